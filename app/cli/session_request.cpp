@@ -25,7 +25,7 @@ Kind kindOf(const PlainJson& request) {
     const auto wanted = request.find("do");
     if (wanted == request.end())
         failInput("the request has no \"do\"; available: {}", fmt::join(names, ", "));
-    if (!wanted->is_string()) failInput("do: must be a text, not {}", describeValue(*wanted));
+    if (!wanted->is_string()) failInput("do: must be a string, not {}", describeValue(*wanted));
     for (const auto& [name, kind] : kKinds)
         if (wanted->get_ref<const std::string&>() == name) return kind;
     failInput("do: {} is unknown{}; available: {}", describeValue(*wanted),
@@ -45,8 +45,8 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     reader.choice("cost", tune.cost, kCosts);
     int steps = 0;
     reader.integer("max_steps", steps, 1, kMaxSteps);
-    tune.mostSteps = static_cast<std::size_t>(steps);
-    reader.number("max_seconds", tune.mostSeconds, 0.001, kMaxSeconds);
+    tune.maxSteps = static_cast<std::size_t>(steps);
+    reader.number("max_seconds", tune.maxSeconds, 0.001, kMaxSeconds);
     reader.boolean("with_transforms", tune.transforms);
 }
 

@@ -52,11 +52,11 @@ void OptionReader::addTuning() {
             fmt::format("--cost: unknown value '{}'; available: macs, parameters, layers", value));
     })->type_name("macs|parameters|layers");
     text("--max-steps", "Add layers in at most this many steps", [&tune](const std::string& value) {
-        tune.mostSteps = static_cast<std::size_t>(parseNumber("--max-steps", value, 1, 1'000'000));
+        tune.maxSteps = static_cast<std::size_t>(parseNumber("--max-steps", value, 1, 1'000'000));
     })->type_name("N");
     text("--max-seconds", "Stop the search after this many seconds and use the best result so far",
          [&tune](const std::string& value) {
-             tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMaxSeconds);
+             tune.maxSeconds = parseReal("--max-seconds", value, 0.001, kMaxSeconds);
          })
         ->type_name("S");
     flag("--with-transforms", "Try equalization and bias correction first",

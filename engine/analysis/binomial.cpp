@@ -8,7 +8,8 @@
 namespace quantloupe {
 namespace {
 
-/// ln n!. Stirling's series from 20 on (the next term is below 1e-15); std::lgamma writes to a global.
+/// Returns ln n!, with Stirling's series from 20 on (the next term is below 1e-15). std::lgamma is not used
+/// because it writes to a global variable.
 double logFactorial(std::size_t n) {
     if (n < 20) {
         double product = 1;
@@ -26,8 +27,8 @@ double logTerm(std::size_t k, std::size_t n, double p) {
            static_cast<double>(n - k) * std::log1p(-p);
 }
 
-/// The sum of the terms from `first` up to n, or down to 0. They fall all the way where `first` is beyond the
-/// mean.
+/// Returns the sum of the terms from `first` up to n or down to 0. Requires that `first` is beyond the mean,
+/// so that the terms decrease.
 double tailBeyondMean(std::size_t first, std::size_t n, double p, bool upward) {
     const double odds = p / (1 - p);
     double term = 1, sum = 1;
@@ -40,12 +41,12 @@ double tailBeyondMean(std::size_t first, std::size_t n, double p, bool upward) {
     return std::min(1.0, std::exp(logTerm(first, n, p)) * sum);
 }
 
-/// The rate at which P(X >= hits) is `wanted`; that grows with the rate.
-double rateOfUpperTail(std::size_t hits, std::size_t trials, double wanted) {
+/// Returns the rate at which P(X >= hits), which grows with the rate, equals `tail`.
+double rateOfUpperTail(std::size_t hits, std::size_t trials, double tail) {
     double low = 0, high = 1;
     for (int step = 0; step < 200 && high - low > std::numeric_limits<double>::epsilon() * low; ++step) {
         const double middle = (low + high) / 2;
-        (binomialUpperTail(hits, trials, middle) < wanted ? low : high) = middle;
+        (binomialUpperTail(hits, trials, middle) < tail ? low : high) = middle;
     }
     return (low + high) / 2;
 }

@@ -16,7 +16,7 @@ void widenByRun(const float* values, std::size_t count, ChannelRange& range) {
     range = {low, high};
 }
 
-/// A row contains one value of each channel.
+/// Widens the ranges of all channels by a row with one value per channel.
 QUANTLOUPE_SIMD void widenByRow(const float* values, std::size_t channels, float* low, float* high) {
     for (std::size_t c = 0; c < channels; ++c) {
         low[c] = values[c] < low[c] ? values[c] : low[c];

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
-/// x -> max((x - low) * factor, e)
+/// The function max((x - low) * factor, e).
 struct Scaling {
     double low = 0, factor = 1;
     bool finite = true;

@@ -13,8 +13,8 @@ namespace quantloupe {
 namespace {
 
 constexpr double kOutside = 0.2;         // an 80 % interval
-constexpr double kSteering = 0.05;       // g; larger reacts sooner and wavers more
-constexpr double kFewestOutside = 0.02;  // a stays within these
+constexpr double kSteering = 0.05;       // g; larger values react faster but fluctuate more
+constexpr double kFewestOutside = 0.02;  // lower limit of a
 constexpr double kMaxOutside = 0.6;
 constexpr double kTrustedCorrelation = 0.8;
 constexpr double kLeastCoverage = 0.65;
@@ -23,8 +23,8 @@ bool allFinite(std::span<const double> values) {
     return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// Solves a x = b for a symmetric positive definite a (row-major, overwritten) by Cholesky's factors. Rows of
-/// zeros (features never seen) give 0.
+/// Solves a x = b for a symmetric positive definite a (row-major, overwritten) by Cholesky decomposition.
+/// Rows of zeros (features that were never observed) give 0.
 std::vector<double> solve(std::vector<double>& a, std::vector<double> x) {
     const std::size_t n = x.size();
     for (std::size_t i = 0; i < n; ++i)
@@ -51,7 +51,7 @@ std::vector<double> solve(std::vector<double>& a, std::vector<double> x) {
 
 EffectPredictor::EffectPredictor(std::size_t features)
     : m_features(features), m_gram(features * features), m_product(features), m_outside(kOutside) {
-    if (features == 0) fail(ErrorKind::Internal, "an effect cannot be predicted from no features");
+    if (features == 0) fail(ErrorKind::Internal, "an effect predictor needs at least one feature");
 }
 
 double EffectPredictor::linearPrediction(std::span<const double> features) const {
@@ -85,7 +85,8 @@ PredictedEffect EffectPredictor::predict(std::span<const double> features) const
                  highRank = std::ceil((n + 1) * (1 - m_outside / 2));
     if (lowRank >= 1) effect.low = effect.median + size * residuals[static_cast<std::size_t>(lowRank) - 1];
     if (highRank <= n) effect.high = effect.median + size * residuals[static_cast<std::size_t>(highRank) - 1];
-    // Residuals that lean to one side move the interval away from the linear prediction; the median follows.
+    // If most residuals have the same sign, the interval may not contain the linear prediction; clamp the
+    // median.
     effect.median = std::clamp(effect.median, effect.low, effect.high);
     effect.trusted = trusted();
     return effect;
@@ -94,7 +95,7 @@ PredictedEffect EffectPredictor::predict(std::span<const double> features) const
 void EffectPredictor::observe(std::span<const double> features, double change) {
     const PredictedEffect predicted = predict(features);
     if (!allFinite(features) || !std::isfinite(change)) return;
-    // The first predictions only show that nothing has been learned yet.
+    // The first predictions are ignored because nothing has been learned yet.
     if (m_observations > m_features) {
         const double expected = linearPrediction(features), size = sizeOf(expected);
         const bool bounded = std::isfinite(predicted.low) && std::isfinite(predicted.high);

@@ -17,7 +17,7 @@ std::vector<double> ranksOf(std::span<const double> values) {
     std::vector<double> ranks(values.size());
     for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
         while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-        const double shared = static_cast<double>(begin + end + 1) / 2;  // of begin + 1 to end
+        const double shared = static_cast<double>(begin + end + 1) / 2;  // mean of the ranks begin + 1 to end
         for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = shared;
     }
     return ranks;

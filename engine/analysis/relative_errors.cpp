@@ -15,7 +15,7 @@ using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
 using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
-/// Sums in four lanes: the order of the additions is fixed, whatever the instruction set.
+/// Sums in four lanes, so that the order of the additions is the same for every instruction set.
 QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows,
                              double* accumulated, double* largest) {
     Doubles sum = {}, max = {};

@@ -13,8 +13,8 @@ namespace quantloupe {
 /// dropped.
 struct RelativeErrorSums {
     double accumulated = 0;  ///< sum |q - f| / |f|: grows with the number of elements
-    double max = 0;          ///< of |q / f - 1|
-    std::size_t count = 0;   ///< of all elements, the dropped ones too
+    double max = 0;          ///< max |q / f - 1|
+    std::size_t count = 0;   ///< number of all elements, including the dropped ones
 
     void add(const float* reference, const float* tested, std::size_t count);
     void merge(const RelativeErrorSums& other);

@@ -13,13 +13,13 @@
 namespace quantloupe {
 namespace {
 
-// Four doubles fill one register of AVX2. (Of wider vectors GCC makes scalar code where the register is
-// missing.)
+// Four doubles fill one AVX2 register. For wider vectors, GCC generates scalar code on processors without
+// such registers.
 constexpr std::size_t kLanes = 4;
 using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
 using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// Sums in lanes as they wait in memory: a vector type's alignment would differ between instruction sets.
+/// Sums of the lanes in memory. Not a vector type, whose alignment would depend on the instruction set.
 struct LaneSums {
     double difference[kLanes] = {}, reference[kLanes] = {}, tested[kLanes] = {}, product[kLanes] = {};
     double maxAbsolute[kLanes] = {}, absolute[kLanes] = {}, plainReference[kLanes] = {},
@@ -38,8 +38,8 @@ inline __attribute__((always_inline)) void store(double* to, const Doubles& from
     std::memcpy(to, &from, sizeof from);
 }
 
-/// Adds `rows` rows of four elements, `stride` apart, to the four lanes: each lane is added to in the order
-/// of the rows, whatever the instruction set.
+/// Adds `rows` rows of four elements, `stride` apart, to the four lanes. Each lane is summed in the order of
+/// the rows, for every instruction set.
 QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows,
                              std::size_t stride, LaneSums* lanes) {
     Doubles difference, squaredF, squaredQ, product, maxAbsolute, absolute, plainF, plainQ;
@@ -53,7 +53,8 @@ QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::s
     load(plainQ, lanes->plainTested);
     const Bits magnitude = Bits{} + std::numeric_limits<long long>::max();
     for (std::size_t row = 0; row < rows; ++row, reference += stride, tested += stride) {
-        // Element by element becomes one converting load; __builtin_convertvector does not.
+        // Written element by element, because this compiles to one converting load, and
+        // __builtin_convertvector does not.
         const Doubles f = {reference[0], reference[1], reference[2], reference[3]};
         const Doubles q = {tested[0], tested[1], tested[2], tested[3]};
         const Doubles d = q - f;
@@ -103,7 +104,7 @@ void DifferenceSums::merge(const DifferenceSums& other) {
     squaredReference += other.squaredReference;
     squaredTested += other.squaredTested;
     product += other.product;
-    maxAbsolute = std::fmax(maxAbsolute, other.maxAbsolute);  // passes over NaN, as the lanes do
+    maxAbsolute = std::fmax(maxAbsolute, other.maxAbsolute);  // ignores NaN, as the lanes do
     absoluteDifference += other.absoluteDifference;
     sumReference += other.sumReference;
     sumTested += other.sumTested;
@@ -164,7 +165,8 @@ void addPerChannel(const ChannelLayout& layout, const float* reference, const fl
             }
         return;
     }
-    // Channels are neighbors: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
+    // Adjacent values belong to different channels, so each lane is a channel. Rows are processed in tiles
+    // that fit into the L1 cache.
     constexpr std::size_t kTileElements = 2048;
     const std::size_t tile =
         std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));

@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-/// The last line that is not empty, shortened for a message.
+/// Returns the last line that is not empty, shortened for a message.
 std::string lastLine(std::string_view text) {
     text = trimmed(text);
     text = trimmed(text.substr(text.rfind('\n') + 1));  // npos + 1 is 0
@@ -50,7 +50,7 @@ double parseMetric(const std::string& text) {
     const char* begin = line.data() + (line[0] == '+' ? 1 : 0);
     const char* end = line.data() + line.size();
     double value = 0;
-    const auto [stop, error] = std::from_chars(begin, end, value);  // whatever the locale
+    const auto [stop, error] = std::from_chars(begin, end, value);  // independent of the locale
     if (error == std::errc::result_out_of_range) failInput("it printed '{}', which is out of range", line);
     if (error != std::errc() || stop != end) failInput("its last line must be a number; it is '{}'", line);
     if (!std::isfinite(value)) failInput("it printed '{}', which is not a finite number", line);
@@ -83,7 +83,7 @@ double runUserMetric(const UserMetric& metric, const std::map<std::string, Const
             throw;
         }
     } catch (Error& error) {
-        error.addContext("own metric");
+        error.addContext("user-defined metric");
         throw;
     }
 }

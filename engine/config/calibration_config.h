@@ -23,25 +23,25 @@ enum class CalibrationMethod {
 
 enum class PowerOfTwoMode { All, MostCommon };
 
-/// Only what was set; an empty value takes the method's default, which stands beside it.
+/// An empty value stands for the method's default. The comments give methods, allowed values and defaults.
 struct CalibrationParameters {
-    std::optional<double> averagingConstant;  ///< moving_average: 0 (the plain mean) to 1; 0.01
-    std::optional<double> percentile;         ///< percentile: above 0.5, to 1; 0.99999
-    std::optional<int> bins;                  ///< percentile, power_of_two_min_mse: 2048; entropy: 128
-    std::optional<int> quantizedBins;         ///< entropy: 128
-    std::optional<PowerOfTwoMode> mode;       ///< power_of_two_min_mse: All
-    std::optional<double> maxPercentile, minPercentile;  ///< ifmr: above 0.5, to 1; 0.999999
-    std::optional<std::array<double, 2>> searchRange;    ///< ifmr: [0.7, 1.3]; mse: [0.2, 1]
-    std::optional<double> searchStep;                    ///< ifmr, mse: 0.01
-    std::optional<int> numOfBins;                        ///< hfmg: 1024, 2048, 4096, 8192; 4096
+    std::optional<double> averagingConstant;  ///< moving_average: 0 (the plain mean) to 1, default 0.01
+    std::optional<double> percentile;         ///< percentile: above 0.5 to 1, default 0.99999
+    std::optional<int> bins;  ///< percentile, power_of_two_min_mse: default 2048; entropy: default 128
+    std::optional<int> quantizedBins;                    ///< entropy: default 128
+    std::optional<PowerOfTwoMode> mode;                  ///< power_of_two_min_mse: default All
+    std::optional<double> maxPercentile, minPercentile;  ///< ifmr: above 0.5 to 1, default 0.999999
+    std::optional<std::array<double, 2>> searchRange;    ///< ifmr: default [0.7, 1.3]; mse: default [0.2, 1]
+    std::optional<double> searchStep;                    ///< ifmr, mse: default 0.01
+    std::optional<int> numOfBins;                        ///< hfmg: 1024, 2048, 4096 (default) or 8192
     bool operator==(const CalibrationParameters&) const = default;
 };
 
 struct CalibrationOptions {
     CalibrationMethod method = CalibrationMethod::MinMax;
-    int samples = 256;  ///< spread evenly over the calibration data
+    int samples = 256;  ///< number of samples, spread evenly over the calibration data
     CalibrationParameters parameters;
-    /// ranges of the network whose weights are quantized already, as AIMET measures them
+    /// Find ranges in the network with quantized weights, as AIMET does.
     bool quantizedWeights = false;
     bool operator==(const CalibrationOptions&) const = default;
 };

@@ -73,11 +73,11 @@ inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::Weig
                                                   {"cumulative.sqnr_db", SkipMetric::CumulativeSqnr},
                                                   {"leave_one_out", SkipMetric::LeaveOneOut}}};
 
-/// Limit of transforms.equalization.steps, on the command line and in the files of other tools as well. It is
-/// Quark's.
+/// Maximum of transforms.equalization.steps, also on the command line and in files of other tools. Quark has
+/// the same limit.
 inline constexpr int kMaxEqualizationSteps = 1000;
 
-/// The only format so far.
+/// The version of the configuration's file format.
 inline constexpr int kConfigFormat = 1;
 
 }  // namespace quantloupe

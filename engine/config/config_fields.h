@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The table of the configuration's fields. Each field is described once, in config_fields.cpp: JSON key,
-// type, range or choices, help text, command-line option, whether a layer may override it and what depends on
-// it. JSON reading and writing, the schema, --set, the command line's options and their help, cache keys and
-// presets follow this table.
+// type, range or choices, help text, command-line option, whether a layer may override it, and what depends
+// on it. JSON reading and writing, the schema, --set, the command-line options and their help, cache keys and
+// presets are all derived from this table.
 
 #include <functional>
 #include <optional>
@@ -17,40 +17,40 @@
 
 namespace quantloupe {
 
-/// The options that a layer may override, as they apply to one layer.
+/// The options that a layer may override, with the values that apply to one layer.
 struct LayerOptions {
     QuantizationOptions quantization;
     CalibrationOptions calibration;
 };
 
-/// What changes when a field does.
+/// What a change of a field affects.
 enum class FieldEffect {
-    Results,    ///< numbers
+    Results,    ///< all results
     Selection,  ///< which layers are quantized
-    Export,     ///< only the exported files
+    Export,     ///< only exported files
 };
 
 struct Field {
     std::string key;     ///< dotted JSON key: "quantization.weight.bits"
     std::string help;    ///< one sentence, for the command line's help and the schema
     OrderedJson schema;  ///< JSON Schema of the value, without default and description
-    std::string option;  ///< of the command line, "--weight-bits"; empty: only --set
+    std::string option;  ///< command-line option, "--weight-bits"; empty: only --set
     FieldEffect effect = FieldEffect::Results;
     bool changesModel = false;  ///< the prepared float model depends on it
-    bool namesLayers = false;   ///< belongs to the model at hand: presets leave it alone
+    bool namesLayers = false;   ///< names layers of the current model: presets do not change it
 
-    /// Reads the key's value, which is present, with the last part of the key. Throws Error for one that is
-    /// not allowed.
+    /// Reads the value of a key that is present; takes the last part of the key. Throws Error for a value
+    /// that is not allowed.
     std::function<void(ObjectReader&, std::string_view, QuantizationConfig&)> read;
-    /// The value; null where the field is optional and not set.
+    /// Returns the value; null if the field is optional and not set.
     std::function<OrderedJson(const QuantizationConfig&)> write;
     /// Copies the value from the first configuration to the second.
     std::function<void(const QuantizationConfig&, QuantizationConfig&)> copy;
 
-    // The same for the settings of a layer; empty for a field that a layer cannot override.
+    // The same for the settings of a layer. These functions are empty if a layer cannot override the field.
     std::function<void(ObjectReader&, std::string_view, LayerSettings&)> readLayer;
     std::function<OrderedJson(const LayerSettings&)> writeLayer;
-    /// Applies the layer's own value, if it has one.
+    /// Copies the layer's own value, if it is set, to the options.
     std::function<void(const LayerSettings&, LayerOptions&)> applyLayer;
     std::function<void(const LayerOptions&, VersionBuilder&)> addTo;
 
@@ -59,13 +59,13 @@ struct Field {
     std::string layerKey() const;
 };
 
-/// A group of fields: the part of the key before a dot.
+/// A group of fields whose keys begin with the same parts.
 struct FieldGroup {
     std::string key;  ///< "quantization.weight"
     std::string help;
 };
 
-/// Refines the field that FieldTable::add() added.
+/// Sets further properties of a field that FieldTable::add() has added.
 template <typename Type, typename Access>
 class FieldSetup {
   public:
@@ -75,7 +75,7 @@ class FieldSetup {
     FieldSetup& effect(FieldEffect effect) { return set(m_field.effect, effect); }
     FieldSetup& changesModel() { return set(m_field.changesModel, true); }
     FieldSetup& namesLayers() { return set(m_field.namesLayers, true); }
-    /// A layer may override the field; `own(settings)` is the layer's value, a std::optional.
+    /// Allows layers to override the field; `own(settings)` returns the layer's value, a std::optional.
     template <typename Own>
     FieldSetup& layer(Own own);
 
@@ -91,42 +91,42 @@ class FieldSetup {
 };
 
 struct FieldTable {
-    /// in the order in which they are written; the fields of a group follow one another
+    /// In the order in which they are written; the fields of a group are adjacent.
     std::vector<Field> fields;
     std::vector<FieldGroup> groups;
 
-    /// Adds a field of type `type` at `access(config)`.
+    /// Adds a field of type `type` that is stored in `access(config)`.
     template <typename Type, typename Access>
     class FieldSetup<Type, Access> add(std::string key, Access access, Type type, std::string help);
     void group(std::string key, std::string help) { groups.push_back({std::move(key), std::move(help)}); }
-    /// Throws Error if there is no such field.
+    /// Returns the field with this key. Throws Error if there is none.
     const Field& at(std::string_view key) const;
-    /// The fields whose keys begin with `prefix`, which ends with a dot.
+    /// Returns the fields whose keys begin with `prefix`, which ends with a dot.
     std::span<const Field> below(std::string_view prefix) const;
 };
 
 inline constexpr std::string_view kParameterPrefix = "calibration.parameters.";
 
-/// All fields of QuantizationConfig but the preset's name.
+/// Returns all fields of QuantizationConfig except the name of the preset.
 const FieldTable& configFields();
-/// Those that a layer may override.
+/// Returns the fields that a layer may override.
 const std::vector<Field>& layerFields();
 
-/// The schema of docs/config.schema.json.
+/// Returns the JSON Schema in docs/config.schema.json.
 OrderedJson configSchema(const FieldTable& table = configFields());
 
-/// Fields below a group as a JSON object, without those that are not set. `prefix` ends with a dot or is
-/// empty; all fields begin with it.
+/// Returns the fields of a group as a JSON object, without those that are not set. The keys of all fields
+/// begin with `prefix`, which ends with a dot or is empty.
 OrderedJson writeFields(std::span<const Field> fields, std::string_view prefix,
                         const QuantizationConfig& config);
 /// Reads the fields from an object. Throws Error for an unknown key or a value that is not allowed.
 void readFields(ObjectReader& reader, std::span<const Field> fields, std::string_view prefix,
                 QuantizationConfig& config);
-/// The same for a layer's settings.
+/// Do the same for the settings of a layer.
 OrderedJson writeLayerFields(std::span<const Field> fields, const LayerSettings& settings);
 void readLayerFields(ObjectReader& reader, std::span<const Field> fields, LayerSettings& settings);
 
-/// A default configuration with the values that `config` has in the chosen fields.
+/// Returns a default configuration with the chosen fields copied from `config`.
 QuantizationConfig onlyFields(const QuantizationConfig& config,
                               const std::function<bool(const Field&)>& chosen,
                               const FieldTable& table = configFields());
@@ -153,7 +153,7 @@ void addValue(VersionBuilder& builder, const T& value) {
     }
 }
 
-/// `type` for a value that a layer may leave unset.
+/// Returns the type for a value that a layer may leave unset.
 template <typename Type>
 auto optionalType(const Type& type) {
     if constexpr (IsOptional<typename Type::Value>::value)

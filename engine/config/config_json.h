@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The configuration as JSON (schema: docs/config.schema.json) and single keys of it.
+// Conversion of the configuration to and from JSON (schema: docs/config.schema.json), and setting of single
+// keys.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,23 +12,25 @@
 
 namespace quantloupe {
 
-/// All keys written, two-space indent, stable order, a newline at the end.
+/// Writes all keys in a fixed order, indented by two spaces, with a newline at the end.
 std::string configToJson(const QuantizationConfig& config);
-/// Missing keys take their defaults; a "preset" key is applied first. Throws Error naming the key for an
-/// unknown or duplicate key, a wrong type, a value out of range, or a value that this version cannot do.
+/// Reads a configuration. Missing keys have their defaults; the key "preset" is applied first. Throws Error
+/// naming the key if it is unknown or duplicate, or if its value has the wrong type, is out of range or is
+/// not supported by this version.
 QuantizationConfig configFromJson(std::string_view text);
 
 QuantizationConfig loadConfig(const std::filesystem::path& path);
 void saveConfig(const QuantizationConfig& config, const std::filesystem::path& path);
 
-/// The parameters of calibration methods that are set, as JSON.
+/// Returns the calibration parameters that are set, as JSON.
 nlohmann::ordered_json calibrationParametersToJson(const CalibrationParameters& parameters);
-/// Throws Error naming the key for an unknown key or a value that is not allowed. Any parameter is accepted
-/// with any method.
+/// Reads calibration parameters, whichever method they belong to. Throws Error naming the key if it is
+/// unknown or its value is not allowed.
 CalibrationParameters calibrationParametersFromJson(const nlohmann::json& json);
 
-/// Sets one key by its dotted path: ("quantization.weight.bits", "4"). The value is JSON; what is not JSON
-/// counts as a string. Throws Error for an unknown key or a bad value and leaves the configuration as it was.
+/// Sets one key by its dotted path: ("quantization.weight.bits", "4"). A value that is not valid JSON is
+/// taken as a string. Throws Error for an unknown key or an invalid value; the configuration is unchanged in
+/// that case.
 void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value);
 
 }  // namespace quantloupe

@@ -21,8 +21,8 @@ std::string groupHelp(const FieldTable& table, const std::string& key) {
     return {};
 }
 
-/// The schema of the object that holds the last part of the dotted key, which is moved to `key`; objects on
-/// the way are made. `name` finds the group's help text.
+/// Returns the schema of the innermost object of a dotted key, adding the objects that are missing, and
+/// reduces `key` to its last part. `help` returns the help text of a group.
 OrderedJson& parentOf(OrderedJson& root, std::string& key, const auto& help) {
     OrderedJson* here = &root;
     std::string path;
@@ -44,11 +44,12 @@ OrderedJson layerSchema() {
     schema["properties"]["quantize"] = {
         {"type", {"boolean", "null"}},
         {"description",
-         "true: always quantized; false: always in float; null or missing: as the rules say."}};
+         "true: always quantized; false: always in float; null or missing: decided by the rules."}};
     schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
     const auto help = [](const std::string& path) {
-        return path == "calibration"  ? "Of the layer's output; missing keys are as for the network."
-               : path == "activation" ? "Of the layer's output."
+        return path == "calibration"
+                   ? "Calibration of the layer's output; missing keys use the network's values."
+               : path == "activation" ? "Scheme of the layer's output."
                                       : "";
     };
     for (const Field& field : layerFields()) {
@@ -70,7 +71,7 @@ OrderedJson configSchema(const FieldTable& table) {
                      "read; all keys are written."));
     OrderedJson& properties = schema["properties"];
     properties["quantloupe"] = {
-        {"const", kConfigFormat}, {"default", kConfigFormat}, {"description", "Number of the format."}};
+        {"const", kConfigFormat}, {"default", kConfigFormat}, {"description", "Version of the file format."}};
     OrderedJson names = OrderedJson::array();
     for (const PresetInfo& preset : presets()) names.push_back(preset.name);
     const QuantizationConfig standard;

@@ -5,8 +5,8 @@
 namespace quantloupe {
 namespace {
 
-/// Calls `leaf(field, name)` for fields that are directly below `prefix` and `group(name, fields, prefix)`
-/// for groups of fields, in their order.
+/// Calls `leaf(field, name)` for each field directly below the prefix and `group(name, fields, prefix)` for
+/// each group of fields, in their order. Prefixes are given by their length.
 template <typename KeyOf, typename Leaf, typename Group>
 void forEachMember(std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf, const Leaf& leaf,
                    const Group& group) {

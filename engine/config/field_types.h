@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The types that fields of the configuration can have: how a value is read from JSON and checked, how it is
-// written, and what a JSON Schema says about it.
+// The types of the configuration's fields. A type reads and checks a JSON value, writes it, and describes it
+// in the JSON Schema.
 
 #include <array>
 #include <functional>
@@ -21,15 +21,14 @@ using OrderedJson = nlohmann::ordered_json;
 template <typename T>
 struct FieldType {
     using Value = T;
-    /// Reads the value of a key that is present. Throws Error, naming the key, for a value that is not
-    /// allowed.
+    /// Reads the value of a key that is present. Throws Error naming the key if the value is not allowed.
     std::function<void(ObjectReader&, std::string_view key, T&)> read;
     std::function<OrderedJson(const T&)> write;
     OrderedJson schema;
 };
 
 FieldType<bool> booleanField();
-/// `note` is added to the message about a value out of range.
+/// An integer from `least` to `most`; `note` is appended to the error message for a value out of range.
 FieldType<int> integerField(int least, int most, std::string note = {});
 /// A power of two from `least` to 8192.
 FieldType<int> binCountField(int least);
@@ -39,13 +38,13 @@ struct NumberBounds {
     bool leastIncluded = true;
 };
 FieldType<double> numberField(NumberBounds bounds);
-/// 8, 16, 32 or "float", which is kFloatBias.
+/// 8, 16, 32 or "float" (kFloatBias).
 FieldType<int> biasBitsField();
 /// [start, end] with 0 < start < end <= 1000.
 FieldType<std::array<double, 2>> intervalField();
 /// A list of layer names.
 FieldType<std::vector<std::string>> namesField();
-/// A list of lists of layer names, none of which is empty.
+/// A list of non-empty lists of layer names.
 FieldType<std::vector<std::vector<std::string>>> nameSetsField();
 
 template <typename T>
@@ -59,7 +58,7 @@ FieldType<T> choiceField(const Choices<T>& choices) {
             {{"enum", names}}};
 }
 
-/// null in JSON, or a missing key, is an empty value.
+/// Makes a type optional: null in JSON or a missing key is an empty value.
 template <typename T>
 FieldType<std::optional<T>> optionalField(FieldType<T> type) {
     OrderedJson schema = {{"anyOf", {type.schema, {{"type", "null"}}}}};

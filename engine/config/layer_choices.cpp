@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// Removes the names from all node rules, and rules that become empty.
+/// Removes the names from all node rules, then the rules that have become empty.
 void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string>& names) {
     const std::set<std::string> dropped(names.begin(), names.end());
     for (SkipRule& rule : config.rules) {
@@ -53,7 +53,7 @@ QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig co
     });
     for (const std::string& name : names) {
         const auto node = graph.findNode(name);
-        // A threshold that is not measured here may cover the layer.
+        // A threshold rule without results may cover the layer later.
         if (node && (unmeasured || decisions.skipped(*node))) setLayerChoice(config, name, true);
     }
     return config;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What "skip these layers" and "quantize these layers" do to the configuration: from one value to the next.
+// Edits of the configuration that skip or quantize given layers.
 
 #include <optional>
 #include <string>
@@ -11,15 +11,16 @@
 
 namespace quantloupe {
 
-/// Keeps the layers in float: takes back what says "always quantize" and adds one rule of kind node.
+/// Returns the configuration with the layers kept in float: clears their own settings and adds one rule of
+/// kind node.
 QuantizationConfig withLayersSkipped(QuantizationConfig config, const std::vector<std::string>& names);
-/// Takes the layers out of the node rules; where another rule or the tail still covers one, sets quantize =
-/// true. Throws Error as resolveSkips() does.
+/// Returns the configuration with the layers quantized: removes them from the node rules and sets quantize =
+/// true for those that another rule or the tail still covers. Throws the errors of resolveSkips().
 QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig config,
                                        const std::vector<std::string>& names);
-/// Sets or takes back a layer's own choice; a layer without any setting is forgotten.
+/// Sets or clears `quantize` of a layer. Removes the layer's entry if no setting is left.
 void setLayerChoice(QuantizationConfig& config, const std::string& name, std::optional<bool> quantize);
-/// Throws Error with near names for the first that the graph does not have.
+/// Throws Error with similar names for the first name that the graph does not contain.
 void requireLayers(const Graph& graph, const std::vector<std::string>& names);
 
 }  // namespace quantloupe

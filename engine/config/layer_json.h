@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The settings of layers as JSON. A missing key means "as the network".
+// The settings of layers as JSON. If a key is missing, the setting of the whole network applies.
 
 #include <map>
 #include <string>
@@ -11,9 +11,9 @@
 namespace quantloupe {
 
 FieldType<std::map<std::string, LayerSettings>> layersField();
-/// Definition for the schema: the settings of one layer.
+/// Returns the schema's definition of the settings of one layer.
 OrderedJson layerSchema();
-/// The dotted keys that a layer can have, longest first.
+/// Returns the dotted keys that a layer can have, longest first.
 const std::vector<std::string>& layerKeys();
 
 }  // namespace quantloupe

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Regular expressions on names, by RE2: matching takes time in proportion to the name's length, whatever the
-// pattern.
+// Regular expressions for names. They use RE2, so the time to match is proportional to the length of the name
+// for every pattern.
 
 #include <memory>
 #include <string>
@@ -15,15 +15,14 @@ namespace quantloupe {
 
 class NamePattern {
   public:
-    /// The syntax is RE2's: that of Perl and Python without backreferences and look-around. Throws
-    /// Error(BadInput) saying what is wrong with the pattern, also for one that is too long or nested too
-    /// deeply.
+    /// Compiles a pattern in RE2's syntax (as in Perl and Python, without backreferences and look-around).
+    /// Throws Error(BadInput) naming the problem if the pattern is invalid, too long or nested too deeply.
     explicit NamePattern(const std::string& pattern);
     ~NamePattern();
     NamePattern(NamePattern&&) noexcept;
     NamePattern& operator=(NamePattern&&) noexcept;
 
-    /// Whether the pattern matches anywhere in the name.
+    /// Returns whether the pattern matches anywhere in the name.
     bool matches(std::string_view name) const;
 
   private:

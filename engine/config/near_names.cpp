@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-/// Names longer than this are compared by their ends only: the cost grows with the square.
+/// Only the ends of longer names are compared, because the cost grows with the square of the length.
 constexpr std::size_t kLongest = 200;
 
 std::string comparable(std::string_view text) {
@@ -54,7 +54,8 @@ std::vector<std::string> nearNames(const std::vector<std::string>& candidates, s
         if (shorter >= 3 && holds) return kLongest + edits;
         return std::nullopt;
     };
-    std::vector<std::pair<std::size_t, std::size_t>> ranked;  // rank, index: the earlier of equals first
+    std::vector<std::pair<std::size_t, std::size_t>>
+        ranked;  // rank and index, so that equal ranks keep their order
     for (std::size_t i = 0; i < candidates.size(); ++i)
         if (const auto value = rank(candidates[i])) ranked.emplace_back(*value, i);
     std::sort(ranked.begin(), ranked.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// "Did you mean ...?"
+// Suggestions for mistyped names: "did you mean ...?"
 
 #include <string>
 #include <string_view>
@@ -8,16 +8,15 @@
 
 namespace quantloupe {
 
-/// Number of single characters to insert, remove or replace to get from one text to the other, without regard
-/// to case.
+/// Returns the Levenshtein distance (inserted, removed or replaced characters), ignoring case.
 std::size_t editDistance(std::string_view a, std::string_view b);
 
-/// Those of the candidates that resemble the mistyped name: equal but for case, then few edits away, then one
-/// holding the other. Best first; empty where nothing is near.
+/// Returns the candidates that are similar to the mistyped name, best first: equal except for case, then a
+/// few edits away, then containing the name or contained in it. Empty if there are none.
 std::vector<std::string> nearNames(const std::vector<std::string>& candidates, std::string_view name,
                                    std::size_t most);
 
-/// " (did you mean 'a' or 'b'?)", or nothing without names.
+/// Returns " (did you mean 'a' or 'b'?)"; empty without names.
 std::string didYouMean(const std::vector<std::string>& names);
 
 }  // namespace quantloupe

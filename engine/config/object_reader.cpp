@@ -77,17 +77,17 @@ void ObjectReader::integer(std::string_view key, int& target, int least, int mos
 void ObjectReader::text(std::string_view key, std::string& target) {
     const Json* value = find(key);
     if (value == nullptr) return;
-    if (!value->is_string()) refuse(key, *value, "a text");
+    if (!value->is_string()) refuse(key, *value, "a string");
     target = value->get<std::string>();
 }
 
 void ObjectReader::texts(std::string_view key, std::vector<std::string>& target) {
     const Json* value = find(key);
     if (value == nullptr) return;
-    if (!value->is_array()) refuse(key, *value, "a list of texts");
+    if (!value->is_array()) refuse(key, *value, "a list of strings");
     std::vector<std::string> result;
     for (const Json& item : *value) {
-        if (!item.is_string()) refuse(fmt::format("{}[{}]", key, result.size()), item, "a text");
+        if (!item.is_string()) refuse(fmt::format("{}[{}]", key, result.size()), item, "a string");
         result.push_back(item.get<std::string>());
     }
     target = std::move(result);
@@ -115,16 +115,16 @@ void ObjectReader::finish() const {
     for (const auto& item : m_value->items()) {
         const std::string& key = item.key();
         if (std::find(m_known.begin(), m_known.end(), key) != m_known.end()) continue;
-        // Near in the same object, then the same key elsewhere, then a similar dotted name.
+        // Prefer similar keys of the same object, then the same key elsewhere, then similar dotted keys.
         std::vector<std::string> near;
         for (const std::string& name : nearNames(m_known, key, 1)) near.push_back(pathOf(name));
         if (near.empty())
             for (const std::string& name : *m_allKeys)
                 if (lastPart(name) == key && near.size() < 2) near.push_back(name);
         if (near.empty()) near = nearNames(*m_allKeys, pathOf(key), 1);
-        std::erase(near, m_path);  // the object itself is no help
+        std::erase(near, m_path);  // the object itself is not a useful suggestion
         const std::string hint =
-            near.empty() ? fmt::format("; known here: {}", fmt::join(m_known, ", ")) : didYouMean(near);
+            near.empty() ? fmt::format("; available: {}", fmt::join(m_known, ", ")) : didYouMean(near);
         failInput("unknown key '{}'{}", pathOf(key), hint);
     }
 }

@@ -16,10 +16,10 @@ namespace quantloupe {
 
 using Json = nlohmann::json;
 
-/// The value in a message: "'text'", "0.5", "a list". Never long.
+/// Returns a short description of a value for messages: "'text'", "0.5", "a list".
 std::string describeValue(const Json& value);
 
-/// The parts of the schema that a value of ours stands for.
+/// The names of an enumeration's values in JSON.
 template <typename Value>
 struct Choices {
     std::vector<std::pair<std::string_view, Value>> available;
@@ -34,17 +34,17 @@ std::string_view choiceName(const Choices<Value>& choices, Value value) {
 
 class ObjectReader {
   public:
-    /// `path` is the object's dotted name, empty for the document. Throws Error if the value is no object.
-    /// `allKeys` are the dotted names of the whole document, for suggestions.
+    /// Takes the dotted path of the object (empty for the whole document) and all dotted keys of the
+    /// document, for suggestions. Throws Error if the value is not an object.
     ObjectReader(const Json& value, std::string path, const std::vector<std::string>& allKeys);
 
-    /// The value, or null where the key is missing; the key counts as known.
+    /// Returns the value, or null if the key is missing. finish() accepts the key from now on.
     const Json* find(std::string_view key);
     std::string pathOf(std::string_view key) const;
 
-    // Each leaves the target alone where the key is missing.
+    // If the key is missing, these functions leave the target unchanged.
     void boolean(std::string_view key, bool& target);
-    /// A whole number; `note` is added to the message of one out of range.
+    /// Reads an integer; `note` is appended to the error message for a value out of range.
     void integer(std::string_view key, int& target, int least, int most, std::string_view note = {});
     void number(std::string_view key, double& target, double least, double most, std::string_view note = {});
     void text(std::string_view key, std::string& target);
@@ -52,10 +52,10 @@ class ObjectReader {
     template <typename Value>
     void choice(std::string_view key, Value& target, const Choices<Value>& choices);
 
-    /// A reader of the object under the key, or of an empty one.
+    /// Returns a reader for the object under the key, or for an empty object if the key is missing.
     ObjectReader object(std::string_view key);
 
-    /// Throws Error for a key that was never asked for.
+    /// Throws Error if the object has a key that was not read.
     void finish() const;
 
     const std::string& path() const { return m_path; }
@@ -76,7 +76,7 @@ template <typename Value>
 void ObjectReader::choice(std::string_view key, Value& target, const Choices<Value>& choices) {
     const Json* value = find(key);
     if (value == nullptr) return;
-    if (!value->is_string()) refuse(key, *value, "a text");
+    if (!value->is_string()) refuse(key, *value, "a string");
     const std::string name = value->get<std::string>();
     std::vector<std::string_view> names;
     for (const auto& [candidate, meaning] : choices.available) {

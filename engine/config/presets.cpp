@@ -21,14 +21,14 @@ void onnxRuntime(QuantizationConfig& config) {
     config.quantization.operators = OperatorSet::OnnxRuntime;
 }
 
-/// As Quark's configurations equalize unless they are told not to. Layers that it excludes take no part.
+/// Quark's default: its configurations equalize, but not the layers that are excluded from quantization.
 void quarkEqualization(QuantizationConfig& c) {
     c.transforms.equalization.excludeSkipped = true;
     c.transforms.equalization.profile = EqualizationProfile::Quark;
     c.transforms.equalization.appendBias = true;
 }
 
-/// What enable_npu_cnn does beside: SimulateDPU and NPULimitationCheck.
+/// The other effects of enable_npu_cnn: SimulateDPU and NPULimitationCheck.
 void quarkNpu(QuantizationConfig& c) {
     c.transforms.npuOperators = {.averagePool = true, .leakyRelu = true, .sigmoid = true};
     c.quantization.npuPositions = {.alignConcat = true,
@@ -70,8 +70,8 @@ void aimetDefault(QuantizationConfig& c) {
 const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
         {{"default",
-          "8-bit weights, symmetric, per tensor; 8-bit affine activations; the last weighted layer and what "
-          "follows stay in float if they are few"},
+          "8-bit weights, symmetric, per tensor; 8-bit affine activations; a small tail (the last weighted "
+          "layers and what follows them) stays in float"},
          [](QuantizationConfig&) {}},
         {{"w4a8",
           "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
@@ -97,14 +97,12 @@ const std::vector<Preset>& all() {
              c.quantization.weight.method = WeightMethod::FullSpan;
          }},
         {{"quark-xint8",
-          "Quark's XINT8 for the NPU: equalization, powers of two, uint8 symmetric activations by min-MSE, "
-          "int8 weights and biases, the "
-          "NPU's operators and limits of positions"},
+          "Quark's XINT8 for the NPU: equalization, power-of-two scales, uint8 symmetric activations by "
+          "min-MSE, int8 weights and biases, the NPU's operators and limits on scales"},
          quarkXint8},
         {{"quark-seed",
-          "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once "
-          "over all pairs with biases "
-          "counted"},
+          "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, one equalization "
+          "pass over all pairs that includes biases"},
          [](QuantizationConfig& c) {
              quarkXint8(c);
              c.transforms.replaceRelu6 = ReplaceRelu6::All;
@@ -118,9 +116,8 @@ const std::vector<Preset>& all() {
              c.quantization.activation.symmetric = true;
          }},
         {{"amct-default",
-          "AMCT's defaults: what layers with weights read, int8 affine by IFMR; int8 weights by ARQ, per "
-          "channel in convolutions; no "
-          "scales of the tool itself were at hand to compare with"},
+          "AMCT's defaults: int8 affine inputs of layers with weights by IFMR; int8 weights by ARQ, per "
+          "channel in convolutions; not compared with scales computed by AMCT itself"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
              c.quantization.placement = Placement::WeightedInputs;
@@ -132,15 +129,13 @@ const std::vector<Preset>& all() {
              c.calibration.samples = 32;
          }},
         {{"clika",
-          "CLIKA ACE's documented defaults: 8 bits, the tail in float; how it finds scales is not published, "
-          "so min_max stands in"},
+          "CLIKA ACE's documented defaults: 8 bits, the tail in float; its calibration method is not "
+          "published, so min_max is used"},
          [](QuantizationConfig& c) { c.wholeTail = true; }},
         {{"aimet-default",
           "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float "
-          "biases, min_max with "
-          "weights that are quantized already; without equalization, to which equalize_model is added by "
-          "--cle aimet --replace-relu6 between "
-          "--high-bias-fold"},
+          "biases, min_max on the network with quantized weights; without equalization, which --cle aimet "
+          "--replace-relu6 between --high-bias-fold adds as equalize_model does"},
          aimetDefault},
         {{"aimet-tf-enhanced", "aimet-default with activations calibrated by tf_enhanced"},
          [](QuantizationConfig& c) {
@@ -148,7 +143,7 @@ const std::vector<Preset>& all() {
              c.calibration.method = CalibrationMethod::TfEnhanced;
          }},
         {{"tensorrt-int8",
-          "As TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per "
+          "Like TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per "
           "channel"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
@@ -183,7 +178,7 @@ QuantizationConfig presetConfig(std::string_view name) {
         }
         names += (names.empty() ? "" : ", ") + preset.info.name;
     }
-    failInput("there is no preset '{}'; there are: {}", name, names);
+    failInput("there is no preset '{}'; available: {}", name, names);
 }
 
 QuantizationConfig withPreset(const QuantizationConfig& config, std::string_view name) {

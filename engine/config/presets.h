@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Named starting points.
+// Named configurations to start from.
 
 #include <string>
 #include <string_view>
@@ -15,16 +15,15 @@ struct PresetInfo {
     std::string description;  ///< one line
 };
 const std::vector<PresetInfo>& presets();
-/// Throws Error with the list of names for an unknown one.
+/// Returns the configuration of a preset. Throws Error with the list of presets if the name is unknown.
 QuantizationConfig presetConfig(std::string_view name);
 
-/// Starts anew from a preset. Fields that name layers of the model are kept: rules, settings of layers and
-/// the like. Throws as presetConfig() does.
+/// Returns the preset's configuration with those fields of `config` that name layers of the model, such as
+/// rules and settings of layers. Throws the errors of presetConfig().
 QuantizationConfig withPreset(const QuantizationConfig& config, std::string_view name);
 
-/// The transforms of AIMET's equalize_model: batch norms folded, Clip(0, 6) between convolutions to Relu, one
-/// pass of its equalization, high-bias fold. Simplification and the layers that keep their batch norm stay as
-/// they are.
+/// Returns the transforms of AIMET's equalize_model: batch norms folded, Clip(0, 6) between convolutions
+/// replaced by Relu, one pass of AIMET's equalization, high-bias fold. Keeps `simplify` and `skipFolding`.
 TransformOptions aimetEqualizeModel(TransformOptions transforms);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Every decision of the person, as one plain value: comparable, copied freely, the key of every result.
+// All decisions of the user as one plain value that can be compared and copied. It identifies every result.
 // docs/config.schema.json describes its JSON (config/config_json.h).
 
 #include <map>
@@ -18,28 +18,29 @@ enum class ReplaceRelu6 { None, Between, All };
 
 struct EqualizationOptions {
     EqualizationProfile profile = EqualizationProfile::Off;
-    int steps = 1;  ///< passes over all sets; AIMET does one; -1: until the weights come to rest
-    /// Sets that are left alone, named by their layers' names.
+    int steps = 1;  ///< passes over all groups; AIMET makes one; -1: until converged
+    /// Groups that are not equalized, each given by the names of its layers.
     std::vector<std::vector<std::string>> off;
-    bool appendBias = false;       ///< quark, quantloupe: biases count in the ranges
-    double weightThreshold = 0.5;  ///< quark: channels of a pair whose ranges add up to less stay as they are
-    /// the change of a pass that ends adaptive steps (quark: any steps)
+    bool appendBias = false;       ///< quark, quantloupe: include biases in the ranges
+    double weightThreshold = 0.5;  ///< quark: channels of a pair whose ranges add up to less are not scaled
+    /// Equalization has converged when one pass changes the weights by at most this much. Used if steps is
+    /// -1, and by quark with any number of steps.
     double totalLayerDiffThreshold = 2e-7;
-    bool excludeSkipped = false;  ///< layers that stay in float take no part
+    bool excludeSkipped = false;  ///< do not equalize layers that stay in float
     bool operator==(const EqualizationOptions&) const = default;
 };
 
-/// What AMD's NPU computes otherwise than ONNX says, as Quark's SimulateDPU writes it into the model: done to
-/// the float network, too, so that the drift is seen.
+/// Operators that AMD's NPU computes differently from ONNX, as Quark's SimulateDPU writes them into the
+/// model. The float network is changed as well, so that the difference is visible.
 struct NpuOperators {
     bool averagePool = false;  ///< AveragePool, GlobalAveragePool, ReduceMean: the divisor is k / 2^n
     bool leakyRelu = false;    ///< the slope is a multiple of 1/256
-    bool sigmoid = false;      ///< Sigmoid becomes HardSigmoid(1/6, 1/2), and that one's slope 2731/16384
+    bool sigmoid = false;      ///< Sigmoid becomes HardSigmoid(1/6, 1/2), its slope becomes 2731/16384
     bool operator==(const NpuOperators&) const = default;
 };
 
 struct TransformOptions {
-    /// constants folded, operators that do nothing and dead code removed, before all else
+    /// Fold constants and remove operators without effect and dead code, before all other transforms.
     bool simplify = false;
     bool foldBatchNorm = true;
     std::vector<std::string> skipFolding;  ///< names of layers that keep their batch norm
@@ -53,61 +54,70 @@ struct TransformOptions {
 struct ActivationScheme {
     int bits = 8;  ///< 2 to 16
     bool isSigned = true;
-    bool symmetric = false;   ///< zero point 0, or in the middle of unsigned codes
+    bool symmetric = false;   ///< the zero point is 0, or the middle of unsigned codes
     bool powerOfTwo = false;  ///< the scale is rounded to a power of two
     bool operator==(const ActivationScheme&) const = default;
 };
 
 enum class WeightMethod {
-    MinMax,    ///< symmetric: absmax over the largest code; affine: the range that holds 0
-    Arq,       ///< AMCT's: absmax / 2^(bits-1) where the smallest weight has the larger magnitude
-    Mse,       ///< the scale, of 100 below MinMax's, with the smallest squared error
-    FullSpan,  ///< symmetric: 2 absmax / (2^bits - 1), ONNX Runtime's of 4 bits; affine: as MinMax
+    /// Symmetric: absmax / largest code. Affine: the range from min to max, extended to include 0.
+    MinMax,
+    /// AMCT's method: like MinMax, but absmax / 2^(bits-1) if the smallest weight has the larger magnitude.
+    Arq,
+    /// The scale with the smallest squared error among 100 scales up to that of MinMax.
+    Mse,
+    /// Symmetric: 2 absmax / (2^bits - 1), as ONNX Runtime does for 4 bits. Affine: like MinMax.
+    FullSpan,
 };
 
 struct WeightScheme {
-    int bits = 8;            ///< 2 to 16
-    bool restricted = true;  ///< symmetric codes -(2^(b-1)-1) .. 2^(b-1)-1; otherwise the code -2^(b-1), too
+    int bits = 8;  ///< 2 to 16
+    /// Symmetric codes are -(2^(b-1)-1) .. 2^(b-1)-1; otherwise the code -2^(b-1) is used, too.
+    bool restricted = true;
     bool perChannel = false;
-    bool perChannelProducts = true;  ///< Gemm and MatMul, too, where perChannel
+    bool perChannelProducts = true;  ///< perChannel also applies to Gemm and MatMul
     bool isSigned = true;
     bool symmetric = true;
-    bool powerOfTwo = false;  ///< scales are powers of two; with Mse of Quark's five candidates
+    bool powerOfTwo = false;  ///< scales are powers of two; Mse tries Quark's five candidates
     WeightMethod method = WeightMethod::MinMax;
     bool operator==(const WeightScheme&) const = default;
 };
 
-/// Of biases: 32 bits in units of input scale times weight scale; 16 or 8 bits with a power-of-two scale of
-/// their own, as Quark's NPU mode has them; kFloatBias: not quantized.
+/// The number of bits of biases that are not quantized. Biases of 32 bits have the scale input scale times
+/// weight scale; those of 16 or 8 bits have a power-of-two scale of their own, as in Quark's NPU mode.
 inline constexpr int kFloatBias = 0;
 
 /// Which tensors are quantized.
 enum class Placement {
-    /// all that a quantized layer reads and makes, for all readers; scales are passed on: ONNX Runtime
+    /// All inputs and outputs of quantized layers, for all their readers. Layers that only move values pass
+    /// scales on. As in ONNX Runtime.
     InputsAndOutputs,
-    WeightedInputs,  ///< what a layer with weights (or an AveragePool) reads, for that layer alone: AMCT
+    /// The inputs of layers with weights and of AveragePool, for that layer only. As in AMCT.
+    WeightedInputs,
 };
 
 /// Which operators are quantized, and which of them choose a scale of their own (quantize/units.h).
 enum class OperatorSet {
-    Layers,  ///< layers with weights, sums, products, pools, and what moves values about
-    /// also LayerNormalization, Softmax, Sigmoid..., products of two activations, constant operands
+    /// Layers with weights, sums, products, pools, and operators that only move values.
+    Layers,
+    /// Also LayerNormalization, Softmax, Sigmoid and others, products of two activations, and constant
+    /// operands.
     OnnxRuntime,
-    /// layers with weights, sums, products, activations, pools, Softmax; a depthwise Conv's output apart from
-    /// its Relu
+    /// Layers with weights, sums, products, activations, pools, Softmax. The output of a depthwise Conv is
+    /// quantized separately from that of its Relu.
     Aimet,
-    /// those of OnnxRuntime, and scales of their own for AveragePool, Flatten and what else Quark's quantizer
-    /// gives them
+    /// The operators of OnnxRuntime. AveragePool, Flatten and others have scales of their own, as in Quark's
+    /// quantizer.
     Quark,
 };
 
-/// Which code a value on the border of two gets.
+/// Rounding of a value halfway between two codes.
 enum class TieRounding {
     HalfEven,  ///< ONNX's QuantizeLinear
-    Aimet,     ///< counted from the lowest code in float32, halves up: runtime/integer/fake_quant.h
+    Aimet,     ///< half up, counted from the lowest code in float32; see runtime/integer/fake_quant.h
 };
 
-/// What AMD's NPU asks of power-of-two scales, 2^-position: Quark's NPULimitationCheck
+/// Requirements of AMD's NPU on power-of-two scales 2^-position, as in Quark's NPULimitationCheck
 /// (quantize/npu_positions.h).
 struct NpuPositions {
     bool alignConcat = false, alignPool = false, alignPad = false, alignSlice = false;
@@ -130,7 +140,7 @@ struct QuantizationOptions {
 
 enum class SkipKind { Node, Until, Downstream, Type, Pattern, Block, Threshold };
 
-/// What a threshold is on; results/evaluation.h explains the numbers.
+/// Metrics for threshold rules; results/evaluation.h explains them.
 enum class SkipMetric {
     WeightQs,
     WeightSqnr,
@@ -144,39 +154,39 @@ enum class SkipMetric {
     LocalAbsoluteL2,
 };
 
-/// A rule that keeps layers in float. Which fields count depends on the kind.
+/// A rule that keeps layers in float. Its kind determines which fields are used.
 struct SkipRule {
     SkipKind kind = SkipKind::Node;
-    /// Node; Threshold: those that the session has found to be beyond it. Of a threshold they are no part of
-    /// the person's decision: never written.
+    /// Node: the layers. Threshold: the layers that the session found to be beyond the threshold; they are a
+    /// result, not the user's decision, and are never written to a file.
     std::vector<std::string> layers;
     std::string from;                         ///< Until, Downstream
     std::vector<std::string> to;              ///< Until
     std::string op;                           ///< Type
-    std::string regex;                        ///< Pattern, searched in the layer's name (ECMAScript)
+    std::string regex;                        ///< Pattern, searched in the layer's name (RE2 syntax)
     std::string like = {};                    ///< Block: a scope or a layer; model/blocks.h
     SkipMetric metric = SkipMetric::LocalQs;  ///< Threshold
     double threshold = 0;                     ///< Threshold, in the metric's unit
     bool below = false;  ///< Threshold: smaller values are skipped; otherwise larger ones
-    /// kept for later: covers nothing, and may name layers that are not there
+    /// Disabled: the rule covers nothing and may name layers that the model does not have.
     bool off = false;
     bool operator==(const SkipRule&) const = default;
 };
 
-/// What the person set for one layer; it beats every rule.
+/// The user's settings for one layer. They take precedence over every rule.
 struct LayerSettings {
-    std::optional<bool> quantize;  ///< true: never skipped; false: always
+    std::optional<bool> quantize;  ///< true: never skipped; false: always skipped
     std::string comment;
     std::optional<int> weightBits;
     std::optional<bool> weightPerChannel;
     std::optional<bool> weightSigned, weightSymmetric, weightRestricted, weightPowerOfTwo;
     std::optional<WeightMethod> weightMethod;
     std::optional<int> biasBits;
-    // Of the tensor that the layer makes; of the one that it reads where only those are quantized.
+    // Settings of the layer's output or, with Placement::WeightedInputs, of its input.
     std::optional<int> activationBits;
     std::optional<bool> activationSigned, activationSymmetric, activationPowerOfTwo;
     std::optional<CalibrationMethod> calibrationMethod;
-    /// Each that is set beats the network's; one that the layer's method does not know has no effect.
+    /// A parameter that is set overrides the network's. Parameters of other methods have no effect.
     CalibrationParameters calibrationParameters;
     bool operator==(const LayerSettings&) const = default;
     bool empty() const { return *this == LayerSettings{}; }
@@ -184,29 +194,30 @@ struct LayerSettings {
 
 enum class BiasCorrection {
     Off,
-    Analytic,   ///< means of inputs from batch norms
-    Empirical,  ///< means of inputs from calibration data
+    Analytic,   ///< input means from batch norms
+    Empirical,  ///< input means from calibration data
 };
 
 enum class Rounding {
     Nearest,
-    Adaround,  ///< up or down, whichever serves the layer's output on calibration data
+    Adaround,  ///< up or down, learned from the layer's output on calibration data
 };
 
-/// What is done with quantizers known.
+/// Corrections made once the quantizers are known, and outlier migration.
 struct RefineOptions {
     BiasCorrection biasCorrection = BiasCorrection::Off;
     Rounding rounding = Rounding::Nearest;
-    /// 0 to 1: how much of the outliers in what Gemm and MatMul read goes into their weights; 0: nothing.
+    /// Strength of outlier migration from the inputs of Gemm and MatMul into their weights, 0 (off) to 1.
     double migration = 0;
     bool operator==(const RefineOptions&) const = default;
 };
 
-/// How the quantized model is written; no result depends on it.
+/// How the quantized model is written. Results do not depend on it.
 struct ExportOptions {
-    /// weights and biases in float with Q/DQ behind them, instead of integers with DQ
+    /// Write weights and biases as float followed by Q/DQ, instead of integers followed by DQ.
     bool floatWeights = false;
-    bool fourBitTypes = true;  ///< up to 4 bits as int4 and uint4, which need opset 21; otherwise in 8 bits
+    /// Write codes of up to 4 bits as int4 and uint4, which need opset 21; otherwise as int8 and uint8.
+    bool fourBitTypes = true;
     bool operator==(const ExportOptions&) const = default;
 };
 
@@ -218,7 +229,7 @@ struct QuantizationConfig {
     RefineOptions refine;
     ExportOptions exports;
     bool skipTail = true;
-    /// however much of the network it covers; false: only a small tail (config/tail_rule.h)
+    /// With skipTail: skip the tail however large it is; otherwise only a small one (config/tail_rule.h).
     bool wholeTail = false;
     std::vector<SkipRule> rules;
     std::map<std::string, LayerSettings> layers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration's JSON, read. Strict: what this version would not obey is refused, by name.
+// Reads the configuration from JSON. Keys and values that this version would ignore are errors that name the
+// key.
 
 #include "base/atomic_file.h"
 #include "config/config_choices.h"
@@ -11,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-/// All dotted names, for suggestions.
+/// Returns all dotted keys, for suggestions.
 const std::vector<std::string>& allKeys() {
     static const std::vector<std::string> kKeys = [] {
         std::vector<std::string> keys = {"quantloupe", "preset"};
@@ -25,7 +26,7 @@ const std::vector<std::string>& allKeys() {
 void checkFormat(const Json* format) {
     if (format == nullptr || *format == kConfigFormat) return;
     if (!format->is_number())
-        failInput("quantloupe: must be the format's number, {}, not {}", kConfigFormat,
+        failInput("quantloupe: must be the version of the format, {}, not {}", kConfigFormat,
                   describeValue(*format));
     fail(ErrorKind::Unsupported,
          "quantloupe: the configuration has format {}, and this version of Quantloupe reads format {}; save "
@@ -40,7 +41,7 @@ void requireSearchStep(const std::string& path, const CalibrationParameters& par
     if (!parameters.searchRange || !parameters.searchStep) return;
     const auto [start, end] = *parameters.searchRange;
     if (!stepFits(*parameters.searchStep, start, end))
-        failInput("{}search_step: {} is larger than search_range is wide; choose a smaller step",
+        failInput("{}search_step: {} is larger than the width of search_range; choose a smaller step",
                   path.empty() ? "" : path + ".", *parameters.searchStep);
 }
 

@@ -22,7 +22,7 @@ void readThresholdRule(ObjectReader& reader, SkipRule& rule) {
     const Json *above = reader.find("above"), *below = reader.find("below");
     reader.finish();
     if ((above == nullptr) == (below == nullptr))
-        failInput("{}: a threshold needs either above or below, and not both", reader.path());
+        failInput("{}: a threshold rule needs either above or below, and not both", reader.path());
     rule.below = below != nullptr;
     const Json& value = rule.below ? *below : *above;
     if (!value.is_number())
@@ -33,7 +33,8 @@ void readThresholdRule(ObjectReader& reader, SkipRule& rule) {
 
 SkipRule readRule(ObjectReader reader) {
     SkipRule rule;
-    if (reader.find("kind") == nullptr) failInput("{}: a rule needs its kind", reader.pathOf("kind"));
+    if (reader.find("kind") == nullptr)
+        failInput("{}: is missing; every rule needs a kind", reader.pathOf("kind"));
     reader.choice("kind", rule.kind, kSkipKinds);
     reader.boolean("off", rule.off);
     switch (rule.kind) {
@@ -109,7 +110,7 @@ OrderedJson ruleJson(const SkipRule& rule) {
 
 OrderedJson metricSchema() { return choiceField(kSkipMetrics).schema; }
 
-/// The schema of one kind of rule; `keys` are required.
+/// Returns the schema of one kind of rule; `keys` are required.
 OrderedJson kindSchema(const char* kind, const char* description,
                        const std::vector<std::pair<const char*, OrderedJson>>& keys) {
     OrderedJson schema = OrderedJson::object();

@@ -10,7 +10,7 @@
 namespace quantloupe {
 
 FieldType<std::vector<SkipRule>> rulesField();
-/// Definitions for the schema that rulesField() refers to: "rule" and others.
+/// Returns the schema's definitions that rulesField() refers to: "rule" and others.
 OrderedJson ruleSchema();
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One key of the configuration, by its dotted path. Goes through the JSON, so that reading a file and setting
-// a key obey the same rules.
+// Sets one key of the configuration by its dotted path. It edits the JSON and reads it again, so that a key
+// that is set is checked like one in a file.
 
 #include "config/config_json.h"
 #include "config/layer_json.h"
@@ -24,11 +24,11 @@ std::vector<std::string> split(std::string_view path) {
     }
 }
 
-/// "layers.features.3.conv.weight.bits" in its parts: layers, features.3.conv, weight, bits.
+/// Splits "layers.features.3.conv.weight.bits" into layers, features.3.conv, weight and bits.
 std::vector<std::string> splitLayerPath(std::string_view path, const Json& value) {
     std::string_view rest = path.substr(std::string_view("layers.").size());
     std::vector<std::string> parts = {"layers"};
-    // The longest key first: the name before it may contain dots itself.
+    // The longest key is tried first, because the layer's name may contain dots.
     for (const std::string& key : layerKeys()) {
         if (rest.size() < key.size() + 2 || !rest.ends_with(key)) continue;
         const std::string_view name = rest.substr(0, rest.size() - key.size());
@@ -37,7 +37,7 @@ std::vector<std::string> splitLayerPath(std::string_view path, const Json& value
         for (std::string& part : split(key)) parts.push_back(std::move(part));
         return parts;
     }
-    // The whole layer: an object, or null to forget what was set.
+    // All settings of the layer: an object, or null to clear them.
     if (!rest.empty() && (value.is_object() || value.is_null())) {
         parts.emplace_back(rest);
         return parts;
@@ -59,7 +59,7 @@ bool isText(const Json& json, const std::vector<std::string>& parts) {
 }  // namespace
 
 void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value) {
-    if (path.empty()) failInput("the key to set is empty; it looks like quantization.weight.bits");
+    if (path.empty()) failInput("the key to set is empty; a valid key is quantization.weight.bits");
     const bool isJson = Json::accept(value);
     Json wanted = isJson ? parseStrictJson(value) : Json(std::string(value));
 
@@ -67,7 +67,7 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         path.starts_with("layers.") ? splitLayerPath(path, wanted) : split(path);
     const std::string document = configToJson(config);
     Json json = Json::parse(document);
-    // A text that happens to look like a number stays a text.
+    // A string that looks like a number stays a string.
     if (!wanted.is_string() && !wanted.is_null() && isText(json, parts)) wanted = std::string(value);
     if (parts.size() == 1 && parts.front() == "preset" && wanted.is_string()) {
         config = withPreset(config, wanted.get<std::string>());
@@ -79,7 +79,7 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         here = &(*here)[parts[i]];
         if (here->is_null()) *here = Json::object();
         if (here->is_array())
-            failInput("the key '{}' leads into a list, which can only be set as a whole", path);
+            failInput("the key '{}' is inside a list, which can only be set as a whole", path);
         if (!here->is_object()) failInput("unknown key '{}': '{}' is a single value", path, parts[i]);
     }
     const bool ofLayer = parts.size() > 1 && parts.front() == "layers";
@@ -95,7 +95,7 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         failInput("{}: the key or its value is not valid UTF-8", path);
     }
     QuantizationConfig changed = configFromJson(text);
-    // A layer of which the last setting was taken back is forgotten.
+    // A layer whose last setting was cleared is removed.
     if (ofLayer)
         if (const auto layer = changed.layers.find(parts[1]);
             layer != changed.layers.end() && layer->second.empty())

@@ -35,7 +35,7 @@ void add(NodeSet& set, const NodeSet& more) {
 bool any(const NodeSet& set) { return std::find(set.begin(), set.end(), true) != set.end(); }
 
 NodeSet coveredByUntil(const Graph& graph, const SkipRule& rule) {
-    if (rule.to.empty()) failInput("it names no layer to stop at");
+    if (rule.to.empty()) failInput("it does not name a layer to stop at");
     const NodeId from = needLayer(graph, rule.from);
     NodeSet covered(graph.nodeCount(), false);
     for (const std::string& name : rule.to) {
@@ -45,8 +45,8 @@ NodeSet coveredByUntil(const Graph& graph, const SkipRule& rule) {
             failInput("there is no path from '{}' to '{}', but there is one from '{}' to '{}': swap them",
                       rule.from, name, name, rule.from);
         if (!any(path))
-            failInput("there is no path from '{}' to '{}', nor back: they lie on different branches",
-                      rule.from, name);
+            failInput("there is no path from '{}' to '{}' or back: they are on different branches", rule.from,
+                      name);
         add(covered, path);
     }
     return covered;
@@ -72,7 +72,7 @@ NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
     if (!any(covered)) {
         std::vector<std::string> names;
         for (const Node& node : graph.nodes()) names.push_back(node.name);
-        failInput("no layer's name matches /{}/; the names look like: {}", rule.regex, shortList(names));
+        failInput("no layer's name matches /{}/; examples of names: {}", rule.regex, shortList(names));
     }
     return covered;
 }
@@ -83,8 +83,8 @@ NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
         std::set<std::string> scopes;
         for (const Node& node : graph.nodes())
             for (const std::string_view scope : scopesOf(node.name)) scopes.emplace(scope);
-        failInput("the model has no block '{}': no layer's name is it or begins with '{}/'{}", rule.like,
-                  rule.like, didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
+        failInput("the model has no block '{}': no layer has this name or a name that begins with '{}/'{}",
+                  rule.like, rule.like, didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
     }
     NodeSet covered(graph.nodeCount(), false);
     for (const Block& block : blocks)
@@ -96,7 +96,7 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
     NodeSet covered(graph.nodeCount(), false);
     switch (rule.kind) {
         case SkipKind::Node:
-            if (rule.layers.empty()) failInput("it names no layer");
+            if (rule.layers.empty()) failInput("it does not name a layer");
             for (const std::string& name : rule.layers) covered[needLayer(graph, name).index()] = true;
             return covered;
         case SkipKind::Until:
@@ -115,7 +115,7 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
             for (const std::string& name : rule.layers) covered[needLayer(graph, name).index()] = true;
             return covered;
     }
-    fail(ErrorKind::Internal, "a rule of a kind that does not exist");
+    fail(ErrorKind::Internal, "unknown kind of skip rule");
 }
 
 void explain(SkipDecisions& decisions, const NodeSet& covered, const std::string& reason) {

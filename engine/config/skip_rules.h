@@ -2,11 +2,11 @@
 #pragma once
 // Which layers the configuration keeps in float, and by which rule.
 //
-// Precedence: a layer's own setting (layers.NAME.quantize) beats every rule; among rules the first that
-// matches gives the reason; the tail comes last. Semantics of until, downstream and tail:
-// model/reachability.h. A rule acts on all nodes that it covers; its effect is on the quantizable ones. A
-// threshold covers the layers that the session has written into it (session/studies/threshold_rules.h), which
-// are none before anything was measured.
+// Precedence: a layer's own setting (layers.NAME.quantize) takes precedence over every rule. The first rule
+// that covers a layer is reported as the reason; the tail comes last. model/reachability.h defines until,
+// downstream and tail. A rule may cover any node, but only affects quantizable ones. A threshold rule covers
+// the layers that the session has written into it (session/studies/threshold_rules.h), none before the first
+// evaluation.
 
 #include <string>
 #include <vector>
@@ -18,32 +18,33 @@
 
 namespace quantloupe {
 
-/// What a rule is in words: "from A until B", "all Add layers".
+/// Describes a rule: "from A until B", "all Add layers".
 std::string describe(const SkipRule& rule);
 
 struct SkipDecisions {
-    /// One entry a node of the source graph: empty = not skipped, otherwise why ("skipped by rule 2: from A
-    /// until B").
+    /// One entry per node of the source graph: why the node is skipped ("skipped by rule 2: from A until B");
+    /// empty if it is not.
     std::vector<std::string> reasons;
-    /// The nodes each rule covers (none, if it is switched off), in the order of the rules; then the tail's,
-    /// if the tail is skipped and not too large (config/tail_rule.h).
+    /// The nodes that each rule covers (none if it is disabled), in the order of the rules; then those of the
+    /// tail, if the tail is skipped and not too large (config/tail_rule.h).
     std::vector<NodeSet> covered;
     /// Why the tail is quantized although the configuration skips it; empty otherwise.
     std::string tailNotice;
     bool skipped(NodeId node) const { return !reasons[node.index()].empty(); }
 };
 
-/// Throws Error for a name that the graph does not have (with near names), a rule without effect (no path
-/// from A to B; says so if there is one from B to A) or a bad regular expression.
+/// Decides for each node whether it is skipped. Throws Error for a name that the graph does not contain (with
+/// similar names), a rule that covers nothing (no path from A to B; the message says so if there is one from
+/// B to A), or an invalid regular expression.
 SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config);
 
-/// The same decisions without the rules that are switched off.
+/// Returns the configuration without its disabled rules.
 QuantizationConfig withoutOffRules(QuantizationConfig config);
 
-/// Names in the graph that resemble a mistyped one, best first.
+/// Returns names of layers that are similar to a mistyped one, best first.
 std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& name, std::size_t most = 3);
 
-/// "the model has no layer 'a' (did you mean 'b'?)"
+/// Returns the error "the model has no layer 'a' (did you mean 'b'?)".
 Error unknownLayer(const Graph& graph, const std::string& name);
 
 }  // namespace quantloupe

@@ -19,7 +19,7 @@ bool computes(const Graph& graph, const Node& node) {
     return type != DataType::Int64 && type != DataType::Int32 && type != DataType::Bool;
 }
 
-/// Elements of a weight that a matrix product or recurrent layer multiplies with.
+/// Returns the number of weight elements of a matrix product or recurrent layer; 0 for other nodes.
 std::uint64_t weightOf(const Graph& graph, const Node& node) {
     const OperatorKind kind = traitsOf(node).kind;
     if (kind != OperatorKind::Product && kind != OperatorKind::Recurrent) return 0;
@@ -67,9 +67,8 @@ Tail tailToSkip(const Graph& source, bool whole) {
     tail.macsShare = macsShareOf(source, tail.nodes);
     if (whole || (tail.layers <= kMaxTailLayers && tail.macsShare.value_or(0) <= kMaxTailMacs)) return tail;
     tail.whyNot = fmt::format(
-        "the tail is quantized: it would keep {} of {} layers{} in float, and only tails of up to {} layers "
-        "and {:g} % of the MACs are "
-        "skipped by default; set skip.whole_tail to true to skip it",
+        "the tail is quantized: skipping it would keep {} of {} layers{} in float, and only tails of up to "
+        "{} layers and {:g} % of the MACs are skipped by default; set skip.whole_tail to true to skip it",
         std::ranges::count(tail.nodes, true), source.nodeCount(),
         tail.macsShare ? fmt::format(" with {:.1f} % of the MACs", 100 * *tail.macsShare) : "",
         kMaxTailLayers, 100 * kMaxTailMacs);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether the tail of a network is small enough to stay in float without being asked for.
+// Decides whether the tail of a network is small enough to stay in float by default.
 //
-// The tail is what model/reachability.h says: for each output, the last weighted layers on the way to it and
-// what follows them. In a classifier these are one or two layers. Where shapes are symbolic and the network
-// has no convolutions, as language models, weights stand in for MACs: every weight is used once per token. In
-// a detector they are the heads and all of the post-processing, up to half of the network.
+// The tail consists of the last weighted layers before each output and everything after them
+// (model/reachability.h). In a classifier these are one or two layers; in a detector they are the heads and
+// the whole post-processing, up to half of the network. If shapes are symbolic and the network has no
+// convolutions, as in language models, the number of weights is used instead of MACs: every weight is used
+// once per token.
 
 #include <optional>
 #include <string>
@@ -16,16 +17,18 @@
 namespace quantloupe {
 
 constexpr std::size_t kMaxTailLayers = 3;
-constexpr double kMaxTailMacs = 0.02;  ///< of the network's
+constexpr double kMaxTailMacs = 0.02;  ///< fraction of the network's MACs
 
 struct Tail {
     NodeSet nodes;
-    std::size_t layers = 0;           ///< of them, not counting those that only move values or compute shapes
-    std::optional<double> macsShare;  ///< not there if the shape of a convolution is unknown
-    std::string whyNot;               ///< why it is not skipped, and what to do; empty: it is
+    /// Number of nodes in the tail that do more than move values or compute shapes.
+    std::size_t layers = 0;
+    std::optional<double>
+        macsShare;       ///< fraction of the MACs; empty if the shape of a convolution is unknown
+    std::string whyNot;  ///< why the tail is not skipped, and what to do; empty if it is skipped
 };
 
-/// `whole`: skipped whatever it covers, as CLIKA does.
+/// Finds the tail. With `whole` it is skipped however large it is, as CLIKA does.
 Tail tailToSkip(const Graph& source, bool whole);
 
 }  // namespace quantloupe

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration's JSON, written: every key, whatever its value, so that a file does not depend on
-// defaults.
+// Writes the configuration as JSON with all keys, so that a file does not depend on defaults.
 
 #include "base/atomic_file.h"
 #include "base/error.h"

@@ -39,8 +39,8 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
     *poison = sums[0];
 }
 
-/// The values of each sample of a chunk without the padding; all as one where the tensor does not depend on
-/// the samples. `storage` receives copies if the values of a sample are not contiguous.
+/// Returns the values of each sample of a chunk, without padding, or all values at once if the tensor does
+/// not depend on the samples. `storage` receives copies if the values of a sample are not contiguous.
 std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values,
                                               const SampleBatches& batches, std::size_t chunk,
                                               std::vector<float>& storage) {
@@ -54,17 +54,17 @@ std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const floa
     return samples;
 }
 
-std::string makerOf(const Prepared& prepared, TensorId tensor) {
+std::string producerOf(const Prepared& prepared, TensorId tensor) {
     const NodeId producer = prepared.graph->tensor(tensor).producer;
     if (!producer.valid()) return "an input of the model";
-    return fmt::format("made by '{}'", prepared.graph->node(producer).name);
+    return fmt::format("the output of '{}'", prepared.graph->node(producer).name);
 }
 
 struct SampleRange {
     float min = 0, max = 0;
 };
 
-/// Chunks at a time whose ranges wait to be put in order.
+/// Number of chunks whose ranges are collected before they are added to the history in order.
 constexpr std::size_t kRound = 1024;
 
 std::shared_ptr<const Program> observing(const Prepared& prepared, const std::vector<TensorId>& tensors,
@@ -72,7 +72,7 @@ std::shared_ptr<const Program> observing(const Prepared& prepared, const std::ve
     return Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
 }
 
-/// Runs all chunks, some at a time, and reports the total progress.
+/// Runs all chunks, kRound at a time, and reports the total progress.
 void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatches& batches,
                  const RunControl& control,
                  const std::function<void(std::size_t, std::vector<Workspace>&)>& use,
@@ -113,9 +113,8 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                 if (std::isnan(poison))
                     failInput(
                         "the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot "
-                        "be calibrated: "
-                        "check that sample, or leave it out",
-                        prepared.graph->tensor(tensors[t]).name, makerOf(prepared, tensors[t]),
+                        "be calibrated: check that sample, or leave it out",
+                        prepared.graph->tensor(tensors[t]).name, producerOf(prepared, tensors[t]),
                         batches.dataset().sampleName(chunk * batches.batch() + s));
                 ranges[t].push_back(range);
             }
@@ -172,7 +171,8 @@ void addMissingDistributions(const Prepared& prepared, const std::vector<TensorI
     const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
         std::vector<float> storage;
         for (std::size_t i = 0; i < tensors.size(); ++i) {
-            const std::size_t t = (i + chunk) % tensors.size();  // workers keep out of each other's way
+            // Workers start with different tensors, so that they rarely wait for each other.
+            const std::size_t t = (i + chunk) % tensors.size();
             for (const auto values : samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]),
                                                batches, chunk, storage)) {
                 if (gatherers[t]) gatherers[t]->add(values);

@@ -57,13 +57,13 @@ class NetworkChanger {
         changed.graph = m_builder.build(&ids);
         for (std::size_t t = 0; t < ids.tensors.size(); ++t)
             if (ids.tensors[t] != TensorId(t))
-                fail(ErrorKind::Internal, "tensors moved while the calibrated network was made");
+                fail(ErrorKind::Internal, "tensor ids changed while the calibrated network was built");
         changed.version = VersionBuilder().add(m_prepared.version).add(changed.graph->version()).finish();
         return changed;
     }
 
   private:
-    /// A factor that was inserted after a layer (transform/npu_operators.h).
+    /// Returns whether the node is a factor that was inserted after a layer (transform/npu_operators.h).
     bool followsItsLayer(const Node& node, NodeId source) const {
         const Constant* factor = node.inputs.size() == 2 ? m_graph.constantOf(node.input(1)) : nullptr;
         const NodeId maker = m_graph.tensor(node.input(0)).producer;

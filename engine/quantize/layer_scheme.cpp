@@ -9,14 +9,14 @@
 namespace quantloupe {
 namespace {
 
-/// The layer's options: the network's, overridden by what was set for the layer.
+/// Returns the options of the network, overridden by the settings of the layer.
 LayerOptions optionsOf(LayerOptions options, const LayerSettings* settings) {
     if (settings != nullptr)
         for (const Field& field : layerFields()) field.applyLayer(*settings, options);
     return options;
 }
 
-/// Adds the fields that a layer can have and whose keys begin with the prefix.
+/// Adds all layer fields whose keys begin with the prefix.
 void addFields(VersionBuilder& builder, std::string_view prefix, const LayerOptions& options) {
     for (const Field& field : layerFields())
         if (field.key.starts_with(prefix)) field.addTo(options, builder);

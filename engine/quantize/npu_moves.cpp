@@ -18,7 +18,7 @@ class MoveFinder {
                 m_operators.push_back(operatorOf(m_plan.units.units[u], m_plan.quantizers[u]));
         const std::vector<int> before = m_positions;
         if (!adjustPositions(m_operators, m_rules, m_positions))
-            tell("npu_positions: after {} rounds, some of the NPU's rules may still be broken",
+            tell("npu_positions: after {} rounds, some of the NPU's rules may still be violated",
                  m_rules.maxLoops);
         if (!m_others.empty())
             tell("npu_positions: the scales of {} tensors are not powers of two and stay unchanged: '{}'{}",
@@ -33,9 +33,8 @@ class MoveFinder {
             if (from == to) continue;
             m_moves.constants[constant.tensor] = scaleOf(to);
             tell(
-                "layer '{}': the NPU's rules move the {} from 2^{} to 2^{}, and its codes stay, as Quark "
-                "leaves them: its values become 2^{} "
-                "times as large; keep the layer in float, or turn the rule off",
+                "layer '{}': the NPU's rules change the {} from 2^{} to 2^{} but not its codes, as in Quark, "
+                "so its values are multiplied by 2^{}; keep the layer in float, or disable the rule",
                 m_graph.node(constant.layer).name, constant.what, -from, -to, from - to);
         }
         return std::move(m_moves);
@@ -100,7 +99,7 @@ class MoveFinder {
         return op;
     }
 
-    /// One factor is a HardSigmoid of something that the Mul reads, too.
+    /// Returns whether one factor of a Mul is a HardSigmoid of another of its inputs.
     bool readsHardSigmoid(const Unit& unit) const {
         for (const TensorId input : unit.inputs)
             for (const NodeId reader : m_graph.tensor(input).consumers)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NPU's rules on positions, after AMD Quark's NPULimitationCheck, in its order.
-//     alignment   inputs and output of an operator that moves values get the same position: the smallest,
-//     which keeps the range shift read  of a sum: difference of its inputs' positions; the finest one is made
-//     coarser shift write of a sum: its coarsest input - its output; of a product: the sum of its inputs -
-//     its output shift cut   weight + input - output: shift of the accumulator; the weight's position is
-//     adjusted shift bias  weight + input - bias: shift of the bias to the accumulator; the bias's position
-//     is adjusted
+// The NPU's rules on positions, in the order of AMD Quark's NPULimitationCheck. Names stand for positions:
+//
+// - Alignment: the inputs and the output of an operator that moves values get the same position, the smallest
+//   one, so that no value is clipped.
+// - Shift read, of a sum: the largest minus the smallest input; the largest input is adjusted.
+// - Shift write: of a sum, the smallest input minus the output; of a product, the sum of the inputs minus the
+//   output. The output is adjusted.
+// - Shift cut: weight + input - output, the shift of the accumulator. The weight is adjusted.
+// - Shift bias: weight + input - bias, the shift from the bias to the accumulator. The bias is adjusted.
+//
 // Source: behavior of Quark 0.11.2; npu_positions_test compares with its results on small graphs. Cost:
-// O(operators) per round. Weakness: a rule can break an earlier one, which five rounds do not always resolve.
+// O(operators) per round. Weakness: a rule can violate an earlier one, which five rounds do not always
+// resolve.
 #include "quantize/npu_positions.h"
 
 #include <algorithm>
@@ -22,7 +26,7 @@ class Adjuster {
     Adjuster(const NpuPositions& rules, std::vector<int>& positions)
         : m_rules(rules), m_positions(positions) {}
 
-    /// Whether something changed.
+    /// Applies all rules once; returns whether a position changed.
     bool round(const std::vector<NpuOperator>& operators) {
         m_changed = false;
         const auto each = [&](bool on, void (Adjuster::*rule)(const NpuOperator&)) {
@@ -107,8 +111,8 @@ class Adjuster {
 
     void shiftCut(const NpuOperator& op) {
         if (!isOneOf(op.op, {"Conv", "Gemm"}) || !knownInputs(op) || op.output < 0 || op.weight < 0) return;
-        const int beside = at(op.inputs[0]) - at(op.output);
-        set(op.weight, std::clamp(at(op.weight) + beside, 0, 16) - beside);
+        const int rest = at(op.inputs[0]) - at(op.output);
+        set(op.weight, std::clamp(at(op.weight) + rest, 0, 16) - rest);
     }
 
     void shiftBias(const NpuOperator& op) {

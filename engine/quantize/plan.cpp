@@ -50,7 +50,7 @@ class PlanResolver {
             for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
         }
         m_plan.notices.insert(m_plan.notices.end(), m_npuNotices.begin(), m_npuNotices.end());
-        tellOfCalibration();
+        addCalibrationNotices();
         followExportOpset();
         VersionBuilder builder;
         builder.add(m_plan.prepared->version);
@@ -63,7 +63,7 @@ class PlanResolver {
     }
 
   private:
-    /// Only the results of AveragePool depend on it.
+    /// Adds the opset of the exported model to the versions of AveragePool units, whose results depend on it.
     void followExportOpset() {
         const Graph& graph = *m_plan.prepared->graph;
         const auto pools = [&](const Node& node) { return node.op == "AveragePool"; };
@@ -127,7 +127,7 @@ class PlanResolver {
         return m_cache.weight(values, scheme, 0, m_config.quantization.rounding);
     }
 
-    /// Whether something moved.
+    /// Applies the NPU's rules; returns whether a scale changed.
     bool moveToNpuPositions() {
         NpuMoves moves = npuMoves(m_plan, m_config.quantization.npuPositions);
         m_npuNotices = std::move(moves.notices);
@@ -136,16 +136,16 @@ class PlanResolver {
         return !moves.activations.empty() || !m_constantScales.empty();
     }
 
-    /// `quantizer`, or its codes at the scale that the NPU's rules ask for.
+    /// Returns `quantizer`, with the scale that the NPU's rules require if they change it.
     std::shared_ptr<const ConstantQuantizer> moved(TensorId tensor,
                                                    std::shared_ptr<const ConstantQuantizer> quantizer) const {
-        const auto wanted = m_constantScales.find(tensor);
-        if (wanted == m_constantScales.end() || !quantizer) return quantizer;
-        return std::make_shared<const ConstantQuantizer>(withScale(*quantizer, wanted->second));
+        const auto scale = m_constantScales.find(tensor);
+        if (scale == m_constantScales.end() || !quantizer) return quantizer;
+        return std::make_shared<const ConstantQuantizer>(withScale(*quantizer, scale->second));
     }
 
-    /// Where the tool that is imitated does it. Rounding that was learned keeps the scales that it was
-    /// learned with.
+    /// Raises the weight's scales if the imitated tool does so (raised_scales.h). Not called for learned
+    /// rounding, which keeps the scales that it was learned with.
     void raise(const Unit& unit, int biasBits, UnitQuantizers& quantizers) const {
         const Graph& graph = *m_plan.prepared->graph;
         const Constant* bias = quantizers.correctedBias ? quantizers.correctedBias.get()
@@ -243,17 +243,17 @@ class PlanResolver {
         m_plan.quantizers.push_back(std::move(quantizers));
     }
 
-    /// One notice for all tensors that it is true of.
-    void tellOfCalibration() {
-        std::map<std::string, std::vector<std::string>> said;
+    /// Adds each notice of the calibration once, with the tensors that it applies to.
+    void addCalibrationNotices() {
+        std::map<std::string, std::vector<std::string>> tensorsByNotice;
         std::size_t approximate = 0;
         for (const auto& [tensor, result] : m_results) {
             if (!m_plan.tensors.contains(tensor)) continue;
             if (result.approximate) ++approximate;
             if (!result.notice.empty())
-                said[result.notice].push_back(m_plan.prepared->graph->tensor(tensor).name);
+                tensorsByNotice[result.notice].push_back(m_plan.prepared->graph->tensor(tensor).name);
         }
-        for (auto& [notice, tensors] : said) {
+        for (auto& [notice, tensors] : tensorsByNotice) {
             constexpr std::size_t kNamed = 3;
             const std::size_t all = tensors.size();
             if (all > kNamed) tensors.resize(kNamed);
@@ -275,9 +275,9 @@ class PlanResolver {
     std::unordered_map<TensorId, TensorQuantizer> m_known;
     std::map<TensorId, CalibrationResult> m_results;
     std::unordered_map<TensorId, const LayerSettings*> m_settings;
-    std::unordered_map<TensorId, TensorId> m_rangeOf;      ///< tensors with the range of another
-    std::set<TensorId> m_unitRanges;                       ///< made by a Softmax
-    std::unordered_map<TensorId, float> m_constantScales;  ///< that the NPU's rules moved
+    std::unordered_map<TensorId, TensorId> m_rangeOf;      ///< tensors that take the range of another one
+    std::set<TensorId> m_unitRanges;                       ///< outputs of Softmax, with the range 0 to 1
+    std::unordered_map<TensorId, float> m_constantScales;  ///< scales changed by the NPU's rules
     std::vector<std::string> m_npuNotices;
 };
 

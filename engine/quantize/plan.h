@@ -19,12 +19,12 @@ namespace quantloupe {
 /// quantized, too.
 struct UnitQuantizers {
     std::vector<TensorQuantizer> inputs;
-    TensorQuantizer output;  ///< meaningless if the unit does not quantize its output
-    std::shared_ptr<const ConstantQuantizer> weight;                  ///< null if there is none
-    std::shared_ptr<const ConstantQuantizer> bias;                    ///< null if there is none
-    std::vector<std::shared_ptr<const ConstantQuantizer>> constants;  ///< of the unit's further constants
+    TensorQuantizer output;                           ///< undefined if the unit does not quantize its output
+    std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
+    std::shared_ptr<const ConstantQuantizer> bias;    ///< null if there is none
+    std::vector<std::shared_ptr<const ConstantQuantizer>> constants;  ///< for the unit's further constants
     ConstantPtr correctedBias;                                        ///< null: the bias of the graph is used
-    Version version;                                                  ///< of all of these
+    Version version;                                                  ///< identifies all of these
 };
 
 struct Plan {

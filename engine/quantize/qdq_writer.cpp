@@ -76,12 +76,12 @@ class QdqWriter {
                         unit, unit.constants[i].tensor, *own,
                         unit.constants[i].role == ConstantRole::NormBias ? biasType(*own) : typeOf(*own));
         }
-        // In the order of the tensors, so that the file is the same every time.
+        // Sorted, so that the file is the same every time.
         std::vector<TensorId> tensors;
         for (const auto& [tensor, quantizer] : m_plan.tensors) tensors.push_back(tensor);
         std::sort(tensors.begin(), tensors.end());
         for (const TensorId tensor : tensors) addPair(tensor, m_plan.tensors.at(tensor), count);
-        // Q/DQ pairs keep their places.
+        // The Identity nodes of the placement are not exported; their Q/DQ pairs remain.
         for (const NodeId identity : m_plan.prepared->ownInputs) {
             const Node& node = m_graph.node(identity);
             m_builder.replaceUses(node.output(), node.input(0));
@@ -123,7 +123,7 @@ class QdqWriter {
     }
 
     void addConstant(const Unit& unit, TensorId tensor, const ConstantQuantizer& quantizer, DataType type) {
-        if (!m_done.insert(tensor).second) return;  // an operand that several layers read
+        if (!m_done.insert(tensor).second) return;  // already written: several layers read it
         const std::string name = m_graph.tensor(tensor).name;
         const Dims& dims = m_graph.constantOf(tensor)->dims();
         const bool perChannel = quantizer.axis >= 0;
@@ -140,7 +140,7 @@ class QdqWriter {
             zeroPoint = newConstant(name + "_zero_point", integers(type, scaleDims, quantizer.zeroPoints));
         }
         if (!isNew) {
-            // The codes of another layer's copy of the same weight.
+            // Reuses the codes written for another layer's copy of the same weight.
         } else if (m_floatWeights && type != DataType::Int32) {
             Node quantize;
             quantize.name = uniqueNode(name + "_QuantizeLinear");
@@ -169,8 +169,8 @@ class QdqWriter {
         }
     }
 
-    /// The model's own values where QuantizeLinear makes our codes of them (not where rounding was learned,
-    /// nor where the codes end before the type does); otherwise the values of the codes.
+    /// Returns the model's own values if QuantizeLinear computes our codes from them; otherwise, for example
+    /// with learned rounding or if the codes do not use the whole type, the dequantized values.
     ConstantPtr floatsFor(TensorId tensor, const ConstantQuantizer& quantizer, const ChannelWalk& walk,
                           DataType type) const {
         const ConstantPtr& own = m_graph.tensor(tensor).constant;
@@ -201,7 +201,7 @@ class QdqWriter {
         const TensorId codes = fresh("_quantized");
         TensorId after;
         if (info.graphOutput && info.producer.valid()) {
-            // The pair's end takes the output's name; its maker gets another.
+            // The output of the pair takes the name of the graph output, and the producer's output a new one.
             before = fresh("_before_quantization");
             auto& outputs = m_builder.node(info.producer).outputs;
             std::replace(outputs.begin(), outputs.end(), tensor, before);
@@ -229,8 +229,8 @@ class QdqWriter {
         m_builder.addNode(std::move(dequantize));
     }
 
-    /// The type saturates at its own ends; where the codes end earlier, a Clip in front does it. Returns what
-    /// to quantize.
+    /// Adds a Clip before QuantizeLinear if the range of the codes is smaller than that of their type,
+    /// because QuantizeLinear saturates only at the ends of the type. Returns the tensor to quantize.
     TensorId addClip(const std::string& name, TensorId before, const TensorQuantizer& quantizer,
                      DataType type) {
         const int codes = quantizer.quantMax - quantizer.quantMin + 1;
@@ -260,8 +260,8 @@ class QdqWriter {
     struct WrittenConstant {
         TensorId codes, scale, zeroPoint;
     };
-    std::set<TensorId> m_done;  ///< constants with their DequantizeLinear
-    /// layers that share a weight share its quantizer, too
+    std::set<TensorId> m_done;  ///< constants that already have a DequantizeLinear
+    /// By quantizer, because layers that share a weight also share its quantizer.
     std::map<const ConstantQuantizer*, WrittenConstant> m_written;
     const Graph& m_graph;
     GraphBuilder m_builder;

@@ -25,10 +25,8 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
     min = std::min(min, 0.0f);
     max = std::max(max, 0.0f);
     if (scheme.symmetric) {
-        // Unsigned codes have their zero in the middle.
-        const int middle = scheme.isSigned ? 0 : codes / 2;
-        // QuantizeLinear saturates at the type's ends, so the lowest code may occur
-        quantizer.zeroPoint = middle;
+        // The lowest code may occur, because QuantizeLinear saturates at the ends of the type.
+        quantizer.zeroPoint = scheme.isSigned ? 0 : codes / 2;
         const double scale = static_cast<double>(std::max(-min, max)) / (codes / 2 - 1);
         quantizer.scale = scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale);
         return quantizer;

@@ -19,7 +19,7 @@ std::shared_ptr<const ConstantQuantizer> QuantizerCache::weight(const Constant& 
 
 CalibrationResult QuantizerCache::activation(const TensorStatistics& statistics,
                                              const TensorCalibration& calibration) {
-    // The others cost less than a look here.
+    // The other methods cost less than a lookup in the cache.
     if (!needsDistribution(calibration.method) || !statistics.distribution)
         return solveCalibration(statistics, calibration.scheme, calibration.method, calibration.parameters);
     VersionBuilder builder;

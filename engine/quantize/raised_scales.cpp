@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bias is added to the accumulator as int32 in units of input scale x weight scale. Channels with tiny
 // weights (a dead filter with a folded batch norm) have scales so small that their bias does not fit. The
-// tools handle this as follows (according to their code and results): - ONNX Runtime (quantize_static since
-// 1.21): for int8 and int16 weights with zero point 0 the scale is   raised until input scale x weight scale
-// is 1.0001 * 2 |bias| / (2^32 - 2); per tensor with the largest   |bias|. - AIMET 2.42: no weight scale is
-// below 2^-23; then as above with |bias| / (2^31 - 2^15), even if the bias   is not quantized. If the layer's
-// own output is quantized, also until input scale x weight scale / output   scale is 2^-23.5, and until the
-// bias together with the output's zero point fits. Weakness: weights of such channels lose precision, down to
-// a few codes, but this is what these tools run.
+// tools handle this as follows (according to their code and results):
+//
+// - ONNX Runtime (quantize_static since 1.21): for int8 and int16 weights with zero point 0, the scale is
+//   raised until input scale x weight scale is at least 1.0001 * 2 |bias| / (2^32 - 2). Per tensor, the
+//   largest |bias| counts.
+// - AIMET 2.42: weight scales are at least 2^-23. Then as above with |bias| / (2^31 - 2^15), even if the bias
+//   is not quantized. If the layer's own output is quantized, the scale is also raised until input scale x
+//   weight scale / output scale is at least 2^-23.5, and until the bias and the output's zero point fit
+//   together.
+//
+// Weakness: the weights of such channels lose precision, down to a few codes, as they do in these tools.
 #include "quantize/raised_scales.h"
 
 #include <algorithm>
@@ -17,7 +21,7 @@
 namespace quantloupe {
 namespace {
 
-/// Of each scale: the largest |value| that shares it.
+/// Returns for each scale the largest |value| that has this scale.
 std::vector<double> largestOf(std::size_t scales, std::size_t values, auto value) {
     std::vector<double> largest(scales, 0.0);
     for (std::size_t i = 0; i < values; ++i)
@@ -35,7 +39,7 @@ void raiseAsOnnxRuntime(const RaisedScalesInput& layer, std::vector<float>& scal
     const auto largest =
         largestOf(scales.size(), bias.size(), [&](std::size_t i) { return static_cast<double>(bias[i]); });
     for (std::size_t c = 0; c < scales.size(); ++c) {
-        // Channel by channel NumPy 2 multiplies in float32 there.
+        // With scales per channel, NumPy 2 multiplies in float32 here.
         const double twice =
             layer.weight.axis < 0
                 ? kMargin * (2 * largest[c])

@@ -9,7 +9,7 @@ namespace quantloupe {
 namespace {
 
 constexpr std::int64_t kOpsetPlain = 10, kOpsetPerChannel = 13;
-/// Before, integers of 4 and 16 bits had only a domain of ONNX Runtime's own.
+/// First opset with quantization to 4 and 16 bits; before, these were operators of com.microsoft.
 constexpr std::int64_t kOpsetOtherBits = 21;
 
 bool canRaise(const Graph& graph, std::int64_t opset) {

@@ -8,10 +8,10 @@
 namespace quantloupe {
 
 struct StorageTypes {
-    /// codes of up to 4 bits are stored as int4 or uint4; otherwise as int8 or uint8
+    /// Codes of up to 4 bits are stored as int4 or uint4; otherwise as int8 or uint8.
     bool fourBits = false;
-    std::int64_t opset = 0;  ///< of the exported model: the source's, or the lowest one that suffices
-    std::string reason;      ///< if the opset is raised: the feature that needs it ("per channel")
+    std::int64_t opset = 0;  ///< opset of the exported model: the source's, or the lowest one that suffices
+    std::string reason;      ///< the feature that needs a higher opset ("per channel")
 
     /// Returns the smallest type that can represent these codes.
     DataType typeFor(int quantMin, int quantMax) const;

@@ -129,7 +129,8 @@ class UnitFinder {
     }
 
     bool aimet() const { return m_prepared.operators == OperatorSet::Aimet; }
-    /// As in ONNX Runtime's quantizer: symmetric activations cannot clip in place of a Relu.
+    /// Returns whether Relu and Clip are never fused: as in ONNX Runtime's quantizer, a symmetric quantizer
+    /// cannot clip at 0 in place of a Relu.
     bool keepsApart() const {
         return m_prepared.operators == OperatorSet::OnnxRuntime && m_prepared.symmetricActivations;
     }
@@ -159,7 +160,7 @@ class UnitFinder {
                 return "its bounds are not constant";
         unit.inputs = {node.input(0)};
         unit.ifInputIs = keepsApart();
-        // AIMET has one quantizer for both sides of a Relu, which sees the wider range before it.
+        // AIMET has one quantizer for the input and output of a Relu, with the wider range of the input.
         if (aimet() && node.op == "Relu") unit.rangeOf = node.input(0);
         return {};
     }
@@ -188,7 +189,7 @@ class UnitFinder {
             case OperatorSet::Layers:
                 return traits.layers;
             case OperatorSet::OnnxRuntime:
-                // A constant that is filled in can lie outside the range of the input.
+                // The padding value may be outside the range of the input.
                 if (node.op == "Pad" && node.attributes.text("mode", "constant") == "constant")
                     return OutputScale::Own;
                 return traits.onnxRuntime;
@@ -210,7 +211,7 @@ class UnitFinder {
         unit.weight = node.input(1);
         unit.inputs = {node.input(0)};
         unit.weightAxis = 0;
-        // Of a transposed convolution: [inputs, outputs / group, kernel...], the groups share the scales.
+        // The weight of a ConvTranspose is [inputs, outputs / group, kernel...]; its groups share scales.
         const bool transposed = node.op == "ConvTranspose";
         if (product || transposed) unit.weightAxis = 1;
         if (node.op == "Gemm") {
@@ -243,7 +244,7 @@ class UnitFinder {
             else if (!m_all)
                 return "one of its operands is constant";
             else if (!floatConstant(m_graph, in))
-                return "one of its operands is a constant, and not of float32";
+                return "one of its operands is a constant that is not float32";
             else
                 unit.constants.push_back({in, ConstantRole::Operand});
         }
@@ -252,8 +253,8 @@ class UnitFinder {
         return {};
     }
 
-    /// As ONNX Runtime's DynamicQuantizeLSTM, but with a calibrated range for the input: input and weights
-    /// are quantized, biases, states and outputs stay in float.
+    /// Like ONNX Runtime's DynamicQuantizeLSTM, but with a calibrated range of the input: the input and the
+    /// weights are quantized; biases, states and outputs stay in float.
     std::string recurrent(const Node& node, Unit& unit) {
         if (m_prepared.operators == OperatorSet::OnnxRuntime)
             return "ONNX Runtime's quantize_static leaves recurrent layers in float";
@@ -266,7 +267,7 @@ class UnitFinder {
             if (!floatConstant(m_graph, node.input(i))) return "its weights are not constant float32 tensors";
             unit.constants.push_back({node.input(i), ConstantRole::Weight});
         }
-        // Often only the last hidden state is read.
+        // The first output that is read; often this is the last hidden state.
         const auto read = std::ranges::find_if(node.outputs, [&](TensorId out) {
             return out.valid() && (!m_graph.tensor(out).consumers.empty() || m_graph.tensor(out).graphOutput);
         });
@@ -287,7 +288,7 @@ class UnitFinder {
         return {};
     }
 
-    /// Without weights, where only inputs of layers are quantized.
+    /// A unit without weights, for placement weighted_inputs.
     std::string inputOnly(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
         if (node.op != "AveragePool")
@@ -306,8 +307,8 @@ class UnitFinder {
         return {};
     }
 
-    /// In graph order: an operator that passes its scale on is quantized if its input is, and so is a
-    /// separate Relu or Clip.
+    /// Decides in graph order on operators that pass their scale on and on separate Relu and Clip nodes,
+    /// which are quantized if their input is.
     void decidePassing() {
         const auto depends = [](const Unit& unit) {
             return unit.kind == UnitKind::PassesScale || unit.ifInputIs;
@@ -334,7 +335,7 @@ class UnitFinder {
     const Prepared& m_prepared;
     const Graph& m_graph;
     const SkipDecisions& m_skips;
-    const bool m_all;  ///< more than OperatorSet::Layers
+    const bool m_all;  ///< the operators of ONNX Runtime or Quark, with quantized outputs
     UnitList m_list;
 };
 
@@ -345,19 +346,20 @@ UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips) {
 }
 
 std::vector<std::size_t> scaleOwners(const UnitList& list) {
-    std::map<TensorId, std::size_t> makers;  // of quantized tensors, and whose scale those have
+    std::map<TensorId, std::size_t> ownerOf;  // owner of the scale of each quantized output
     std::vector<std::size_t> owners;
     for (std::size_t u = 0; u < list.units.size(); ++u) {
         const Unit& unit = list.units[u];
         std::size_t owner = u;
         if (unit.quantized && unit.kind == UnitKind::PassesScale)
-            if (const auto maker = makers.find(unit.inputs[0]); maker != makers.end()) owner = maker->second;
+            if (const auto found = ownerOf.find(unit.inputs[0]); found != ownerOf.end())
+                owner = found->second;
         if (!unit.quantized) {
             owners.push_back(owner);
             continue;
         }
-        makers[unit.output] = owner;
-        for (const TensorId other : unit.otherOutputs) makers[other] = owner;
+        ownerOf[unit.output] = owner;
+        for (const TensorId other : unit.otherOutputs) ownerOf[other] = owner;
         owners.push_back(owner);
     }
     return owners;

@@ -42,15 +42,15 @@ struct Unit {
     TensorId weight, bias;                ///< constants; invalid if there are none
     int weightAxis = 0;                   ///< axis of the output channels
     TensorId output;                      ///< the output of the activation, if there is one
-    std::vector<TensorId> otherOutputs;   ///< of a Split; they have the scale of `output`
+    std::vector<TensorId> otherOutputs;   ///< other outputs of a Split; they have the scale of `output`
     std::vector<UnitConstant> constants;  ///< further constants that are quantized
     /// If valid, the output has the range of this tensor: in ONNX Runtime a layer takes the range of the Relu
     /// after it, in AIMET a Relu takes the range of the layer before it.
     TensorId rangeOf;
     bool ifInputIs = false;  ///< quantized only if its input is quantized
-    /// the output's range is 0 to 1, regardless of calibration (Softmax)
+    /// The output's range is 0 to 1, regardless of calibration (Softmax).
     bool unitRange = false;
-    /// false: the output stays in float (placement weighted_inputs, recurrent layers)
+    /// False if the output stays in float (placement weighted_inputs, recurrent layers).
     bool quantizesOutput = true;
     bool skipped = false;  ///< by a skip rule or a layer setting
     bool quantized = false;

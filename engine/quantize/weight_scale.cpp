@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods for choosing the scale of a weight:
-//     min_max  symmetric and restricted: absmax / (2^(bits-1) - 1); symmetric and full: the smallest scale
-//     that reaches both
-//              ends, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as AIMET; affine: (max - min) / (2^bits
-//              - 1), the range widened to hold 0
-//     arq      AMCT: as min_max, but absmax / 2^(bits-1) where the smallest weight has the larger magnitude
-//     full_span  symmetric: 2 absmax / (2^bits - 1), so that all codes are used and absmax itself is clipped;
-//     affine: min_max mse      the min_max scale times 1.00, 0.99 ... or 0.01, whichever has the smallest sum
-//     of squared errors; ties: the larger one
-// With power-of-two scales: min_max rounds to the nearest power, mse tries Quark's five candidates around it,
-// arq rounds its own. Sources: ONNX Runtime's quant_utils (min_max), Huawei AMCT (arq), AMD Quark (powers of
-// two, checked with its XINT8 models). Cost: mse 100 passes over the weight, the others one. Weakness: the
-// error of the weight is not the error of the output.
+//
+// - min_max. Symmetric and restricted: absmax / (2^(bits-1) - 1). Symmetric and unrestricted: the smallest
+//   scale with which no weight is clipped, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as in AIMET.
+//   Affine: (max - min) / (2^bits - 1), with the range extended to include 0.
+// - arq (AMCT): like min_max, but absmax / 2^(bits-1) if the smallest weight has the larger magnitude.
+// - full_span. Symmetric: 2 absmax / (2^bits - 1), so that all codes are used and absmax itself is clipped.
+//   Affine: like min_max.
+// - mse: the min_max scale times 1.00, 0.99 ... or 0.01, whichever has the smallest sum of squared errors; of
+//   equally good scales, the largest.
+//
+// With power-of-two scales, min_max rounds to the nearest power of two, mse tries Quark's five candidates
+// around it, and arq rounds its own scale. Sources: ONNX Runtime's quant_utils (min_max), Huawei AMCT (arq),
+// AMD Quark (powers of two, checked with its XINT8 models). Cost: 100 passes over the weight for mse, one for
+// the others. Weakness: the error of the weight is not the error of the output.
 #include "quantize/weight_scale.h"
 
 #include <algorithm>
@@ -57,7 +59,7 @@ class ScaleFinder {
     }
 
   private:
-    /// The min_max scale of the range times `ratio`.
+    /// Returns the scale without a search (min_max or full_span), for the range multiplied by `ratio`.
     WeightScale plain(float ratio) const {
         if (!m_scheme.symmetric) {
             const TensorQuantizer q =
@@ -124,7 +126,7 @@ class ScaleFinder {
 
     std::span<const float> m_values;
     const WeightScheme& m_scheme;
-    float m_min = 0, m_max = 0;  // widened to hold 0
+    float m_min = 0, m_max = 0;  // extended to include 0
     int m_low = 0, m_high = 0, m_middle = 0;
 };
 

@@ -32,7 +32,7 @@ struct TensorDifference {
     double qs = 0;      ///< relative L2; infinite if the reference is all zero and the tensor is not
     double cosine = 1;  ///< NaN if exactly one of the two is all zero, see note
     double sqnrDb = 0;  ///< infinite if there is no difference
-    /// of the difference, in the tensor's unit
+    /// Statistics of the difference, in the tensor's unit.
     double maxAbsolute = 0, meanAbsolute = 0, rootMeanSquare = 0;
     double relativeEuclidean = 0;  ///< qs, but 0 if the reference's norm is below float's epsilon
     /// As in CLIKA 24.x: grows with the size of the tensor and the number of samples.
@@ -59,7 +59,7 @@ struct LayerResult {
     /// Ratio of the largest to the smallest channel magnitude (output channels) of the weight, after the
     /// transforms. Channels of zeros are ignored.
     std::optional<double> weightRangeRatio = {};
-    /// Of the weight and the output, also if skipped; 0: there is none.
+    /// Bits of the weight and of the output, even if the layer is skipped; 0: there is none.
     int weightBits = 0, activationBits = 0;
     std::optional<double> leaveOneOut;  ///< gain of the task's metric with only this layer in float
     std::uint64_t macs = 0;             ///< per sample
@@ -77,7 +77,7 @@ struct Accuracy {
     std::optional<double> top1, top5;  ///< only with labels
     std::optional<RateInterval> top1Interval;
     std::optional<double> agreement;  ///< with the float model's top-1
-    /// Of the outputs against those of the float model; infinite: no difference.
+    /// SQNR of the outputs against those of the float model; infinite: no difference.
     std::optional<double> sqnrDb;
     std::optional<double> maxAbsDiff;
     /// If the first output is an image (rank 4): its mean squared error against the float model's output, and

@@ -16,11 +16,11 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kTriedRoughly = 8, kTriedWholly = 3;  // per step, on the rough and on all samples
-constexpr std::size_t kBigOnes = 2;      // also tried: those with the most gain regardless of cost
-constexpr std::size_t kExchanged = 4;    // most layers to exchange for an expensive one
-constexpr double kLeastExchanged = 0.1;  // share of the set's weight from which a layer is worth exchanging
+constexpr std::size_t kBigOnes = 2;      // layers with the most gain regardless of cost that are tried, too
+constexpr std::size_t kExchanged = 4;    // maximum number of layers that replace an expensive one
+constexpr double kLeastExchanged = 0.1;  // minimum share of the set's weight of a layer to exchange
 constexpr std::size_t kAtOnce = 8;       // see forward()
-constexpr std::size_t kFew = 24;         // most candidates for fromAllFloat(), which is slow
+constexpr std::size_t kFew = 24;         // maximum number of candidates for fromAllFloat(), which is slow
 
 class TuneRun {
   public:
@@ -95,7 +95,7 @@ class TuneRun {
         m_gains.assign(count, {});
         std::vector<std::size_t> order;
         for (std::size_t c = 0; c < count; ++c) {
-            tell(TuneStage::Alone, c, count);
+            tell(TuneStage::EachLayerAlone, c, count);
             if (!m_measured.hasLeaveOneOut(c)) m_gains[c].noise = roughNoiseGain({}, c, m_here);
             order.push_back(c);
         }
@@ -103,7 +103,7 @@ class TuneRun {
         const std::size_t promising = (count + 1) / 2;
         for (std::size_t i = 0; i < count; ++i) {
             if (i >= promising && !m_measured.hasLeaveOneOut(order[i])) continue;
-            tell(TuneStage::Alone, i, count);
+            tell(TuneStage::EachLayerAlone, i, count);
             const TuneNumbers alone = m_measured.measure({order[i]});
             m_gains[order[i]] = {m_here.drop - alone.drop, m_here.noise - alone.noise};
         }
@@ -123,7 +123,7 @@ class TuneRun {
         const auto enough = [&](std::size_t count) {
             return withinDrop(m_measured.measure(first(count)).drop, m_goal);
         };
-        std::size_t few = 0, many = 1;  // few are not enough
+        std::size_t few = 0, many = 1;  // bisection: `few` layers are not enough
         while (many < order.size() && !enough(many)) {
             few = many;
             many = std::min(order.size(), many * 2);
@@ -165,7 +165,7 @@ class TuneRun {
         while (!withinDrop(m_here.drop, m_goal)) {
             if (!found.empty() && m_measured.weightOf(set) >= m_measured.weightOf(found.front()))
                 return found;
-            if (m_options.mostSteps > 0 && m_steps == m_options.mostSteps) throw TuneLimit{TuneEnd::Steps};
+            if (m_options.maxSteps > 0 && m_steps == m_options.maxSteps) throw TuneLimit{TuneEnd::Steps};
             ++m_steps;
             tell(TuneStage::Adding, set.size(), m_measured.candidates().size());
             const std::vector<std::size_t> tried = tryNext(set);
@@ -229,7 +229,7 @@ class TuneRun {
     void takeOut(TuneSet& set) {
         const std::vector<std::size_t> order = heaviestFirst(set);
         for (std::size_t i = 0; i < order.size(); ++i) {
-            tell(TuneStage::TakingOut, i, order.size());
+            tell(TuneStage::Removing, i, order.size());
             TuneSet without = set;
             without.erase(order[i]);
             if (reachesGoal(without)) set = std::move(without);
@@ -293,7 +293,7 @@ class TuneRun {
         std::ranges::reverse(order);
         TuneSet kept(order.begin(), order.end());
         for (std::size_t i = 0; i < order.size(); ++i) {
-            tell(TuneStage::OtherEnd, i, order.size());
+            tell(TuneStage::FromAllFloat, i, order.size());
             TuneSet without = kept;
             without.erase(order[i]);
             if (withinDrop(m_measured.measure(without).drop, m_goal)) kept = std::move(without);
@@ -304,7 +304,8 @@ class TuneRun {
     }
 
     struct Gain {
-        double drop = 0, noise = 0;  ///< that keeping the layer in float removes, as measured last
+        double drop = 0,
+               noise = 0;  ///< drop and noise that keeping the layer in float removes, as last measured
     };
 
     Session& m_session;
@@ -327,7 +328,7 @@ TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOp
     if (!session.hasData()) failInput("tuning needs data: choose a data folder first");
     if (session.randomInputs()) failInput("tuning needs real data: accuracy on random inputs is meaningless");
     if (quantizationOperators(session.graph()) > 0)
-        failInput("the model is already quantized; to tune, open the float model that it was made from");
+        failInput("the model is already quantized; to tune, open the original float model");
     if (!(options.maxDrop >= 0)) failInput("the maximum drop must be at least 0 points");
     return TuneRun(session, config, options, cancel).run();
 }

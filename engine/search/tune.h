@@ -37,8 +37,8 @@ enum class TuneCost { Macs, Parameters, Layers };
 
 enum class TuneEnd {
     Finished,  ///< the search completed
-    Steps,     ///< TuneOptions::mostSteps
-    Seconds,   ///< TuneOptions::mostSeconds
+    Steps,     ///< TuneOptions::maxSteps
+    Seconds,   ///< TuneOptions::maxSeconds
     Cancelled,
 };
 
@@ -54,7 +54,7 @@ struct FloatShare {
 struct TunePoint {
     QuantizationConfig config;
     std::vector<std::string> layers;  ///< layers that the search keeps in float, in graph order
-    /// transforms that the search added: "AIMET equalization"; mostly empty
+    /// Transforms that the search added: "AIMET equalization"; mostly empty.
     std::string transforms;
     Accuracy accuracy;
     double metric = 0;                         ///< top-1, agreement, or SQNR in dB
@@ -65,10 +65,10 @@ struct TunePoint {
     std::size_t transitions = 0;
 };
 
-enum class TuneStage { Transforms, Alone, Adding, TakingOut, Exchanging, OtherEnd };
+enum class TuneStage { Transforms, EachLayerAlone, Adding, Removing, Exchanging, FromAllFloat };
 
 struct TuneProgress {
-    TuneStage stage = TuneStage::Alone;
+    TuneStage stage = TuneStage::EachLayerAlone;
     std::size_t done = 0, total = 0;  ///< of the stage; total 0: unknown
     std::size_t step = 0;             ///< layers added so far
     double metric = 0;                ///< of the current set
@@ -97,16 +97,16 @@ struct TuneResult {
 struct TuneOptions {
     double maxDrop = 0.01;  ///< at least 0
     TuneCost cost = TuneCost::Macs;
-    std::size_t mostSteps = 0;  ///< limit of steps that add layers; 0: no limit
-    double mostSeconds = 0;     ///< checked between evaluations; 0: no limit
-    bool transforms = false;    ///< first tries equalization and bias correction, keeping significant gains
+    std::size_t maxSteps = 0;  ///< limit of steps that add layers; 0: no limit
+    double maxSeconds = 0;     ///< checked between evaluations; 0: no limit
+    bool transforms = false;   ///< first try equalization and bias correction, and keep significant gains
     /// Both are called on the calling thread; `improved` with the result so far whenever the curve gets a new
     /// point.
     std::function<void(const TuneProgress&)> progress;
     std::function<void(const TuneResult&)> improved;
 };
 
-/// Runs the search. Deterministic except for mostSeconds. If it is cancelled or runs out of time, returns the
+/// Runs the search. Deterministic except for maxSeconds. If it is cancelled or runs out of time, returns the
 /// best result so far; throws Cancelled only if there is none. Throws Error without real data or if the
 /// network cannot be evaluated.
 TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options,

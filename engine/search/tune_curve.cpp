@@ -98,15 +98,15 @@ std::string describe(TuneStage stage) {
     switch (stage) {
         case TuneStage::Transforms:
             return "transforms";
-        case TuneStage::Alone:
+        case TuneStage::EachLayerAlone:
             return "each layer alone";
         case TuneStage::Adding:
             return "adding layers";
-        case TuneStage::TakingOut:
+        case TuneStage::Removing:
             return "removing layers";
         case TuneStage::Exchanging:
             return "exchanging layers";
-        case TuneStage::OtherEnd:
+        case TuneStage::FromAllFloat:
             return "starting from all layers in float";
     }
     return "searching";

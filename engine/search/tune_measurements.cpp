@@ -92,7 +92,7 @@ QuantizationConfig TuneMeasurements::configOf(std::size_t start, const TuneSet& 
 
 void TuneMeasurements::checkLimits() const {
     m_cancel.check();
-    if (m_options.mostSeconds > 0 && seconds() >= m_options.mostSeconds) throw TuneLimit{TuneEnd::Seconds};
+    if (m_options.maxSeconds > 0 && seconds() >= m_options.maxSeconds) throw TuneLimit{TuneEnd::Seconds};
 }
 
 TuneNumbers TuneMeasurements::record(const TuneSet& set, const Evaluation& evaluation) {

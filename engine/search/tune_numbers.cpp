@@ -16,7 +16,7 @@ std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult
     std::vector<Known> known(layers.size(), Known::No);
     const std::function<bool(std::size_t)> ask = [&](std::size_t n) {
         if (known[n] == Known::Integer || known[n] == Known::Float) return known[n] == Known::Integer;
-        if (known[n] == Known::Asked) return false;  // hosts that name each other
+        if (known[n] == Known::Asked) return false;  // a cycle of hosts
         known[n] = Known::Asked;
         const LayerResult& layer = layers[n];
         bool integer = layer.state == LayerState::Quantized;

@@ -72,7 +72,7 @@ class Adapter {
                 }
                 rule.from = *found;
             }
-            try {  // alone, to see whether it still has an effect
+            try {  // resolved separately, to find out whether the rule still has an effect
                 QuantizationConfig only;
                 only.skipTail = false;
                 only.rules = {rule};

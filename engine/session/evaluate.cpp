@@ -20,7 +20,7 @@
 namespace quantloupe {
 namespace {
 
-/// Snapshots on the way to the full accuracy come no faster than this.
+/// Minimum time between snapshots of the accuracy.
 constexpr double kPublishSeconds = 0.1;
 
 class EvaluationRun {
@@ -31,10 +31,10 @@ class EvaluationRun {
         m_result.config = config;
     }
 
-    /// Keeps no activations and learns nothing.
+    /// Stores no activations and does not train the effect model.
     void asExperiment() { m_keep = m_learn = false; }
-    /// Keeps activations, of outputs that are known too, and learns nothing.
-    void asWaypoint() {
+    /// Stores activations, even if the outputs are cached, and does not train the effect model.
+    void forSearch() {
         m_learn = false;
         m_rerun = true;
     }
@@ -47,13 +47,13 @@ class EvaluationRun {
     EvaluationPtr run(Depth depth) {
         m_session.limitCaches();
         states();
-        publish();  // the graph is shown at once, even if the network cannot run
+        publish();  // shows the graph at once, even if the network cannot run
         weightMetrics();
         if (!m_session.evaluationData) assumeCosts();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
         const bool known = m_session.batch != 0;
         m_session.requireEvaluable();
-        if (!known && !m_session.part.whole()) {  // now it shows which layers are not evaluated
+        if (!known && !m_session.part.whole()) {  // now the states show which layers are not evaluated
             states();
             weightMetrics();
         }
@@ -90,7 +90,7 @@ class EvaluationRun {
         return control;
     }
 
-    /// Adds notices: a list, or one that may be missing.
+    /// Adds a list of notices or an optional notice.
     void append(const auto& notices) {
         if constexpr (requires { notices.has_value(); }) {
             if (notices) m_result.notices.push_back(*notices);
@@ -162,12 +162,12 @@ class EvaluationRun {
         m_result.seconds.transform = watch.seconds();
     }
 
-    /// With the shapes of the samples, as soon as the network has run on one.
+    /// Computes the costs of layers from the shapes of the samples, once the network has run on one.
     void measureCosts() {
         if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
     }
 
-    /// Without samples, for shapes that shape inference did not determine.
+    /// Computes the costs of layers without samples, if shape inference did not determine all shapes.
     void assumeCosts() {
         if (std::ranges::all_of(m_result.layers,
                                 [](const LayerResult& layer) { return layer.macsReason.empty(); }))
@@ -195,8 +195,8 @@ class EvaluationRun {
         return outputs;
     }
 
-    /// Runs the missing chunks below `chunks`.
-    /// `partial(samples)` is called on the way, with how many are done.
+    /// Runs the missing ones of the first `chunks` chunks. Calls `partial(samples)` with the number of
+    /// samples done so far.
     void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
                 double& seconds, const std::function<void(std::size_t)>& partial = {}) {
         const SampleBatches& batches = *m_session.evaluationBatches;
@@ -281,7 +281,7 @@ class EvaluationRun {
         if (depth > Depth::Rough && rough < all) {
             publish();
             ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating);
-            // The interval grows sharper as samples come in.
+            // Snapshots show the accuracy and its interval as more samples are evaluated.
             Stopwatch sincePublished;
             ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
                    [&](std::size_t done) {
@@ -337,7 +337,7 @@ class EvaluationRun {
     UnitList m_units;
     std::shared_ptr<const Plan> m_plan;
     std::shared_ptr<NetworkOutputs> m_floating, m_quantized;
-    std::optional<UnitMetrics> m_metrics;  ///< once there is a plan
+    std::optional<UnitMetrics> m_metrics;  ///< empty until there is a plan
 };
 
 }  // namespace
@@ -363,7 +363,7 @@ EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth
                                          const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
-    run.asWaypoint();
+    run.forSearch();
     return run.run(depth);
 } catch (...) {
     m_impl->rethrowWithModel();

@@ -61,7 +61,8 @@ class Matcher {
         }
     }
 
-    /// Layers of equal hash in the two ranges, where there are as many of them: first to first, last to last.
+    /// Matches layers with equal hashes in the two ranges in order, if both ranges have the same number of
+    /// them.
     void inOrder(std::size_t begin, std::size_t end, std::size_t nowBegin, std::size_t nowEnd,
                  Version LayerSignature::*hash) {
         std::map<Version, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> groups;
@@ -75,7 +76,7 @@ class Matcher {
         }
     }
 
-    /// The same in each stretch between two layers that are matched already.
+    /// Does the same in each range between two layers that are already matched.
     void betweenMatches(Version LayerSignature::*hash) {
         const std::vector<std::size_t> fixed = m_newOf;
         std::size_t nowBegin = 0;

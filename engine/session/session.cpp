@@ -69,7 +69,7 @@ void Session::Impl::requireEvaluable() {
 
 void Session::Impl::chooseBatch() {
     if (batch != 0) return;
-    constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the caches of one core
+    constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the size of one core's caches
     constexpr std::size_t kMost = 8;
     const GraphPtr& graph = model.graph;
     const auto compile = [&](const SampleBatches& batches, std::shared_ptr<const Program> one) {
@@ -92,7 +92,8 @@ void Session::Impl::chooseBatch() {
                 chosen = wanted;
             }
         } catch (const Error&) {
-            // Shapes that are only valid for one sample, such as a batch size of 1 in a Reshape.
+            // The model is only valid for one sample, for example because a Reshape fixes the batch size
+            // to 1.
         }
     }
     part = evaluatedPart(*graph, *program);
@@ -156,7 +157,7 @@ const MeasuredShapes& Session::Impl::shapesOfOnes() {
                      nullptr)
                 .dims;
     } catch (const Error&) {
-        // An image of one pixel does not fit every network, and not every operator is known.
+        // Not every network accepts an image of one pixel, and not every operator is supported.
     }
     return *assumedShapes;
 }
@@ -262,8 +263,7 @@ void Session::useRandomInputs(std::size_t samples) try {
     m_impl->randomInputs = true;
     m_impl->dataNotice = fmt::format(
         "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement "
-        "and sensitivities "
-        "are those of noise, not of real data",
+        "and sensitivities are those of noise, not of real data",
         samples, samples);
 } catch (...) {
     m_impl->rethrowWithModel();
@@ -284,8 +284,7 @@ std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, cons
     m_impl->requireEvaluable();
     if (quantizationOperators(*m_impl->model.graph) > 0)
         failInput(
-            "the model is already quantized and cannot be quantized again; open the float model that it was "
-            "made from");
+            "the model is already quantized and cannot be quantized again; open the original float model");
     m_impl->chooseBatch();
     const RunControl control{m_impl->workers, cancel, {}};
     return m_impl->plan(config, control);

@@ -22,9 +22,9 @@ struct CalibratedGraph {
 
 /// Total work that was not found in a cache, for tests.
 struct WorkDone {
-    std::size_t calibrated = 0;             ///< tensors
-    std::size_t local = 0, cumulative = 0;  ///< units measured locally and cumulatively
-    std::size_t computed = 0;               ///< tensors of the networks that ran
+    std::size_t calibrated = 0;             ///< number of calibrated tensors
+    std::size_t local = 0, cumulative = 0;  ///< number of units measured locally and cumulatively
+    std::size_t computed = 0;               ///< number of tensors computed by runs of networks
 };
 
 struct Session::Impl {
@@ -93,7 +93,7 @@ struct Session::Impl {
     std::size_t roughSamples = 0;  ///< number of rough samples, the first of evaluationData
     bool randomInputs = false;
     std::size_t batch = 0;
-    EvaluatedPart part;  ///< of the source graph; the whole graph until a batch size is chosen
+    EvaluatedPart part;  ///< evaluated part of the source graph; the whole graph until a batch size is chosen
     std::unique_ptr<SampleBatches> evaluationBatches;
     Version samplesVersion;  ///< of evaluationBatches
     std::unique_ptr<SampleBatches> calibrationBatches;
@@ -121,7 +121,7 @@ struct Session::Impl {
     EffectModel effectModel;
     MeasuredState measured;                                 ///< of the last evaluation except experiments
     ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
-    /// session/studies/threshold_rules.h, by configuration
+    /// Evaluations for threshold rules, by configuration (session/studies/threshold_rules.h).
     ResultCache<EvaluationPtr> thresholdBases{16};
     ResultCache<DifferenceSums> weightDifferences{20000};  ///< by version of the float and quantized weight
     ResultCache<std::optional<double>> weightRangeRatios{20000};  ///< by weight and axis

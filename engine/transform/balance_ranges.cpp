@@ -109,7 +109,7 @@ class Balancer {
         return group == kNoGroup ? 1.0 : m_result.factors[group][channel];
     }
 
-    /// [count], all 1 without a group.
+    /// Returns the factors of a group, [count]; all 1 without a group.
     std::vector<double> factorsOf(std::size_t group, std::size_t count) const {
         return group == kNoGroup ? std::vector<double>(count, 1.0) : m_result.factors[group];
     }

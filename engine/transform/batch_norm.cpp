@@ -20,7 +20,7 @@ std::string checkForm(const Graph& graph, const Node& node) {
     return {};
 }
 
-/// The bias of a Gemm may have any shape that broadcasts along the rows only.
+/// Reads the bias as one value per channel. The bias of a Gemm may have any shape that broadcasts along rows.
 std::string readBias(const Node& node, const ConstantPtr& bias, FoldHost& host) {
     const auto channels = static_cast<std::size_t>(host.layout.outputs());
     if (bias->type() != DataType::Float32) return fmt::format("the bias of '{}' is not float32", node.name);

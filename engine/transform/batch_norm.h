@@ -33,9 +33,9 @@ struct FoldHost {
     std::vector<float> bias;  ///< zeros if the layer has none
 };
 
-/// `weight` and `bias` are the layer's current constants (null: computed at run time, or no bias). Returns
-/// why a batch norm with `channels` channels cannot be folded into the layer, or an empty string. The host
-/// comes before (checkHostBefore) or after (checkHostAfter) the batch norm.
+/// Return why a batch norm with `channels` channels cannot be folded into a layer before it (checkHostBefore)
+/// or after it (checkHostAfter), or an empty string. `weight` and `bias` are the layer's current constants
+/// (null: computed at run time, or no bias).
 std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host);
 std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight, const ConstantPtr& bias,

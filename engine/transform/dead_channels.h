@@ -10,7 +10,7 @@
 
 namespace quantloupe {
 
-/// Factors outside 1/limit..limit no longer equalize.
+/// Factors outside 1/kExtremeFactor..kExtremeFactor no longer equalize.
 inline constexpr float kExtremeFactor = 1e4f;
 bool isExtreme(float factor);
 

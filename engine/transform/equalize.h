@@ -27,7 +27,7 @@ struct EqualizedSet {
 struct EqualizeResult {
     GraphPtr graph;  ///< node ids as in the given graph
     std::vector<EqualizedSet> sets;
-    std::vector<OutputStatistics> statistics;  ///< the given ones after scaling and the high-bias fold
+    std::vector<OutputStatistics> statistics;  ///< the given statistics after scaling and the high-bias fold
     std::vector<Junction> junctions;           ///< each once, even if it is in several sets
 };
 

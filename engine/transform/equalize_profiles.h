@@ -6,8 +6,8 @@
 
 namespace quantloupe {
 
-/// Each junction of Quark's patterns as a set of two layers, with the product of the factors of its pairs and
-/// triples.
+/// Equalizes as Quark does. Returns each junction of Quark's patterns as a set of two layers, with the
+/// product of the factors of its pairs and triples.
 std::vector<EqualizedSet> scaleAsQuark(WeightEditor& weights, const EqualizationOptions& options,
                                        const std::vector<bool>& excluded, std::vector<std::string>& notices);
 
@@ -20,7 +20,7 @@ struct ProfileResult {
 ProfileResult equalizeEverywhere(WeightEditor& weights, const EqualizationOptions& options,
                                  const std::vector<bool>& excluded, std::vector<std::string>& notices);
 
-/// Reports entries of options.off that switched nothing off.
+/// Reports entries of options.off that disabled nothing.
 void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
                      std::vector<std::string>& notices);
 

@@ -19,7 +19,7 @@
 namespace quantloupe {
 namespace {
 
-/// Heads, then the tails that are not heads, in the order of the configuration.
+/// Returns the heads, then the tails that are not heads: the order in which equalization.off lists them.
 std::vector<NodeId> membersOf(const ScaleGroup& group) {
     std::vector<NodeId> members = group.heads;
     for (const NodeId id : group.tails)
@@ -131,7 +131,7 @@ class QuantloupeRun {
     const Graph& m_graph;
     const EqualizationOptions& m_options;
     std::vector<std::string>& m_notices;
-    /// Factors of outputs and inputs, by node.
+    /// Factors of the outputs and of the inputs, by node.
     std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> m_kept;
 };
 

@@ -60,7 +60,8 @@ class QuarkRun {
         }
     }
 
-    /// An entry names consecutive layers: each junction between two of them is off, in pairs and triples.
+    /// Disables the junctions between the consecutive layers of each entry of options.off, in pairs and
+    /// triples.
     void switchOff(std::vector<std::string>& notices) {
         std::vector<bool> used(m_options.off.size(), false);
         const Graph& graph = m_weights.graph();
@@ -114,9 +115,9 @@ class QuarkRun {
         }
     }
 
-    /// Dead channels to which Quark gives extreme factors, which would inflate their biases by as much. For a
-    /// depthwise layer in a triple both sides count together, since the triple scales both by the negligible
-    /// range.
+    /// Returns the dead channels to which Quark gives extreme factors, which would inflate their biases by as
+    /// much. In a triple, a channel of the depthwise layer is extreme on both sides if it is on one, because
+    /// the triple scales both by the negligible range.
     std::vector<std::vector<bool>> extremeChannels() const {
         std::vector<std::vector<bool>> dead;
         for (const EqualizedSet& set : m_junctions)
@@ -177,7 +178,7 @@ class QuarkRun {
 
     WeightEditor& m_weights;
     const EqualizationOptions& m_options;
-    std::vector<const LayerSet*> m_patterns;  ///< the applied ones
+    std::vector<const LayerSet*> m_patterns;  ///< the patterns that are applied
     std::vector<EqualizedSet> m_junctions;
     std::map<Edge, std::size_t> m_index;
 };

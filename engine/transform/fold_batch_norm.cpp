@@ -348,7 +348,7 @@ class Folder {
             remove(id, host);
             return;
         }
-        // The shift becomes a part of the Add after the MatMul, or a new Add.
+        // Adds the shift to the Add after the MatMul, or inserts an Add.
         const TensorId made = hostNode.output();
         if (addToBias(onlyReader(made), made, shift)) {
             remove(id, host);
@@ -362,7 +362,7 @@ class Folder {
         becomeAdd(id, before, made, std::move(shift), 0, host);
     }
 
-    /// Records the distribution of the host's outputs; a second batch norm after the first transforms it.
+    /// Records the distribution of the host's outputs. A second batch norm transforms the recorded one.
     void remember(NodeId host, const BatchNorm& norm) {
         OutputStatistics& statistics = m_result.statistics[host.index()];
         if (!statistics.known() && norm.gamma.empty()) return;
@@ -376,7 +376,7 @@ class Folder {
         }
     }
 
-    /// Creates new tensors, since other layers may share the old ones; a second fold modifies those of the
+    /// Sets new constants, because other layers may share the old ones. A second fold changes those of the
     /// first.
     void replaceConstants(NodeId host, FoldHost fold, std::vector<float> weight, bool withBias) {
         const bool first = m_hosts.insert(host).second;

@@ -18,7 +18,7 @@ struct FoldResult {
     /// For a folded batch norm: the source node that it was folded into.
     std::vector<NodeId> foldedInto;
     std::vector<std::string> notes;            ///< for a batch norm that was not folded: the reason
-    std::vector<OutputStatistics> statistics;  ///< for a layer with a batch norm after it folded in
+    std::vector<OutputStatistics> statistics;  ///< for a layer that the batch norm after it was folded into
 };
 
 /// Folds every BatchNormalization for which this is exact: into the Conv, ConvTranspose (one group or

@@ -34,7 +34,7 @@ class SourceFinder {
         if (m_result.reason.empty()) m_result.reason = std::move(reason);
     }
 
-    /// There is no layer to fold into on this branch.
+    /// Ends the walk because this branch has no layer to fold into.
     void endWithoutLayer() {
         m_found = false;
         if (!m_joined.empty()) refuse(fmt::format("not all inputs of '{}' come from layers", m_joined));
@@ -66,7 +66,7 @@ class SourceFinder {
         }
         if (joins) return branches(node, axis, first, count, after);
         const auto before = axisBefore(m_source, node, axis);
-        if (!before) return endWithoutLayer();  // the channels are not an axis of the input
+        if (!before) return endWithoutLayer();  // no axis of the input corresponds to the channels
         walk(node.input(0), *before, first, count, std::move(after));
     }
 
@@ -105,7 +105,7 @@ class SourceFinder {
             // function.
             return refuse(fmt::format("its channels are not those of '{}'", node.name));
         }
-        // An Add after a layer that could not fold it.
+        // The Add follows a layer that cannot include it as its bias.
         if (!found.product && found.shift.valid()) return endWithoutLayer();
         found.host = id;
         found.first = first;

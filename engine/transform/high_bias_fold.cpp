@@ -31,7 +31,7 @@ std::vector<float> absorbable(const OutputStatistics& statistics, const std::vec
     return c;
 }
 
-/// bias += (W summed over the kernel) * c, rounded to float32 only once.
+/// Adds (W summed over the kernel) * c to the bias, rounded to float32 only once.
 void absorb(EditedLayer& layer, const std::vector<float>& c) {
     const std::vector<float> sums = kernelSums(layer.weight, layer.layout.dims);
     if (layer.layout.depthwise) {

@@ -14,7 +14,7 @@ struct Junction {
     std::vector<NodeId> heads, tails;
     /// All tensors between them; divided by the factors along axis 1.
     std::vector<TensorId> tensors;
-    std::vector<float> factors;  ///< all 1 if the junction is switched off
+    std::vector<float> factors;  ///< all 1 if the junction is disabled
     /// The largest |w| of each channel over the heads and over the tails, before and after equalization.
     std::vector<float> headsBefore, tailsBefore, headsAfter, tailsAfter;
     bool enabled = true;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NPU's own operators, as AMD Quark's SimulateDPU writes them into a model.
-//     means         AveragePool and GlobalAveragePool of square kernels, ReduceMean: a Mul after them by
-//                   count * k / 2^n
-//     LeakyRelu     alpha becomes round(256 alpha) / 256
-//     Sigmoid       becomes HardSigmoid(1/6, 1/2); any such HardSigmoid gets a Mul after it by 6 * 2731 /
-//     16384
-// Quark does this after calibration: ranges are measured without these operators
-// (quantize/calibrated_network.h); the drift of the prepared model against the source shows their effect. A
+// The NPU's own operators, as AMD Quark's SimulateDPU writes them into a model:
+//
+// - AveragePool and GlobalAveragePool with square kernels and ReduceMean are followed by a Mul by
+//   count * k / 2^n.
+// - The alpha of LeakyRelu becomes round(256 alpha) / 256.
+// - Sigmoid becomes HardSigmoid(1/6, 1/2). Every such HardSigmoid is followed by a Mul by 6 * 2731 / 16384.
+//
+// Quark does this after calibration, so ranges are measured without these operators
+// (quantize/calibrated_network.h). The drift of the prepared model against the source shows their effect. A
 // Mul belongs to the layer before it; a Mul by 1 is omitted. Cost: O(nodes).
 #include "transform/npu_operators.h"
 
@@ -22,7 +23,7 @@ constexpr double kHardSigmoidFactor = (2731.0 / 16384.0) / (1.0 / 6.0);
 
 bool nearly(float a, double b) { return std::fabs(static_cast<double>(a) - b) < 1e-6; }
 
-/// The extents over which the node averages.
+/// The window over which a node averages.
 struct Mean {
     std::int64_t height = 1, width = 1;
     bool square = false;
@@ -37,7 +38,7 @@ class NpuWriter {
           m_graph(*prepared.graph),
           m_builder(m_graph) {}
 
-    /// Returns false if there is nothing to do.
+    /// Replaces the operators; returns false if nothing changed.
     bool write() {
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
             const NodeId id(i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For placement weighted_inputs: one layer can read a tensor quantized and another in float.
+// Separate input tensors for placement weighted_inputs, so that one layer can read a tensor quantized and
+// another layer in float.
 
 #include "transform/prepare.h"
 

@@ -70,8 +70,7 @@ class Preparation {
         if (const std::size_t count = quantizationOperators(*m_result.source); count > 0) {
             m_result.notices.push_back(
                 fmt::format("the model is quantized already ({} quantization operators): it is evaluated as "
-                            "it is, and no transform is "
-                            "applied; to tune it, open the float model that it was made from",
+                            "it is, and no transform is applied; to tune it, open the original float model",
                             count));
             m_result.outputStatistics = std::move(m_statistics);
             m_result.transformed = m_result.graph;
@@ -101,7 +100,7 @@ class Preparation {
     }
 
   private:
-    /// `next` was computed from m_result.graph.
+    /// Replaces m_result.graph with the simplified graph that was computed from it.
     void take(SimplifyResult next) {
         const std::vector<NodeId> before = std::move(m_result.sourceOf);
         m_result.sourceOf.assign(next.graph->nodeCount(), NodeId());
@@ -163,7 +162,7 @@ class Preparation {
         m_result.graph = replaceByRelu(m_result.graph, clips);
     }
 
-    /// Notes of replaced Clips are overwritten later.
+    /// Notes why a Clip is kept. Replaced Clips get another note later.
     void noteKeptClip(NodeId id) {
         const Node& node = m_result.graph->node(id);
         if (!isOp(node, "Clip")) return;

@@ -49,7 +49,7 @@ struct Prepared {
     GraphPtr graph;
     Placement placement = Placement::InputsAndOutputs;
     OperatorSet operators = OperatorSet::Layers;
-    /// Of the network's scheme: ONNX Runtime then does not fuse Relu and Clip.
+    /// The network's activations are symmetric: ONNX Runtime then does not fuse Relu and Clip.
     bool symmetricActivations = false;
     std::vector<NodeId> ownInputs;            ///< the Identity nodes of `graph` (transform/own_inputs.h)
     std::vector<LayerMapping> layerMappings;  ///< one per source node
@@ -63,7 +63,7 @@ struct Prepared {
     /// One per prepared node, or empty: why it is not evaluated (session/stages/evaluated_part.h); empty
     /// string if it is.
     std::vector<std::string> unevaluated;
-    std::size_t removedNodes = 0;  ///< by simplification
+    std::size_t removedNodes = 0;  ///< number of nodes removed by simplification
     std::size_t foldedBatchNorms = 0;
     std::size_t replacedClips = 0;
     std::vector<std::string> notices;  ///< rejected transforms and the reasons, dead channels, and the like

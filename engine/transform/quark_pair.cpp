@@ -3,12 +3,12 @@
 //
 // Terms: r0, r1 are the largest |w| of a shared channel in head and tail; s = r1 / sqrt(r0 r1), 1 if the root
 // is 0 or r0 + r1 is below the threshold. With the bias appended, r0 includes |bias| / shrink as one more
-// weight, so that a large bias is not inflated. shrink is 2 to 20, depending on how large
-// biases are compared with weights: ratio = |b| / |w| over all weights of the head, with zeros replaced by
-// the channel's smallest magnitude and magnitudes below 1e-7 by 1e-7; a channel of zeros counts without its
-// bias. Source: Quark 0.11.2, whose float32 operations and their order are reproduced (verified bit for bit).
-// Cost: O(weights of both), with the median of the ratios if biases count. Limitation: shrink is a
-// discontinuous function of median and mean.
+// weight, so that a large bias is not inflated. shrink is 2 to 20, depending on how large biases are compared
+// with weights: ratio = |b| / |w| over all weights of the head, with zeros replaced by the channel's smallest
+// magnitude and magnitudes below 1e-7 by 1e-7. The bias of a channel of zeros is ignored. Source: Quark
+// 0.11.2, whose float32 operations and their order are reproduced (verified bit for bit). Cost: O(weights of
+// both), and the median of the ratios if biases are included. Limitation: shrink is a discontinuous function
+// of median and mean.
 #include "transform/quark_pair.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kSmallestWeight = 1e-7f;
 
-/// One row per output channel.
+/// Returns the weights of each output channel.
 std::vector<std::vector<float>> rowsOf(const EditedLayer& layer) {
     const Dims& dims = layer.layout.dims;
     std::size_t outer = 1, inner = 1;

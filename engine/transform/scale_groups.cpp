@@ -83,7 +83,7 @@ class GroupFinder {
         known = axis;
     }
 
-    /// Returns why the layer cannot take part; empty if it can or is not a layer.
+    /// Returns why the layer cannot be equalized; empty if it can or is not a layer with weights.
     std::string whyNoLayer(NodeId id) const {
         const Node& node = m_graph.node(id);
         if (!m_excluded.empty() && m_excluded[id.index()])
@@ -105,7 +105,7 @@ class GroupFinder {
         return {};
     }
 
-    /// The channel axis; -1 if it is unknown.
+    /// Returns the channel axis; -1 if it is unknown.
     std::int64_t channelAxis(const Node& node, TensorId tensor) const {
         if (!isOp(node, "MatMul")) return 1;
         const auto& shape = m_graph.tensor(tensor).shape;
@@ -187,7 +187,7 @@ class GroupFinder {
         m_plain[root(node.output())] = false;
     }
 
-    /// From [N, C, 1, 1] to [N, C].
+    /// Returns whether the node reshapes [N, C, 1, 1] to [N, C].
     bool flattensPositions(const Node& node) const {
         if (!isOp(node, "Flatten") && !isOp(node, "Reshape") && !isOp(node, "Squeeze")) return false;
         const auto& from = m_graph.tensor(node.input(0)).shape;
@@ -197,8 +197,7 @@ class GroupFinder {
         return std::all_of(from->begin() + 2, from->end(), [](const Dim& d) { return d.value == 1; });
     }
 
-    /// Whether the constant has one value per channel of the group's tensors, or one for all positions and
-    /// channels.
+    /// Returns whether the constant has one value per channel of the group's tensors, or a single value.
     bool shiftFits(NodeId id, std::size_t input, std::size_t channels, std::int64_t axis) const {
         const Node& node = m_graph.node(id);
         const TensorId tensor = node.input(input);
@@ -278,7 +277,7 @@ class GroupFinder {
     const Graph& m_graph;
     const std::vector<bool>& m_excluded;
     std::vector<std::size_t> m_parent;
-    // Per group, stored at its root:
+    // One entry per group, at the index of its root:
     std::vector<std::string> m_blocked;
     std::vector<std::int64_t> m_axis;
     std::vector<bool> m_plain, m_activation;

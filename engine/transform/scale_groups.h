@@ -29,11 +29,11 @@ struct ScaleGroups {
     std::vector<std::string> refusals;
 };
 
-/// Layers are Conv and ConvTranspose of any groups and rank, Gemm and MatMul, with float32 constants that no
-/// other node reads. Layers with `excluded` (one flag per node; empty: none) take no part.
+/// Finds the groups. Layers are Conv and ConvTranspose of any groups and rank, Gemm and MatMul, with float32
+/// constants that no other node reads, except those with `excluded` (one flag per node; empty: none).
 ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& excluded);
 
-/// The message if there are no groups.
+/// Returns the message for the case that there are no groups.
 std::string whyNoGroups(const ScaleGroups& found);
 
 }  // namespace quantloupe

@@ -76,7 +76,7 @@ class Simplifier {
                            [&](TensorId out) { return out.valid() && m_source->tensor(out).graphOutput; });
     }
 
-    /// Nodes that depend only on constants, except those that the executor refused to compute.
+    /// Returns the nodes that depend only on constants, except those that the executor refused to compute.
     std::vector<NodeId> foldableNodes(const std::set<NodeId>& refused) const {
         std::vector<bool> constant(m_source->tensorCount(), false);
         std::vector<NodeId> foldable;
@@ -92,7 +92,7 @@ class Simplifier {
         return foldable;
     }
 
-    /// Outputs of folded nodes that remaining nodes read.
+    /// Returns the outputs of folded nodes that remaining nodes read.
     std::vector<TensorId> outputsNeeded(const std::vector<NodeId>& folded) const {
         std::vector<TensorId> needed;
         const std::set<NodeId> gone(folded.begin(), folded.end());
@@ -153,7 +153,7 @@ class Simplifier {
         return id.valid() ? m_builder.tensorInfo(id).constant.get() : nullptr;
     }
 
-    /// Whether the node's first output always equals its first input.
+    /// Returns whether the node's first output always equals its first input.
     bool doesNothing(const Node& node) {
         if (!node.domain.empty() || !node.input(0).valid() || !node.output().valid()) return false;
         if (node.op == "Identity") return true;

@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-/// The extents before, at and after an axis.
+/// Number of values before, at and after an axis.
 struct Extents {
     std::size_t outer = 1, channels = 1, inner = 1;
 };
@@ -92,7 +92,8 @@ std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, 
 
 namespace {
 
-/// For axis 1 of a grouped layer's weight, whose axis 0 determines the group: [groups * dims[1]].
+/// Returns the largest |w| along axis 1 of a grouped layer's weight, whose axis 0 determines the group:
+/// [groups * dims[1]].
 std::vector<float> maxAbsInGroups(std::span<const float> weight, const WeightLayout& layout) {
     const auto groups = static_cast<std::size_t>(layout.groups);
     const auto perGroup = static_cast<std::size_t>(layout.dims[1]);

@@ -12,8 +12,8 @@
 
 namespace quantloupe {
 
-/// Layers with weights: Conv [out, in/group, k...], ConvTranspose [in, out/group, k...], Gemm ([out, in] with
-/// transB=1, otherwise [in, out]).
+/// The axes of the weights of Conv [out, in/group, k...], ConvTranspose [in, out/group, k...], Gemm ([out,
+/// in] with transB=1, otherwise [in, out]).
 struct WeightLayout {
     Dims dims;
     std::int64_t groups = 1;

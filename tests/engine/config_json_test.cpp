@@ -212,15 +212,15 @@ class ConfigJsonTest : public QObject {
         row("{,}", "not valid JSON: parse error at line 1, column 2");
         row("[]", "must be a JSON object, not a list");
         row(R"({"quantloupe": 2})", "has format 2, and this version of Quantloupe reads format 1");
-        row(R"({"quantloupe": "one"})", "quantloupe: must be the format's number, 1, not 'one'");
-        row(R"({"preset": "w3"})", "preset: there is no preset 'w3'; there are: default, w4a8");
+        row(R"({"quantloupe": "one"})", "quantloupe: must be the version of the format, 1, not 'one'");
+        row(R"({"preset": "w3"})", "preset: there is no preset 'w3'; available: default, w4a8");
         row(R"({"quantisation": {}})", "unknown key 'quantisation' (did you mean 'quantization'?)");
         row(R"({"quantization": {"weight": {"bit": 4}}})",
             "unknown key 'quantization.weight.bit' (did you mean 'quantization.weight.bits'?)");
         row(R"({"quantization": {"samples": 4}})",
             "unknown key 'quantization.samples' (did you mean 'calibration.samples'?)");
         row(R"({"refine": {"xyz": 4}})",
-            "unknown key 'refine.xyz'; known here: bias_correction, rounding, migration");
+            "unknown key 'refine.xyz'; available: bias_correction, rounding, migration");
         row(R"({"skip": {"tail": true, "rules": [], "tail": false}})", "duplicate key 'skip.tail'");
         row(R"({"layers": {"a.b": {"weight": {"bits": 4, "bits": 5}}}})",
             "duplicate key 'layers.a.b.weight.bits'");
@@ -249,7 +249,7 @@ class ConfigJsonTest : public QObject {
             "calibration.method: 'minmax' is unknown (did you mean 'min_max'?); available: min_max");
         row(R"({"calibration": {"samples": 0}})", "calibration.samples: 0 is out of range");
         row(R"({"calibration": {"parameters": {"a": 1}}})",
-            "unknown key 'calibration.parameters.a'; known here: averaging_constant, percentile,");
+            "unknown key 'calibration.parameters.a'; available: averaging_constant, percentile,");
         row(R"({"calibration": {"parameters": {"percentile": 0.5}}})",
             "calibration.parameters.percentile: must be a number above 0.5 to 1, not 0.5");
         row(R"({"calibration": {"parameters": {"percentile": 99.9}}})",
@@ -266,7 +266,7 @@ class ConfigJsonTest : public QObject {
             "calibration.parameters.search_range: must be two numbers [start, end] with 0 < start < end, not "
             "[1.3, 0.7]");
         row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
-            "calibration.parameters.search_step: 0.61 is larger than search_range is wide");
+            "calibration.parameters.search_step: 0.61 is larger than the width of search_range");
         row(R"({"refine": {"migration": 1.5}})", "refine.migration: must be a number from 0 to 1, not 1.5");
         row(R"({"refine": {"migration": "half"}})",
             "refine.migration: must be a number from 0 to 1, not 'half'");
@@ -280,20 +280,21 @@ class ConfigJsonTest : public QObject {
         row(R"({"transforms": {"equalization": {"weight_threshold": -0.5}}})",
             "weight_threshold: must be a number of 0 or more, not -0.5");
         row(R"({"transforms": {"equalization": {"off": ["a"]}}})",
-            "transforms.equalization.off[0]: must be a list of texts, not 'a'");
+            "transforms.equalization.off[0]: must be a list of strings, not 'a'");
         row(R"({"skip": {"rules": [{"kind": "node", "layers": ["a"]}, {"kind": "block", "like": ""}]}})",
             "skip.rules[1].like: is missing or empty");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs"}]}})",
-            "skip.rules[0]: a threshold needs either above or below, and not both");
+            "skip.rules[0]: a threshold rule needs either above or below, and not both");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": 1, "below": 2}]}})",
-            "skip.rules[0]: a threshold needs either above or below, and not both");
+            "skip.rules[0]: a threshold rule needs either above or below, and not both");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "qs", "above": 1}]}})",
             "skip.rules[0].metric");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": "1"}]}})",
             "skip.rules[0].above: must be a number, not '1'");
         row(R"({"skip": {"rules": [{"kind": "nod"}]}})",
             "skip.rules[0].kind: 'nod' is unknown (did you mean 'node'?)");
-        row(R"({"skip": {"rules": [{"layers": ["a"]}]}})", "skip.rules[0].kind: a rule needs its kind");
+        row(R"({"skip": {"rules": [{"layers": ["a"]}]}})",
+            "skip.rules[0].kind: is missing; every rule needs a kind");
         row(R"({"skip": {"rules": [{"kind": "until", "from": "a"}]}})",
             "skip.rules[0].to: is missing or empty");
         row(R"({"skip": {"rules": [{"kind": "type", "op": "Add", "from": "a"}]}})",
@@ -375,7 +376,7 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.rules == fullConfig().rules);
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
-                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, "
+                 std::string("there is no preset 'w3'; available: default, w4a8, onnxruntime-s8s8, "
                              "onnxruntime-u8s8, onnxruntime-w4s8, quark-xint8, "
                              "quark-seed, quark-a8w8, amct-default, clika, aimet-default, aimet-tf-enhanced, "
                              "tensorrt-int8"));
@@ -392,7 +393,7 @@ class ConfigJsonTest : public QObject {
         row("quantization.wieght.bits", "4",
             "unknown key 'quantization.wieght' (did you mean 'quantization.weight'?)");
         row("preset.x", "1", "unknown key 'preset.x': 'preset' is a single value");
-        row("skip.rules.0", "1", "leads into a list");
+        row("skip.rules.0", "1", "is inside a list");
         row("quantization.weight.bits", "many",
             "quantization.weight.bits: must be a whole number, not 'many'");
         row("quantization.weight.restricted", "null", "must be true or false, not null");

@@ -102,7 +102,7 @@ class ProjectFileTest : public QObject {
         row("/quantloupe_project", "\"x\"", "must be the format version");
         row("/color", "1", "unknown key 'color'");
         row("/model/path", "\"\"", "model.path: is empty");
-        row("/model/path", "7", "model.path: must be a text, not 7");
+        row("/model/path", "7", "model.path: must be a string, not 7");
         row("/model/hash", "\"12\"", "model.hash: must be a hash");
         row("/model/layers/1", "[\"a\"]", "model.layers[1]: must be a list of four strings");
         row("/data", "[]", "data: must be an object, not a list");

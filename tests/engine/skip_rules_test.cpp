@@ -150,17 +150,17 @@ class SkipRulesTest : public QObject {
             << "there is no path from 'join' to 'left', but there is one from 'left' to 'join': "
                "swap them";
         QTest::newRow("branches") << "branches"
-                                  << "there is no path from 'left' to 'right', nor back";
+                                  << "there is no path from 'left' to 'right' or back";
         QTest::newRow("type") << "type"
                               << "the model has no layer of type 'Gemm'; its types are: Add, Conv, Relu";
         QTest::newRow("nothing")
             << "nothing"
-            << "no layer's name matches /xyz/; the names look like: stem, left, right and 3";
+            << "no layer's name matches /xyz/; examples of names: stem, left, right and 3";
         QTest::newRow("regex") << "regex"
                                << "skip rule 2 (names matching /(/): the regular expression '(' is not valid";
         QTest::newRow("block")
             << "block"
-            << "the model has no block 'heat': no layer's name is it or begins with 'heat/'";
+            << "the model has no block 'heat': no layer has this name or a name that begins with 'heat/'";
         QTest::newRow("layer") << "layer"
                                << "settings of layers: the model has no layer 'heat' (did you mean 'head'";
     }

@@ -125,8 +125,9 @@ class UserMetricTest : public QObject {
         QFETCH(QString, body);
         QFETCH(QString, wanted);
         const QString error = runError(body.toStdString());
-        QVERIFY2(error.startsWith("own metric: program '") && error.endsWith("metric.sh': " + wanted),
-                 qPrintable(error));
+        QVERIFY2(
+            error.startsWith("user-defined metric: program '") && error.endsWith("metric.sh': " + wanted),
+            qPrintable(error));
     }
 
     void whatCannotBeRun() {

@@ -52,14 +52,14 @@ class SessionProtocolTest : public QObject {
         row("no UTF-8", "{\"do\":\"\xff\"}", "not valid JSON");
         row("no object", "[1, 2]", "must be a JSON object, not a list");
         row("nothing to do", "{}", "no \"do\"");
-        row("do is a number", R"({"do":1})", "do: must be a text, not 1");
+        row("do is a number", R"({"do":1})", "do: must be a string, not 1");
         row("unknown", R"({"do":"evalute"})", "did you mean 'evaluate'");
         row("unknown key", R"({"do":"evaluate","colds":true})", "unknown key 'colds' (did you mean 'cold'?)");
         row("doubled key", R"({"do":"evaluate","cold":true,"cold":false})", "duplicate key 'cold'");
         row("wrong type", R"({"do":"evaluate","cold":1})", "cold: must be true or false, not 1");
         row("no names", R"({"do":"skip"})", "layers: is missing");
         row("names are no list", R"({"do":"skip","layers":true})",
-            "layers: must be a list of texts, not true");
+            "layers: must be a list of strings, not true");
         row("unknown layer", R"({"do":"skip","layers":["Conv_0","Conv_1"]})",
             "no layer 'Conv_1' (did you mean 'Conv_0'");
         row("unknown layer to quantize", R"({"do":"quantize","layers":["Rule_1"]})", "no layer 'Rule_1'");

@@ -273,12 +273,12 @@ class TuneTest : public QObject {
         options.maxDrop = 0.02;
         const TuneResult whole = tune(*session, coarse(), options);
         QVERIFY(whole.steps > 1);
-        options.mostSteps = 1;
+        options.maxSteps = 1;
         const TuneResult one = tune(*session, coarse(), options);
         QCOMPARE(one.ended, TuneEnd::Steps);
         QCOMPARE(one.steps, std::size_t(1));
         QVERIFY(describe(one).find("the step limit") != std::string::npos || one.reached);
-        options.mostSeconds = 1e-9;
+        options.maxSeconds = 1e-9;
         const TuneResult none = tune(*session, coarse(), options);
         QCOMPARE(none.ended, TuneEnd::Seconds);
         QVERIFY(!none.reached);

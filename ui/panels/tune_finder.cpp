@@ -145,19 +145,19 @@ void TuneFinder::tell(const TuneProgress& progress) {
         case TuneStage::Transforms:
             stage = tr("trying transforms");
             break;
-        case TuneStage::Alone:
+        case TuneStage::EachLayerAlone:
             stage = tr("each layer alone, %1").arg(part);
             break;
         case TuneStage::Adding:
             stage = tr("step %1").arg(progress.step);
             break;
-        case TuneStage::TakingOut:
+        case TuneStage::Removing:
             stage = tr("removing layers, %1").arg(part);
             break;
         case TuneStage::Exchanging:
             stage = tr("exchanging layers, %1").arg(part);
             break;
-        case TuneStage::OtherEnd:
+        case TuneStage::FromAllFloat:
             stage = tr("starting from the all-float network, %1").arg(part);
             break;
     }

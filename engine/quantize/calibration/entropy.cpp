@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range around 0 whose values, quantized, lose the least information: the smallest Kullback-Leibler
-// divergence
+// Chooses the range around 0 in which quantization loses the least information, that is, with the smallest
+// Kullback-Leibler divergence
 //     D(p || q) = sum p log(p / q)
-// between the histogram p, cut to the range (values outside are added to its ends), and q, the same histogram
-// with its bins merged to the number of quantized bins and expanded again. Zeros of both are smoothed by
-// 1e-4. Source: S. Migacz, 8-bit inference with TensorRT (2017), as ONNX Runtime's calibrate.py does it,
-// number for number: candidates grow from `num_quantized_bins` bins to all, counts are integers, divergences
-// float32, the first smallest wins. So with the default of 128 bins and 128 quantized ones there is a single
-// candidate, the full range. Cost: bins^2 / 2. Weakness: clips far too much where a peak at 0 dominates (2048
-// bins cost MobileNetV2 5.7 points).
+// between p, the histogram limited to the range (values outside are added to its ends), and q, the same
+// histogram with its bins merged to the number of quantized bins and expanded again. Zeros of both are
+// smoothed by 1e-4. Source: S. Migacz, 8-bit inference with TensorRT (2017), reproducing the numbers of ONNX
+// Runtime's calibrate.py: candidates grow from `num_quantized_bins` bins to all bins, counts are integers,
+// divergences are float32, and the first candidate with the smallest divergence wins. With the default of 128
+// bins and 128 quantized bins, the full range is therefore the only candidate. Cost: bins^2 / 2. Weakness:
+// clips far too much if a peak at 0 dominates (2048 bins cost MobileNetV2 5.7 points).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -65,10 +65,10 @@ float divergence(std::vector<float>& p, std::vector<float>& q) {
     return pairwiseSum(p.data(), p.size());
 }
 
-/// Half the width, in bins, of the best range.
+/// Returns half the width of the best range, in bins.
 std::size_t bestHalf(const std::vector<std::uint64_t>& counts, std::size_t quantizedBins) {
     const std::size_t bins = counts.size(), middle = bins / 2;
-    std::vector<std::int64_t> before(bins + 1, 0);  // sums of all counts before a bin
+    std::vector<std::int64_t> before(bins + 1, 0);  // sum of the counts of all bins before each bin
     for (std::size_t i = 0; i < bins; ++i) before[i + 1] = before[i] + static_cast<std::int64_t>(counts[i]);
     float best = std::numeric_limits<float>::infinity();
     std::size_t chosen = quantizedBins / 2;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// HFMG, AMCT's histogram calibration: bins are cut off from both ends, the emptier side first, and the
-// remaining window whose quantizer has the smallest expected squared error is chosen.     candidates  from
-// the full window (itself none) each round finds how many bins hold one more step of     samples on the left
-// and on                 the right, and cuts the side that needs more bins (the right one if equal), until a
-// quarter                 of the bins is left; step = ceil(N / 100000)     loss        the window is divided
-// into 2^bits equal bins; each source bin is assumed to be uniform, and     its squared distance
-// from the center of the target bin is integrated; values outside are measured against the
-// nearest target bin The quantizer then has the ordinary scale of the window's range (amct_scale.h). Source:
-// Huawei AMCT (published behavior), based on the idea of PyTorch's HistogramObserver. AMCT's histogram starts
-// with the range of the first batch and is extended as needed; ours covers the final range, as if all samples
-// were one batch. Cost: candidates * (bins + 2^bits), at most some thousand candidates.
+// HFMG, AMCT's histogram calibration. Cuts bins off both ends of the histogram, the emptier side first, and
+// chooses the window of remaining bins with the smallest expected squared error.
+//
+// - Candidates: starting from the full window (which is not a candidate), each round finds how many bins on
+//   the left and on the right contain the next ceil(N / 100000) values, and cuts off the side with more bins
+//   (the right one if equal), until a quarter of the bins is left.
+// - Loss: the window is divided into 2^bits equal target bins. Values are assumed to be uniform within their
+//   source bin, and their squared distance from the center of the target bin is integrated. Values outside
+//   the window belong to the nearest target bin.
+//
+// The quantizer has the ordinary scale of the window's range (amct_scale.h). Source: Huawei AMCT (published
+// behavior), based on the idea of PyTorch's HistogramObserver. AMCT's histogram starts with the range of the
+// first batch and is extended as needed; ours covers the final range, as if all samples were one batch. Cost:
+// candidates * (bins + 2^bits), at most a few thousand candidates.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +23,7 @@ namespace quantloupe {
 namespace {
 
 struct BinWindow {
-    std::size_t left, right;  ///< both inside
+    std::size_t left, right;  ///< first and last bin
 };
 
 std::vector<BinWindow> windowsOf(const std::vector<std::uint64_t>& counts, std::uint64_t total) {
@@ -42,10 +45,10 @@ std::vector<BinWindow> windowsOf(const std::vector<std::uint64_t>& counts, std::
     return windows;
 }
 
-/// The integral of t^2 from a to b.
+/// Returns the integral of t^2 from a to b.
 double squareIntegral(double a, double b) { return (b * b * b - a * a * a) / 3; }
 
-/// In units of a source bin's width.
+/// Returns the sum of squared errors in units of the squared width of a source bin.
 double lossOf(const std::vector<std::uint64_t>& counts, const BinWindow& window, double targets) {
     const double width = static_cast<double>(window.right - window.left + 1) / targets;
     double loss = 0;

@@ -21,7 +21,7 @@ Histogram::Histogram(float low, float high, std::size_t bins) : m_counts(bins, 0
 
 namespace {
 
-/// Values at a time: their bins fit into the fastest cache.
+/// Number of values processed at a time; their bins fit into the L1 cache.
 constexpr std::size_t kBlock = 1024;
 
 struct Axis {
@@ -29,15 +29,15 @@ struct Axis {
     std::int32_t last;
 };
 
-// Edges are a product and a sum, each rounded: fused, they would not be NumPy's.
+// An edge is a product and a sum that are rounded separately, as in NumPy; a fused multiply-add would differ.
 #if defined(__GNUC__) && !defined(__clang__)
 #define QUANTLOUPE_NO_FUSION __attribute__((optimize("fp-contract=off")))
 #else
 #define QUANTLOUPE_NO_FUSION
 #endif
 
-/// The bin of each value, -1 beyond the range. The first guess may be off by one where rounding crosses an
-/// edge.
+/// Finds the bin of each value, -1 outside the range. Rounding can make the first guess off by one, so it is
+/// compared with the edges.
 QUANTLOUPE_SIMD QUANTLOUPE_NO_FUSION void findBins(const float* values, std::size_t count, const Axis& axis,
                                                    std::int32_t* bins) {
     const float low = axis.low, high = axis.high, step = axis.step, perWidth = axis.perWidth;

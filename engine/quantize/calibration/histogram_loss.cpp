@@ -7,13 +7,13 @@
 namespace quantloupe {
 namespace {
 
-/// The integral of (t - round(t))^2 from 0 to u.
+/// Returns the integral of (t - round(t))^2 from 0 to u.
 double roundingIntegral(double u) {
     const double n = std::nearbyint(u), f = u - n;
     return n / 12 + f * f * f / 3;
 }
 
-/// The integral of (x - target)^2 from a to b.
+/// Returns the integral of (x - target)^2 from a to b.
 double constantIntegral(double a, double b, double target) {
     const double to = b - target, from = a - target;
     return (to * to * to - from * from * from) / 3;

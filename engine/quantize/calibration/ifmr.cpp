@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// IFMR, AMCT's "input feature map reconstruction": searches the upper bound of the range around a percentile
-// of the values for the one with the smallest mean squared error.     v_max, v_min   the k-th largest and
-// smallest value, k = N - floor(percentile * N), at least 1; widened     to hold 0 candidates     (start + i
-// * step) * v_max for i = 0 .. n-1, n = ceil((end - start) / step) in     double: 61 at the defaults, for
-// (1.3 - 0.7) / 0.01 is a little above 60     affine         the lower bound stays v_min; scale = (candidate
-// - v_min) / (2^bits - 1)     symmetric      the bounds are -+candidate of the larger magnitude; over
-// 2^(bits-1) where the smallest     value has it loss           mean of (round(clamp(x) / scale) * scale -
-// x)^2 over all values, without     rounding the zero point The first smallest wins. If it is the first or
-// last candidate, the search was too narrow, and the result says so. Source: Huawei AMCT (documentation and
-// published behavior). Cost: candidates * N on the values. If there are more values than ValueDistribution
-// keeps: candidates * bins on a histogram, and the result is marked as approximate (its loss is within 1 % of
-// the exact algorithm's on normal, exponential and clipped data). Weakness: only the upper bound is searched.
+// IFMR, AMCT's "input feature map reconstruction": tries upper bounds of the range around a percentile of the
+// values and chooses the one with the smallest mean squared error.
+//
+// - v_max and v_min are the k-th largest and smallest value, k = N - floor(percentile * N), at least 1. The
+//   range is extended to include 0.
+// - Candidates: (start + i * step) * v_max for i = 0 .. n-1, where n = ceil((end - start) / step) in double:
+//   61 with the defaults, because (1.3 - 0.7) / 0.01 is slightly above 60.
+// - Affine: the lower bound is v_min; scale = (candidate - v_min) / (2^bits - 1).
+// - Symmetric: v_max is the larger magnitude, and the bounds are plus and minus the candidate; scale =
+//   candidate / (2^(bits-1) - 1), or candidate / 2^(bits-1) if v_min has the larger magnitude.
+// - Loss: mean of (round(clamp(x) / scale) * scale - x)^2 over all values; the zero point is not rounded.
+//
+// The first candidate with the smallest loss wins. If it is the first or last candidate, the search range was
+// too narrow, and a notice says so. Source: Huawei AMCT (documentation and published behavior). Cost:
+// candidates * N on the values. If there are more values than ValueDistribution keeps: candidates * bins on a
+// histogram, and the result is marked as approximate (its loss is within 1 % of the exact algorithm's on
+// normal, exponential and clipped data). Weakness: only the upper bound is searched.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -28,7 +33,7 @@ std::uint64_t rankOf(double percentile, std::uint64_t count) {
     return std::max<std::uint64_t>(count - kept, 1);
 }
 
-/// The float32 arithmetic of the tool; the sum in double.
+/// Uses float32 as AMCT does, but sums in double.
 double exactLoss(const std::vector<float>& samples, float scale, float low, float high) {
     double sum = 0;
     for (const float x : samples) {
@@ -81,8 +86,7 @@ CalibrationResult solveIfmr(const TensorStatistics& statistics, const Activation
     if (result.candidates > 1 && (result.index == 0 || result.index + 1 == result.candidates))
         result.notice = fmt::format(
             "the best bound of IFMR is at the edge of the search range ({:.2f} of the percentile's value); "
-            "widen "
-            "search_range",
+            "widen search_range",
             start + result.index * step);
     return result;
 }

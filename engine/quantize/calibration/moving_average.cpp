@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The average of the samples' minima and of their maxima: m = (1 - c) m + c x in the order of the samples,
-// from the first on. With c = 0 the plain mean, which is what ONNX Runtime's quantize_static computes for
-// CalibMovingAverage (it applies its constant only between groups of CalibMaxIntermediateOutputs samples, of
-// which there is one unless that is set). Sources: PyTorch's MovingAverageMinMaxObserver, ONNX Runtime's
-// calibrate.py. Weakness: half of the samples are clipped, and with a large c the result depends on the last
-// few samples. Cost: as min_max.
+// The moving averages of the samples' minima and maxima: m = (1 - c) m + c x in the order of the samples,
+// starting with the first. c = 0 gives the plain mean, which is what ONNX Runtime's quantize_static computes
+// for CalibMovingAverage (it applies its constant only between groups of CalibMaxIntermediateOutputs samples,
+// and there is a single group unless that is set). Sources: PyTorch's MovingAverageMinMaxObserver, ONNX
+// Runtime's calibrate.py. Weakness: half of the samples are clipped, and with a large c the result depends on
+// the last few samples. Cost: as min_max.
 #include "quantize/calibration/calibration_method.h"
 
 namespace quantloupe {

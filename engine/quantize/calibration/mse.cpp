@@ -19,7 +19,7 @@ CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationS
     const double step = parameters.searchStep.value_or(0.01);
     const HistogramLoss loss(*statistics.distribution);
     CalibrationResult result;
-    // Both bounds belong to the search, whatever 0.2 + 80 * 0.01 is in binary.
+    // The tolerance includes the upper bound although 0.2 + 80 * 0.01 is not exact in binary.
     result.candidates = static_cast<int>(std::floor((end - start) / step + 1e-6)) + 1;
     for (int i = 0; i < result.candidates; ++i) {
         const auto ratio = static_cast<float>(start + i * step);
@@ -36,8 +36,8 @@ CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationS
     result.approximate = true;
     if (result.index == 0 && result.candidates > 1)
         result.notice = fmt::format(
-            "the best range is at the lower edge of the search, {} of the full one; let the search start "
-            "lower (search_range)",
+            "the best range is at the lower edge of the search range, {} of the full range; lower the start "
+            "of search_range",
             start);
     return result;
 }

@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-/// The first bin where the cumulated share reaches `share`.
+/// Returns the first bin at which the cumulative fraction reaches `share`.
 std::size_t binReaching(const Histogram& histogram, double share) {
     const double total = static_cast<double>(histogram.total());
     double cumulated = 0;

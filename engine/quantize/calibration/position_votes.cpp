@@ -11,9 +11,9 @@ namespace quantloupe {
 namespace {
 
 QUANTLOUPE_SIMD double squaredError(std::span<const float> values, float scale, float low, float high) {
-    // rounds to the nearest integer, ties to even, as in fake_quant.cpp
+    // Adding and subtracting this rounds to the nearest integer, ties to even, as in fake_quant.cpp.
     constexpr float kRound = 12582912.0f;
-    constexpr std::size_t kBlock = 4096;  // float32 sums of blocks, a double of all
+    constexpr std::size_t kBlock = 4096;  // blocks are summed in float32, their sums in double
     double sum = 0;
     for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
         float block[16] = {};

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses from five powers of two around that of the full range (one larger scale, itself, three smaller
-// ones) the scale with the smallest sum of squared errors; the larger scale if there are ties.     All
-// one decision over all samples, on a histogram over [min, max], at the centers of its bins     MostCommon
-// one decision per sample on its own values (votes); the most frequent scale wins, or the     smaller one of
-// ties Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins
-// of that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness:
-// scales a factor of 2 apart.
+// Tries five power-of-two scales around that of the full range (one larger scale, the scale itself, three
+// smaller ones) and chooses the one with the smallest sum of squared errors.
+//
+// - Mode All: one decision for all samples, on the bin centers of a histogram over [min, max]. Ties go to the
+//   larger scale.
+// - Mode MostCommon: one decision for each sample on its own values (votes), of which the most frequent scale
+//   wins. Ties go to the smaller scale.
+//
+// Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of
+// that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: the
+// scales are a factor of 2 apart.
 #include <cmath>
 
 #include "base/error.h"
@@ -15,7 +19,8 @@
 namespace quantloupe {
 namespace {
 
-/// For the codes of `quantizer`, without the lowest one where Quark does without it.
+/// Returns the sum of squared errors on the bin centers. `withoutLowest`: the lowest code is not used, as in
+/// Quark.
 double errorOnCenters(const Histogram& histogram, const TensorQuantizer& quantizer, bool withoutLowest) {
     const float low = static_cast<float>(quantizer.quantMin + (withoutLowest ? 1 : 0) - quantizer.zeroPoint);
     const float high = static_cast<float>(quantizer.quantMax - quantizer.zeroPoint);
@@ -35,10 +40,11 @@ double errorOnCenters(const Histogram& histogram, const TensorQuantizer& quantiz
 CalibrationResult mostCommon(const TensorStatistics& statistics, const ActivationScheme& scheme) {
     const auto votes = statistics.votes.find(scheme.bits);
     if (votes == statistics.votes.end() || votes->second.empty())
-        fail(ErrorKind::Internal, "no sample has voted for a power of two of {} bits", scheme.bits);
+        fail(ErrorKind::Internal, "there are no votes for a power-of-two scale of {} bits", scheme.bits);
     int position = 0;
     std::uint64_t most = 0;
-    for (const auto& [candidate, count] : votes->second)  // rising positions: later is a smaller scale
+    // In ascending order of positions, so that ties go to the smaller scale.
+    for (const auto& [candidate, count] : votes->second)
         if (count >= most) {
             most = count;
             position = candidate;

@@ -19,7 +19,7 @@ void RangeHistory::add(float min, float max) {
     last.max += (static_cast<double>(max) - last.max) / static_cast<double>(m_inLast);
 }
 
-/// Only when all entries are full.
+/// Merges neighboring entries. Requires that all entries are full.
 void RangeHistory::halve() {
     for (std::size_t i = 0; i < m_entries.size() / 2; ++i) {
         const Entry &a = m_entries[2 * i], &b = m_entries[2 * i + 1];

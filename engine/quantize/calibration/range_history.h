@@ -25,7 +25,7 @@ class RangeHistory {
     };
     void halve();
 
-    std::vector<Entry> m_entries;  ///< each is the mean of m_group samples; the last one may be of fewer
+    std::vector<Entry> m_entries;  ///< each is the mean of m_group samples, the last one possibly of fewer
     std::size_t m_group = 1, m_inLast = 0, m_samples = 0;
 };
 

@@ -36,7 +36,7 @@ CalibrationResult solve(const TensorStatistics& statistics, const ActivationSche
     return solveMinMax(statistics, scheme);
 }
 
-/// The zero point moves so that the lower end of the range stays where it was.
+/// Rounds the scale and adjusts the zero point so that the lower end of the range stays the same.
 void roundToPowerOfTwo(TensorQuantizer& quantizer, const ActivationScheme& scheme) {
     const float low = quantizer.fakeQuant().low * quantizer.scale;
     quantizer.scale = scaleOf(positionOf(static_cast<double>(quantizer.scale)));
@@ -66,9 +66,9 @@ CalibrationResult solveCalibration(const TensorStatistics& statistics, const Act
         return nothing;
     }
     if (needsDistribution(method) && !statistics.distribution)
-        fail(ErrorKind::Internal, "a distribution was not gathered");
+        fail(ErrorKind::Internal, "the distribution of a tensor was not collected");
     CalibrationResult result = solve(statistics, scheme, method, parameters);
-    // Values at the very ends of float32 have no histogram.
+    // For values near the limits of float32, bins have no valid width.
     if (!std::isfinite(result.quantizer.scale) ||
         result.quantizer.scale < std::numeric_limits<float>::min()) {
         result = solveMinMax(statistics, scheme);

@@ -20,7 +20,7 @@ void SqnrGrid::add(std::span<const float> values) {
     for (const float value : values) {
         const float position = value / m_width - m_offset;
         if (!(position > -0.5f && position < static_cast<float>(kBuckets))) continue;
-        auto bucket = static_cast<std::int32_t>(position);  // towards zero, so 0 from -0.5 on
+        auto bucket = static_cast<std::int32_t>(position);  // truncated: -0.5 to 0 is bucket 0
         if (position - static_cast<float>(bucket) >= 0.5f) ++bucket;
         if (bucket < kBuckets) ++m_counts[static_cast<std::size_t>(bucket)];
     }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's "TF-enhanced" scheme: chooses from a fixed set of scales and offsets the one with the smallest
-// expected error over a histogram of 512 buckets (sqnr_grid.h), in which clipping error has three times the
-// weight of rounding error.     delta  scale;  offset  code of the smallest value, <= 0;  steps = 2^bits - 1
-// Affine: 17 scales (1/16 to 17/16 of the full range's) times 21 offsets, pulled into the observed range; and
-// the observed range itself. Symmetric: 101 scales from 1/100 to 101/100. The last of each is larger than the
-// full range, against rounding. Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (behavior;
-// float32 as there). The released aimet-onnx 2.42 gives different results: its weight scales differ by 0.8 %
-// in the median, and activations are clipped more (docs/calibration.md). Cost: 360 * 512. Weaknesses: the
-// histogram's range is set by the first sample, tripled; coarse for long tails; grids of 16 steps.
+// AIMET's "TF-enhanced" scheme: tries a fixed set of scales and offsets and chooses the pair with the
+// smallest expected error over a histogram of 512 buckets (sqnr_grid.h). Clipping errors have three times the
+// weight of rounding errors.
+//
+// Terms: delta is the scale, offset the code of the smallest value (at most 0), and steps = 2^bits - 1.
+//
+// - Affine: 17 scales (1/16 to 17/16 of the full range's scale) times 21 offsets, limited to the observed
+//   range, and the observed range itself.
+// - Symmetric: 101 scales, 1/100 to 101/100 of the full range's scale.
+//
+// The largest scale exceeds that of the full range, so that rounding errors cannot exclude the full range.
+// Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (the same behavior in float32). The released
+// aimet-onnx 2.42 gives different results: its weight scales differ by 0.8 % in the median, and activations
+// are clipped more (docs/calibration.md). Cost: 360 * 512. Weaknesses: the histogram covers three times the
+// range of the first sample, is coarse for long tails, and scales are tried in steps of 1/16 only.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,7 +63,7 @@ class SqnrSearch {
         const float min = delta * static_cast<float>(offset), max = min + delta * m_steps;
         std::vector<Candidate> candidates;
         for (float f = 1.0f / 16; f <= 1 + 1.0 / 16; f += 1.0f / 16) {
-            // a clamped candidate's scale stays for the offsets after it, as in AIMET
+            // As in AIMET, a scale that was limited is also used for the following offsets.
             float step = f * delta;
             for (int i = 0; i <= 20; ++i) {
                 int tested =
@@ -75,7 +81,7 @@ class SqnrSearch {
         return candidates;
     }
 
-    /// In float32 but for the products, which AIMET takes in double.
+    /// Computes the expected error in float32, but products in double, as AIMET does.
     float cost(const Candidate& candidate) const {
         const float low = candidate.delta * static_cast<float>(candidate.offset),
                     high = candidate.delta * m_steps + low;

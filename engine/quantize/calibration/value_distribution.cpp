@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kTail = ValueDistribution::kTail;
 
-/// The value below which `rank` values lie, by linear interpolation within its bin.
+/// Returns the `rank`-th smallest value, interpolated linearly within its bin.
 float interpolated(const Histogram& histogram, std::uint64_t rank) {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < histogram.bins(); ++i) {

@@ -17,7 +17,7 @@ ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<T
         const Dims& dims = program->desc(tensors[t]).dims;
         return dims.empty() ? std::size_t(0) : static_cast<std::size_t>(dims.back());
     };
-    // By worker: a maximum does not depend on the order.
+    // One result per worker, because a maximum does not depend on the order.
     std::vector<std::vector<std::vector<float>>> byWorker(static_cast<std::size_t>(control.workers.count()),
                                                           std::vector<std::vector<float>>(tensors.size()));
     for (auto& own : byWorker)
@@ -47,8 +47,7 @@ ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<T
                               if (!(a <= std::numeric_limits<float>::max()))
                                   failInput(
                                       "the tensor '{}' contains NaN or infinity for the sample '{}'; "
-                                      "outliers cannot be migrated: check "
-                                      "that sample, or leave it out",
+                                      "outliers cannot be migrated: check that sample, or leave it out",
                                       prepared.graph->tensor(tensors[t]).name,
                                       batches.dataset().sampleName(chunk * batches.batch() + r / each));
                               widest[c] = std::max(widest[c], a);

@@ -40,7 +40,7 @@ ChannelMoments added(const ChannelMoments& a, const ChannelMoments& b) {
     return sum;
 }
 
-/// One position per channel: [N, C, 1, 1] and [N, C] contain the same values.
+/// Returns whether the node only removes spatial axes of size 1, as from [N, C, 1, 1] to [N, C].
 bool dropsPositions(const Graph& graph, const Node& node, std::size_t channels) {
     const auto& to = graph.tensor(node.output()).shape;
     return to && to->size() == 2 && (*to)[1].value == static_cast<std::int64_t>(channels);

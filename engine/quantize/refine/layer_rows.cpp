@@ -6,7 +6,7 @@
 
 namespace quantloupe {
 namespace {
-constexpr std::size_t kMaxDimensions = 3;  ///< of positions
+constexpr std::size_t kMaxDimensions = 3;  ///< maximum number of spatial dimensions
 }
 
 std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, const TensorDesc& input) {
@@ -27,7 +27,7 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
         rows.m_channels = rows.m_columns;
         rows.m_channelStride = strides.back();
         if (extent(input.dims.back()) != rows.m_columns) return {};
-        // Whatever lies between samples and features is walked like the positions of an image.
+        // The axes between the batch and the features are treated like the spatial axes of an image.
         rows.m_spatial.assign(input.dims.begin() + 1, input.dims.end() - 1);
         rows.m_spatialStrides.assign(strides.begin() + 1, strides.end() - 1);
         const std::size_t rank = rows.m_spatial.size();

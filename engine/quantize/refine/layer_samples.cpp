@@ -76,13 +76,13 @@ std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, co
 
 namespace {
 
-/// Returns the column means of a group's rows, and subtracts them from the rows if `takeOut` is set.
-std::vector<double> means(float* values, std::size_t rows, std::size_t columns, bool takeOut) {
+/// Returns the column means of a group's rows, and subtracts them from the rows if `subtract` is set.
+std::vector<double> means(float* values, std::size_t rows, std::size_t columns, bool subtract) {
     std::vector<double> mean(columns, 0.0);
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < columns; ++c) mean[c] += static_cast<double>(values[r * columns + c]);
     for (double& m : mean) m /= static_cast<double>(rows);
-    for (std::size_t r = 0; takeOut && r < rows; ++r)
+    for (std::size_t r = 0; subtract && r < rows; ++r)
         for (std::size_t c = 0; c < columns; ++c)
             values[r * columns + c] =
                 static_cast<float>(static_cast<double>(values[r * columns + c]) - mean[c]);

@@ -25,7 +25,7 @@ std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, co
 struct GroupMoments {
     std::vector<double> meanQuantized, meanExact;  ///< [columns]
     std::vector<float> second;  ///< second moments of the quantized network's inputs, [columns, columns]
-    /// of the quantized (row) with the float network's inputs (column), same shape
+    /// Cross moments of the quantized network's inputs (rows) and the float network's (columns), same shape.
     std::vector<float> cross;
 };
 

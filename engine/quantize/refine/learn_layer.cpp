@@ -13,8 +13,8 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 32;
-/// Fraction of the mean second moment that is added to the diagonal: keeps codes near their weights where the
-/// samples carry no information.
+/// Fraction of the mean second moment that is added to the diagonal. It keeps codes near their weights if the
+/// samples contain no information.
 constexpr float kDamping = 0.01f;
 
 /// Index of the scale of each output channel.

@@ -286,8 +286,8 @@ class Migration {
     GraphBuilder m_builder;
     const ChannelMaxima& m_maxima;
     const double m_strength;
-    UnitList m_units;  ///< without any layer skipped; empty where only inputs of layers are quantized
-    std::vector<NodeId> m_addedFor;  ///< nodes of m_graph, one per inserted Mul
+    UnitList m_units;                ///< as if no layer were skipped; empty with placement weighted_inputs
+    std::vector<NodeId> m_addedFor;  ///< for each inserted Mul, the node of m_graph that it belongs to
     std::vector<std::string> m_left;
 };
 

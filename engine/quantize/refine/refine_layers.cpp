@@ -146,7 +146,7 @@ class LayerRefiner {
                                       reasons.size() == 1 ? "" : ", and others"));
     }
 
-    Plan m_plan;  ///< refined as far as the layer before the current one
+    Plan m_plan;  ///< includes the refinements of all layers before the current one
     const RefineOptions& m_options;
     const RefineContext& m_context;
     std::vector<ChannelMoments> m_told;

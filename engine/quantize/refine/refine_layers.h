@@ -34,7 +34,7 @@ class RefinementCache {
 };
 
 struct RefineContext {
-    /// calibration samples; null if no layer needs any (see needsSamples())
+    /// Calibration samples; null if no layer needs them (see needsSamples()).
     const SampleBatches* samples = nullptr;
     /// Binds a program for all samples that resumes from stored activations.
     std::function<BoundProgram(ProgramSpec)> bind;

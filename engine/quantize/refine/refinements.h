@@ -11,9 +11,9 @@
 namespace quantloupe {
 
 struct Refinements {
-    /// float biases to quantize instead of those of the graph
+    /// Float biases that replace those of the graph before they are quantized.
     std::unordered_map<TensorId, ConstantPtr> biases;
-    /// replace the weights rounded to nearest
+    /// Quantized weights that replace those rounded to nearest.
     std::unordered_map<TensorId, std::shared_ptr<const ConstantQuantizer>> weights;
 };
 

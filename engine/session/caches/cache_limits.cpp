@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division of the memory budget among the caches of a session. Each cache has a share and drops its least
-// recently used entries. Activations, which never fit completely, get the rest. Whatever the last evaluation
-// used always stays, so with a budget of 0 the session keeps what one evaluation needs.
+// Divides the memory budget among the caches of a session. Each cache has a share and drops its least
+// recently used entries. Activations, which never fit completely, get the rest. Everything that the last
+// evaluation used is kept, so even with a budget of 0 the session keeps what one evaluation needs.
 #include <malloc.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace quantloupe {
 namespace {
 
-/// Packed weights of the float and the quantized network, and as much again for the transformed one.
+/// Number of networks whose packed weights one evaluation needs: float, transformed and quantized.
 constexpr std::size_t kKernelsOfOneEvaluation = 3;
-/// Working memory that programs use again and again.
+/// Limits of the working memory that programs reuse.
 constexpr std::size_t kLeastRecycled = std::size_t{32} << 20, kMaxRecycled = std::size_t{192} << 20;
 
 std::size_t bytesOfConstants(const Graph& graph, std::unordered_set<const Constant*>& seen) {
@@ -31,7 +31,7 @@ std::size_t bytesOfStructure(const Graph& graph) {
     return graph.nodeCount() * kNode + graph.tensorCount() * kTensor;
 }
 
-/// Statistics of the same tensor in several places share a distribution, which counts once.
+/// Entries for the same tensor share a distribution, whose memory is counted once.
 using Distributions = std::unordered_set<const ValueDistribution*>;
 
 std::size_t bytesOf(const TensorStatistics& statistics, Distributions& seen) {
@@ -64,8 +64,9 @@ std::size_t bytesOf(const Evaluation& evaluation) {
            evaluation.samples * 3 * sizeof(std::int32_t);
 }
 
-/// Blocks from 1 MiB on get pages of their own, which the system has back when they are freed. Otherwise
-/// glibc takes ever larger blocks from the heap, so the process would grow although its used memory does not.
+/// Gives blocks of 1 MiB or more their own pages, which are returned to the system when they are freed.
+/// Otherwise glibc takes larger and larger blocks from the heap, and the process grows although the memory in
+/// use does not.
 void keepLargeBlocksApart() {
     static const bool done = mallopt(M_MMAP_THRESHOLD, 1 << 20) != 0;
     static_cast<void>(done);
@@ -73,7 +74,7 @@ void keepLargeBlocksApart() {
 
 }  // namespace
 
-/// With `budget`, shrinks each cache to its share of it. Returns the bytes of all but the activations.
+/// With `budget`, shrinks each cache to its share of it. Returns the bytes of all caches except activations.
 std::size_t Session::Impl::visitCaches(std::optional<std::size_t> budget) {
     std::size_t all = 0;
     const auto visit = [&](auto& cache, std::size_t divisor, auto... size) {
@@ -112,7 +113,7 @@ void Session::Impl::limitCaches() {
     keepLargeBlocksApart();
     const std::size_t others = visitCaches(memoryBudget);
     activations.setBudget(memoryBudget - std::min(memoryBudget, others));
-    // Small blocks that were freed between larger ones stay with the process otherwise.
+    // Returns small freed blocks between larger ones to the system from time to time.
     constexpr int kEvaluationsBetween = 16;
     if (++evaluationsSinceTrim >= kEvaluationsBetween) {
         malloc_trim(0);

@@ -15,7 +15,7 @@ constexpr int kRounds = 2;
 void addShape(VersionBuilder& builder, const std::optional<Shape>& shape) {
     builder.add(shape ? shape->size() : std::size_t(-1));
     if (!shape) return;
-    for (const Dim& dim : *shape) builder.add(dim.value);  // a symbol's name says nothing
+    for (const Dim& dim : *shape) builder.add(dim.value);  // the name of a symbol is irrelevant
 }
 
 Version localHash(const Graph& graph, const Node& node) {

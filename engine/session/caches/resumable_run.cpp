@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-// Rough figures for one core; only their ratio decides which tensors are stored.
+// Rough estimates for one core; only their ratio determines which tensors are stored.
 constexpr double kMacsPerSecond = 3e10;
 constexpr double kBytesPerSecond = 4e9;
 /// Store tensors that take this many times longer to recompute than to write.
@@ -61,7 +61,7 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
             continue;
         }
         const double bytes = 4.0 * static_cast<double>(elementCount(known->second));
-        // of the whole chunk
+        // MACs of the whole chunk
         const auto macs = static_cast<double>(costOf(*graph, node, {shapes.dims, 1}).macs);
         double seconds = macs / kMacsPerSecond + bytes / 4 / kBytesPerSecond;
         for (const TensorId in : node.inputs)

@@ -42,7 +42,7 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
             const auto replaced = spec.constants.find(in);
             if (replaced != spec.constants.end()) {
                 builder.add(replaced->second->version());
-                // Of other scales the same values are other sums of integers.
+                // With other scales, equal values have different codes and different integer sums.
                 if (const auto codes = spec.codes.find(in); codes != spec.codes.end())
                     for (const float scale : codes->second->scales) builder.add(scale);
             } else if (const Constant* constant = graph.constantOf(in))

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Relative where both lie below a common folder other than the root.
+/// Returns a relative path if both paths have a common folder other than the root; otherwise an absolute one.
 std::string storedPath(const fs::path& path, const fs::path& file) {
     if (path.empty()) return {};
     std::error_code ignored;

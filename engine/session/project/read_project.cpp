@@ -62,7 +62,7 @@ std::size_t count(ObjectReader& reader, std::string_view key) {
     return static_cast<std::size_t>(number);
 }
 
-/// null means infinite.
+/// Reads a number; null means infinite.
 std::optional<double> number(ObjectReader& reader, std::string_view key) {
     const Json* value = reader.find(key);
     if (value == nullptr) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<double> number(ObjectReader& reader, std::string_view key) {
     return value->get<double>();
 }
 
-/// May exceed the range of int; 0 for null.
+/// Reads a number that may exceed the range of int; 0 for null.
 std::uint64_t amount(ObjectReader& reader, std::string_view key) {
     constexpr double kMost = 9007199254740992.0;  // 2^53: a double is exact up to here
     const std::optional<double> value = number(reader, key);

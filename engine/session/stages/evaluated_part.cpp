@@ -10,8 +10,8 @@
 namespace quantloupe {
 namespace {
 
-/// Joins the values of the samples along the first dimension, or along a new one where each has no dimension
-/// of 1 there.
+/// Concatenates the values of the samples along the first dimension if its extent is 1, otherwise along a new
+/// first dimension.
 ConstantPtr joined(const std::vector<ConstantPtr>& values, const std::string& name) {
     if (values.size() == 1) return values[0];
     const Dims& first = values[0]->dims();
@@ -82,7 +82,7 @@ std::string EvaluatedPart::notice(const Graph& source) const {
 std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
                                          const std::vector<std::size_t>& order, const CancelToken& cancel) {
     const Graph& graph = *spec.graph;
-    // The evaluated part, observed wherever the rest or an output reads it.
+    // The program of the evaluated part observes the tensors that the rest of the network or an output needs.
     ProgramSpec front = spec;
     front.partial = true;
     front.observed.assign(graph.outputs().begin(), graph.outputs().end());

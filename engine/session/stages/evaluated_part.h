@@ -16,7 +16,7 @@ namespace quantloupe {
 class SampleBatches;
 
 struct EvaluatedPart {
-    /// nodes of the source graph that are not evaluated, with the reason
+    /// The nodes of the source graph that are not evaluated, with the reason.
     std::map<NodeId, std::string> unavailable;
     /// Names of the last evaluated tensors; empty if all nodes are evaluated.
     std::vector<std::string> frontier;

@@ -6,8 +6,8 @@
 namespace quantloupe {
 namespace {
 
-/// Float rounding alone gives a higher SQNR in dB against the source's outputs; below it, transforms have
-/// changed the function.
+/// SQNR in dB of the transformed network against the source. Float rounding alone gives higher values; below
+/// this one, the transforms have changed the function.
 constexpr double kRoundingSqnr = 60;
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-/// The first output against the float network's, as an image.
+/// Compares the first output as an image with that of the float network.
 void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, std::size_t samples,
                 Accuracy& accuracy) {
     const std::size_t width = outputs.widths[0];
@@ -108,7 +108,7 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
 
     if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
 
-    // Classes: the first output, if a sample's is a vector.
+    // The first output contains classes if it is one vector per sample.
     const bool classifies = outputs.task && outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
     if (!classifies) return accuracy;
     const bool labeled = dataset.hasLabels();
@@ -153,7 +153,7 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& l
     comparison.compareCumulative = into(cumulativeSums, cumulative.size());
     compareUnits(comparison, control);
 
-    // Merged in the order of the chunks: the sums do not depend on the number of workers.
+    // Merge in the order of the chunks, so that the sums do not depend on the number of workers.
     UnitDifferences result{std::vector<DifferenceSums>(local.size()),
                            std::vector<DifferenceSums>(cumulative.size())};
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {

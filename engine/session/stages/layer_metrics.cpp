@@ -41,7 +41,8 @@ struct AllSums {
     }
 };
 
-/// By chunk and unit; merged in the order of the chunks, so that threads do not show.
+/// Sums by chunk and unit. They are merged in the order of the chunks, so that the result does not depend on
+/// the number of threads.
 struct SumsByChunk {
     SumsByChunk(std::size_t chunks, std::size_t units) : sums(chunks, std::vector<AllSums>(units)) {}
     AllSums& operator[](const ComparedTensor& tensor) { return sums[tensor.chunk][tensor.index]; }

@@ -30,7 +30,8 @@ namespace {
 /// The values of all samples of one graph output.
 class OutputArray {
   public:
-    /// `two`: the same for a batch of two, which shows the sample dimension of a batch of one; may be null.
+    /// `two`: the output's layout for a batch of two, which shows the sample dimension if the batch size is
+    /// one; may be null.
     OutputArray(const TensorDesc& desc, const TensorDesc* two, std::size_t samples)
         : m_type(desc.type), m_dims(desc.dims) {
         m_perSample = desc.samples.perSample();
@@ -58,7 +59,7 @@ class OutputArray {
         m_bytes.resize(m_block * m_runs * samples);
     }
 
-    /// Sample `from` of a chunk becomes sample `to` of all.
+    /// Copies sample `from` of a chunk to sample `to` of the array.
     void put(const std::byte* chunk, std::size_t from, std::size_t to) {
         if (!m_perSample) {
             if (to == 0 && !m_bytes.empty()) std::memcpy(m_bytes.data(), chunk, m_bytes.size());
@@ -79,8 +80,8 @@ class OutputArray {
     std::vector<std::byte> m_bytes;
 };
 
-/// Outputs that do not depend on the values of the samples may depend on their number: `spec` is for all of
-/// them at once.
+/// Sets the outputs that do not depend on the values of the samples. They may depend on the number of
+/// samples, so `spec` describes a batch of all samples.
 void putConstants(ProgramSpec spec, const Program& program, std::vector<ConstantPtr>& arrays) {
     const std::vector<TensorId> ends = spec.observed;
     std::erase_if(spec.observed, [&](TensorId end) { return program.constantValue(end) == nullptr; });
@@ -118,7 +119,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     ProgramSpec spec = specFor(batches);
     spec.kernels = impl.kernels;
     const auto program = Program::compile(std::move(spec));
-    std::shared_ptr<const Program> pair;  // only for its layouts
+    std::shared_ptr<const Program> pair;  // used only for its layouts
     const bool asksForPair = batches.batch() == 1 && std::any_of(ends.begin(), ends.end(), [&](TensorId end) {
                                  const TensorDesc& desc = program->desc(end);
                                  return desc.samples.perSample() && (desc.dims.empty() || desc.dims[0] != 1);

@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// Whether `name` ends with `end` at the start of a part of its path.
+/// Returns whether `name` ends with `end`, beginning at a part of its path.
 bool endsWithPart(const std::string& name, const std::string& end) {
     if (end.empty() || !name.ends_with(end)) return false;
     return name.size() == end.size() || end.front() == '/' || name[name.size() - end.size() - 1] == '/';
@@ -73,7 +73,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     const Graph& graph = *prepared.graph;
     const EvaluationPtr states = session.experiment(config, Depth::States, cancel);
 
-    // Alone in its batch: every tensor is of this sample only, also where its first dimension is not the
+    // With a batch size of 1, every tensor belongs to this sample, even if its first dimension is not the
     // batch.
     const SampleBatches single(subset(impl.evaluationData, {sample}), *impl.model.graph, 1);
     std::vector<TensorId> observed = impl.part.endsOf(graph);

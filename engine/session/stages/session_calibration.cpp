@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-/// Calibration reads its samples once or twice: memory must not grow with their number.
+/// Calibration reads its samples only once or twice, so only a few are kept decoded.
 constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace quantloupe {
 namespace {
 
-/// Factors by tensor of the prepared graph: all tensors of a junction have them.
+/// Returns the factors of each tensor of the prepared graph that belongs to a junction.
 std::map<TensorId, std::vector<float>> junctionFactors(const Prepared& prepared) {
     std::map<TensorId, std::vector<float>> factors;
     for (const EqualizationJunction& junction : prepared.junctions) {

@@ -30,7 +30,7 @@ void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors,
             for (std::size_t i = 0; i < layout.inner; ++i) *values++ *= factors[c];
 }
 
-/// A pass over the samples: all tensors that are compared lie in memory at once.
+/// Runs one pass over the samples, with all compared tensors in memory at once.
 void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
     const Plan& plan = wanted.plan;
     const SampleBatches& batches = wanted.batches;
@@ -102,7 +102,7 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
                     if (rescaled) multiplyChannels(desc, source->factors, converted.data());
                     values = converted.data();
                 }
-                // Both have the layout of the reference now.
+                // Both tensors have the layout of the reference now.
                 const auto expected = presentValues(desc, referring.floats(reference), present, gathered[0]);
                 const auto found = presentValues(desc, values, present, gathered[1]);
                 use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(),
@@ -120,8 +120,8 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
         });
 }
 
-/// Memory of a pass for a unit and one chunk: its tensors in the float network and, cumulative, in the
-/// quantized one.
+/// Returns the memory of a pass for one unit and one chunk: its tensors in the float network and, for
+/// cumulative metrics, in the quantized network.
 std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) {
     const auto& known = wanted.options.shapes.dims;
     const auto bytes = [&](TensorId tensor) {
@@ -140,7 +140,7 @@ std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) 
 void compareUnits(const UnitComparison& wanted, const RunControl& control) {
     const auto workers = static_cast<std::size_t>(control.workers.count());
     const std::size_t most = std::max(wanted.options.store.budget() / workers / 2, kLeastPassBytes);
-    // Passes over the units of a stretch of the network, each as long as memory allows.
+    // Each pass compares as many consecutive units as fit into memory.
     std::vector<UnitComparison> passes;
     std::size_t held = 0;
     for (std::size_t l = 0, c = 0; l < wanted.local.size() || c < wanted.cumulative.size();) {

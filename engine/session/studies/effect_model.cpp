@@ -7,7 +7,7 @@
 namespace quantloupe {
 namespace {
 
-/// Noise power over signal power; 0 where nothing differs.
+/// Returns noise power / signal power; 0 if nothing differs.
 double noiseOf(double sqnrDb) { return std::isfinite(sqnrDb) ? std::pow(10.0, -sqnrDb / 10) : 0.0; }
 
 }  // namespace
@@ -27,7 +27,7 @@ void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
     Context& known = m_contexts[context];
     for (const LayerEffect& layer : sweep.layers) {
         if (!layer.sqnrDb) continue;
-        // A layer that was measured with another one is counted there.
+        // A layer that was measured with another one is included in that one's share.
         known.shares[layer.node] =
             layer.movedWith.valid() ? Share{} : Share{(whole - noiseOf(*layer.sqnrDb)) / whole, layer.change};
     }
@@ -35,7 +35,7 @@ void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
 
 std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& before,
                                                            const MeasuredState& after) const {
-    constexpr double kLeastNoise = 0.02;  // shares are estimates: their sum can pass the whole
+    constexpr double kLeastNoise = 0.02;  // shares are estimates, so their sum can exceed 1
     if (before.context != after.context || !before.metric || before.quantized == after.quantized)
         return std::nullopt;
     const auto context = m_contexts.find(after.context);

@@ -14,7 +14,7 @@
 namespace quantloupe {
 namespace {
 
-/// The unit of a layer that can be quantized, or an Error that says why it has none.
+/// Returns the unit of a layer. Throws Error with the reason if it has none.
 std::size_t unitOf(const Plan& plan, NodeId source) {
     const Prepared& prepared = *plan.prepared;
     const Graph& graph = *prepared.source;
@@ -23,14 +23,14 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
     if (!mapping.prepared.valid() && !mapping.foldedInto.valid())
         failInput("layer '{}' no longer exists: {}", name, mapping.note);
     if (!mapping.prepared.valid())
-        failInput("layer '{}' is folded into '{}'; ask for that one", name,
+        failInput("layer '{}' is folded into '{}'; request that layer", name,
                   graph.node(mapping.foldedInto).name);
     const auto index = plan.units.unitOf[mapping.prepared.index()];
     if (!index)
         failInput("layer '{}' has no quantizers: {}", name, plan.units.reasons[mapping.prepared.index()]);
     const NodeId host = plan.units.units[*index].layer;
     if (host != mapping.prepared)
-        failInput("layer '{}' runs inside '{}'; ask for that one", name,
+        failInput("layer '{}' runs inside '{}'; request that layer", name,
                   graph.node(prepared.sourceOf[host.index()]).name);
     return *index;
 }
@@ -110,7 +110,7 @@ class DetailsRun {
     }
 
     void addChannels(const ComparedTensor& tensor, Channels& sums) const {
-        // A product's channels are its last axis, also where a sample has several rows.
+        // The channels of a matrix product are on the last axis, even if a sample has several rows.
         const bool product = m_unit.kind == UnitKind::Weighted && tensor.desc.layout == Layout::Plain &&
                              m_plan->prepared->graph->node(m_unit.layer).op != "Conv";
         ChannelLayout layout = product ? channelLayout(tensor.desc.dims, -1) : channelLayout(tensor.desc);

@@ -12,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-/// Only `kept` of the quantized layers stay quantized.
+/// Returns the configuration in which only `kept` of the quantized layers stay quantized.
 QuantizationConfig onlyLayers(const QuantizationConfig& config, const std::vector<std::string>& quantized,
                               const std::vector<std::string>& kept) {
     std::vector<std::string> others;
@@ -77,7 +77,7 @@ class Sweep {
         }
     }
 
-    /// Those that were moved with another get that one's numbers.
+    /// Copies the results of a layer to the layers that were measured together with it.
     void shareResults() {
         for (LayerEffect& layer : m_sweep.layers) {
             if (!layer.movedWith.valid()) continue;
@@ -111,7 +111,7 @@ class Sweep {
         if (!std::all_of(layers.begin(), layers.end(),
                          [](const auto& layer) { return layer.paired.has_value(); }))
             return settled;
-        // Leave-one-in looks for losses, leave-one-out for gains.
+        // Leave-one-in looks for the largest losses, leave-one-out for the largest gains.
         const auto floor = [&](const LayerEffect& l) { return m_in ? -l.paired->high : l.paired->low; };
         const auto ceiling = [&](const LayerEffect& l) { return m_in ? -l.paired->low : l.paired->high; };
         std::vector<double> floors;
@@ -130,7 +130,7 @@ class Sweep {
     const CancelToken& m_cancel;
     bool m_in;
     std::vector<std::string> m_names;
-    std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale it is
+    std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale the others pass on
     EvaluationPtr m_full, m_rough;
     LayerSweep m_sweep;
 };

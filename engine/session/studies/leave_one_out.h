@@ -30,11 +30,11 @@ struct LayerEffect {
 };
 
 struct LayerSweep {
-    /// "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes
+    /// "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes.
     std::string metric;
     double baseline = 0;
     std::optional<double> baselineSqnrDb;
-    std::vector<LayerEffect> layers;  ///< the quantized ones, in graph order
+    std::vector<LayerEffect> layers;  ///< the quantized layers, in graph order
     bool complete = false;            ///< false in intermediate snapshots
     double seconds = 0;
 };

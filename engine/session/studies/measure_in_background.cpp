@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMaxLayers = 3;  // per random edit
+constexpr std::size_t kMaxLayers = 3;  // maximum number of layers per random edit
 
 }  // namespace
 

@@ -47,8 +47,7 @@ void requireSamplesForThresholds(const QuantizationConfig& config, std::string_v
         if (rule.kind != SkipKind::Threshold || rule.off || !needsSamples(rule.metric)) continue;
         failInput(
             "skip rule {} ({}) matches no layers: its metric is measured on samples, and there "
-            "are none. Open data "
-            "({}), or replace the rule with the layers that it should match",
+            "are none. Open data ({}), or replace the rule with the layers that it should match",
             r + 1, describe(rule), option);
     }
 }
