@@ -21,7 +21,8 @@ constexpr int kFailed = 3;
 
 std::string junit(const std::string& model, const AccuracyCheck& check, double seconds) {
     const std::string failure =
-        check.passed ? "" : fmt::format("\n      <failure message=\"{}\"/>\n    ", escapedXml(describe(check)));
+        check.passed ? ""
+                     : fmt::format("\n      <failure message=\"{}\"/>\n    ", escapedXml(describe(check)));
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuites>\n"

@@ -31,8 +31,8 @@ enum class OutputScale : std::uint8_t {
 struct OperatorTraits {
     std::string_view op;
     OperatorKind kind = OperatorKind::Other;
-    /// What each set of operators does (config/quantization_config.h: OperatorSet). Weighted layers, recurrent
-    /// layers and activations have rules of their own in quantize/units.cpp.
+    /// What each set of operators does (config/quantization_config.h: OperatorSet). Weighted layers,
+    /// recurrent layers and activations have rules of their own in quantize/units.cpp.
     OutputScale layers = OutputScale::None, onnxRuntime = OutputScale::None, quark = OutputScale::None,
                 aimet = OutputScale::None;
     bool everyInput = false;    ///< all inputs are activations, not only the first

@@ -8,8 +8,8 @@
 
 namespace quantloupe::ui {
 
-/// Returns a pointer to the same value. Whichever thread lets go of it last, the value is freed on a thread of
-/// Qt's pool: for the results of a large network this takes milliseconds.
+/// Returns a pointer to the same value. Whichever thread lets go of it last, the value is freed on a thread
+/// of Qt's pool: for the results of a large network this takes milliseconds.
 template <typename T>
 std::shared_ptr<T> freedInBackground(std::shared_ptr<T> value) {
     if (!value) return value;

@@ -115,7 +115,7 @@ bool agree(const CodedSum& sum) {
 AddCodes fastestAdd(const CodedSum& sum) {
     if (!instructionSets().avx512Vnni) return addCodes;
     // A network is compiled again after every edit, usually with the same sums.
-    constexpr std::size_t kMostKnown = 4096;
+    constexpr std::size_t kMaxKnown = 4096;
     static std::mutex mutex;
     static std::map<std::array<float, 9>, bool> known;
     const FakeQuant &l = sum.left, &r = sum.right, &o = sum.output;
@@ -128,7 +128,7 @@ AddCodes fastestAdd(const CodedSum& sum) {
     }
     const bool fast = agree(sum);
     const std::scoped_lock lock(mutex);
-    if (known.size() >= kMostKnown) known.clear();
+    if (known.size() >= kMaxKnown) known.clear();
     known[key] = fast;
     return fast ? addCodesAvx512 : addCodes;
 }
