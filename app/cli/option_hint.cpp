@@ -15,7 +15,7 @@ struct ForeignOption {
     const char* name;
     const char* here;
 };
-/// Of the command lines of Quark's, ONNX Runtime's and AIMET's examples, with "-" in place of "_".
+/// Options of the examples of Quark, ONNX Runtime and AIMET, with "-" in place of "_".
 constexpr std::array kForeign = {
     ForeignOption{"--include-cle", "--cle quark"},
     ForeignOption{"--cle-scale-append-bias", "--set transforms.equalization.append_bias=true"},

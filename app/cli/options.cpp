@@ -24,7 +24,7 @@ namespace {
 
 constexpr long kMost = 1'000'000'000;
 
-/// "local.qs>0.1".
+/// Parses a threshold rule like "local.qs>0.1".
 SkipRule parseThreshold(const std::string& value) {
     const std::size_t sign = value.find_first_of("<>");
     std::optional<SkipMetric> metric;
@@ -90,7 +90,7 @@ OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_com
 
 CLI::Option* OptionReader::text(const std::string& name, const std::string& what,
                                 std::function<void(const std::string&)> use) {
-    // Every option but --to ends the destinations of a --skip-until before it.
+    // Every option except --to ends the list of destinations of a preceding --skip-until.
     const auto act = [this, name, use = std::move(use)](const std::string& value) {
         if (name != "--to") closeUntil();
         use(value);
@@ -235,7 +235,7 @@ void OptionReader::addConfiguration() {
 
 void OptionReader::addField(const Field& field) {
     const OrderedJson& type = field.schema;
-    // the other options' help has no full stop
+    // The help of the other options has no full stop.
     const std::string help = field.help.substr(0, field.help.size() - 1);
     if (type.value("type", "") == "boolean") {
         toggle(field.option.substr(2), help,
@@ -273,7 +273,7 @@ void OptionReader::addSkips() {
             rule.regex = value.substr(3);
         } else {
             rule.layers = {value};
-            // What the layer was set to further left or in the file would beat the rule.
+            // An earlier setting of the layer would take precedence over the rule.
             m_edits.push_back([value](QuantizationConfig& config) {
                 const auto layer = config.layers.find(value);
                 if (layer == config.layers.end()) return;
@@ -293,7 +293,7 @@ void OptionReader::addSkips() {
              m_until->from = value;
          })
         ->type_name("NAME");
-    // A rule of one text.
+    // A rule with one string.
     const auto rule = [&](const char* option, const char* type, SkipKind kind, std::string SkipRule::*field,
                           const char* what) {
         text(option, what, [=](const std::string& value) {
@@ -359,7 +359,7 @@ QuantizationConfig OptionReader::startingPoint() const {
     try {
         const std::string text = readFile(m_options.configFile);
         config = configFromJson(text);
-        // A file that names no preset of its own lies on top of the one asked for.
+        // A file without a preset is applied on top of the preset that the user chose.
         auto document = parseOrderedJson(text);
         if (m_preset.empty() || document.contains("preset")) return config;
         document["preset"] = m_preset;
