@@ -304,10 +304,10 @@ class EvaluationRun {
         m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
         m_result.floatClasses =
             std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_floating, judged));
-        std::vector<std::int32_t> wanted = *m_result.floatClasses;
-        for (std::size_t sample = 0; data.hasLabels() && sample < wanted.size(); ++sample)
-            wanted[sample] = data.label(sample).value_or(-1);
-        m_result.wanted = std::make_shared<const std::vector<std::int32_t>>(std::move(wanted));
+        std::vector<std::int32_t> rightClasses = *m_result.floatClasses;
+        for (std::size_t sample = 0; data.hasLabels() && sample < rightClasses.size(); ++sample)
+            rightClasses[sample] = data.label(sample).value_or(-1);
+        m_result.rightClasses = std::make_shared<const std::vector<std::int32_t>>(std::move(rightClasses));
     }
 
     void preparedAccuracy() {

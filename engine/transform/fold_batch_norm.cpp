@@ -327,8 +327,8 @@ class Folder {
         }
         const bool product = isOp(hostNode, "MatMul");
         const auto& shape = m_source.tensor(read).shape;
-        const std::size_t wanted = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
-        if (*axis != wanted || (isConvolution(hostNode) && positions > 1)) {
+        const std::size_t expected = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
+        if (*axis != expected || (isConvolution(hostNode) && positions > 1)) {
             refuse(id, fmt::format("'{}' after it does not have the same channel axis", hostNode.name));
             return;
         }
