@@ -12,12 +12,12 @@ namespace {
 
 /// Returns for each node whether it computes with integers.
 std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult>& layers) {
-    enum class Known : char { No, Asked, Integer, Float };
+    enum class Known : char { No, Visiting, Integer, Float };
     std::vector<Known> known(layers.size(), Known::No);
     const std::function<bool(std::size_t)> ask = [&](std::size_t n) {
         if (known[n] == Known::Integer || known[n] == Known::Float) return known[n] == Known::Integer;
-        if (known[n] == Known::Asked) return false;  // a cycle of hosts
-        known[n] = Known::Asked;
+        if (known[n] == Known::Visiting) return false;  // a cycle of hosts
+        known[n] = Known::Visiting;
         const LayerResult& layer = layers[n];
         bool integer = layer.state == LayerState::Quantized;
         if (layer.state == LayerState::Folded || layer.state == LayerState::Fused) {

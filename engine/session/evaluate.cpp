@@ -210,8 +210,8 @@ class EvaluationRun {
         const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
         RunControl run = control(stage);
         if (partial)
-            run.progress = [&, told = run.progress](std::size_t done, std::size_t total) {
-                if (told) told(done, total);
+            run.progress = [&, report = run.progress](std::size_t done, std::size_t total) {
+                if (report) report(done, total);
                 if (done < total) partial(begin * batches.batch() + done);
             };
         m_session.work.computed += program.program->allDims().size();
@@ -256,11 +256,11 @@ class EvaluationRun {
         plan->arithmetic = session.arithmeticFor(m_result.config);
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
-        if (const int asked = m_result.config.calibration.samples;
-            session.calibrationSamples < static_cast<std::size_t>(asked))
+        if (const int requested = m_result.config.calibration.samples;
+            session.calibrationSamples < static_cast<std::size_t>(requested))
             m_result.notices.push_back(
                 fmt::format("calibrated on {} samples: {} were requested, but there are no more",
-                            session.calibrationSamples, asked));
+                            session.calibrationSamples, requested));
         append(m_plan->notices);
         m_result.seconds.calibrate = calibration.seconds();
 
