@@ -129,21 +129,21 @@ int runCommandLine(int argc, char** argv) {
     if (std::filesystem::is_directory(documentation(), ignored))
         app.footer("Documentation: " + documentation().string());
     const std::string first = argc > 1 ? argv[1] : "";
-    const auto asked =
+    const auto command =
         std::find_if(list.begin(), list.end(), [&](const Command& c) { return first == c.name; });
-    const std::string used = asked == list.end() ? "" : first;
+    const std::string used = command == list.end() ? "" : first;
     try {
         if (used.empty() && !first.empty() && !first.starts_with('-')) {
             throw UsageError(fmt::format("unknown command '{}'", first));
         }
         app.parse(argc, argv);
-        if (asked == list.end() || !asked->app->parsed()) throw UsageError("the command must come first");
-        const int code = asked->run(asked->reader->finish());
+        if (command == list.end() || !command->app->parsed()) throw UsageError("the command must come first");
+        const int code = command->run(command->reader->finish());
         if (std::fflush(stdout) != 0) return exitWith("the output could not be written");
         return code;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        return wrongUsage(error.what() + (asked == list.end() ? std::string() : optionHint(*asked->app)),
+        return wrongUsage(error.what() + (command == list.end() ? std::string() : optionHint(*command->app)),
                           used);
     } catch (const UsageError& error) {
         return wrongUsage(error.what(), used);

@@ -15,7 +15,7 @@ struct ForeignOption {
     const char* name;
     const char* here;
 };
-/// Of the command lines of Quark's, ONNX Runtime's and AIMET's examples, with "-" in place of "_".
+/// Options of the examples of Quark, ONNX Runtime and AIMET, with "-" in place of "_".
 constexpr std::array kForeign = {
     ForeignOption{"--include-cle", "--cle quark"},
     ForeignOption{"--cle-scale-append-bias", "--set transforms.equalization.append_bias=true"},
@@ -31,7 +31,7 @@ constexpr std::array kForeign = {
     ForeignOption{"--include-fast-ft", "--rounding adaround"},
 };
 
-std::string meant(const CLI::App& command, std::string option) {
+std::string suggestion(const CLI::App& command, std::string option) {
     option = option.substr(0, option.find('='));
     std::replace(option.begin(), option.end(), '_', '-');
     for (const ForeignOption& foreign : kForeign)
@@ -48,7 +48,7 @@ std::string meant(const CLI::App& command, std::string option) {
 std::string optionHint(const CLI::App& command) {
     for (const std::string& argument : command.remaining()) {
         if (!argument.starts_with("--")) continue;
-        if (const std::string here = meant(command, argument); !here.empty())
+        if (const std::string here = suggestion(command, argument); !here.empty())
             return fmt::format(". For {}, did you mean {}?", argument, here);
     }
     return {};

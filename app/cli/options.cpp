@@ -24,7 +24,7 @@ namespace {
 
 constexpr long kMost = 1'000'000'000;
 
-/// "local.qs>0.1".
+/// Parses a threshold rule like "local.qs>0.1".
 SkipRule parseThreshold(const std::string& value) {
     const std::size_t sign = value.find_first_of("<>");
     std::optional<SkipMetric> metric;
@@ -90,7 +90,7 @@ OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_com
 
 CLI::Option* OptionReader::text(const std::string& name, const std::string& what,
                                 std::function<void(const std::string&)> use) {
-    // Every option but --to ends the destinations of a --skip-until before it.
+    // Every option except --to ends the list of destinations of a preceding --skip-until.
     const auto act = [this, name, use = std::move(use)](const std::string& value) {
         if (name != "--to") closeUntil();
         use(value);
@@ -167,23 +167,24 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         path("-o,--output", m_options.output, "The file to write")->required(has.output == Need::Required);
     }
     path("--calibration-data", m_options.calibrationData,
-         "Calibration data; otherwise half of the data calibrates");
+         "Calibration data; default: half of the evaluation data");
     path("--preprocess", m_options.preprocess,
-         "How images become inputs; otherwise MODEL's NAME.preprocess.json");
-    count("--samples", m_options.samples, "Evaluate so many samples, spread evenly");
-    count("--threads", m_options.threads, "Workers; otherwise one a core");
-    text("--memory", "Keep at most so many MiB of activations; otherwise a quarter of the machine's memory",
+         "Preprocessing of images; default: NAME.preprocess.json next to the model");
+    count("--samples", m_options.samples, "Evaluate this many samples, spread evenly over the data");
+    count("--threads", m_options.threads, "Number of worker threads; default: one per core");
+    text("--memory", "Keep at most this many MiB of activations; default: a quarter of the machine's memory",
          [this](const std::string& value) {
              m_options.memoryMiB = static_cast<std::size_t>(parseNumber("--memory", value, 0, kMost));
          })
         ->type_name("MiB");
-    flag("--simulate", "Compute quantized layers in float, the reference, not in integers",
+    flag("--simulate", "Simulate quantized layers in float (the reference) instead of computing in integers",
          [this] { m_options.simulate = true; });
     flag("--json", "Print one JSON document", [this] { m_options.json = true; });
     if (has.quantized)
-        flag("--quantized", "Outputs of the quantized network", [this] { m_options.quantized = true; });
+        flag("--quantized", "Run the quantized network instead of the float network",
+             [this] { m_options.quantized = true; });
     if (has.connections)
-        flag("--connections", "Show which layers each layer reads from, and which read from it",
+        flag("--connections", "Show the layers that each layer reads from and those that read from it",
              [this] { m_options.connections = true; });
     if (has.weights)
         path("--weights", m_options.weights,
@@ -194,7 +195,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.layerTable) {
         flag("--path", "Print the accuracy loss by step", [this] { m_options.path = true; });
         flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
-        count("--worst", m_options.worst, "Print so many of the worst layers (10)");
+        count("--worst", m_options.worst, "Print this many of the worst layers (10)");
         addAnalysis();
     }
     if (has.tuning) addTuning();
@@ -207,8 +208,8 @@ void OptionReader::addConfiguration() {
     text("--preset", fmt::format("The starting point: {}", fmt::join(names, ", ")),
          [this](const std::string& value) { m_preset = value; })
         ->type_name("NAME");
-    path("--config", m_options.configFile, "A configuration file, on top of the preset");
-    path("--save-config", m_options.saveConfig, "Write the configuration that results");
+    path("--config", m_options.configFile, "A configuration file, applied after the preset");
+    path("--save-config", m_options.saveConfig, "Write the resulting configuration to this file");
     edit("--set", "Set one key of the configuration: quantization.weight.bits=4",
          [](const std::string& value) {
              const std::size_t equals = value.find('=');
@@ -230,7 +231,7 @@ void OptionReader::addConfiguration() {
 
 void OptionReader::addField(const Field& field) {
     const OrderedJson& type = field.schema;
-    // the other options' help has no full stop
+    // The help of the other options has no full stop.
     const std::string help = field.help.substr(0, field.help.size() - 1);
     if (type.value("type", "") == "boolean") {
         toggle(field.option.substr(2), help,
@@ -268,7 +269,7 @@ void OptionReader::addSkips() {
             rule.regex = value.substr(3);
         } else {
             rule.layers = {value};
-            // What the layer was set to further left or in the file would beat the rule.
+            // An earlier setting of the layer would take precedence over the rule.
             m_edits.push_back([value](QuantizationConfig& config) {
                 const auto layer = config.layers.find(value);
                 if (layer == config.layers.end()) return;
@@ -281,14 +282,14 @@ void OptionReader::addSkips() {
     edit("--quantize", "Never skip this layer (NAME)", [](const std::string& name) {
         return [name](QuantizationConfig& config) { config.layers[name].quantize = true; };
     });
-    text("--skip-until", "Keep all layers on the paths from NAME to each --to that follows in float",
+    text("--skip-until", "Keep all layers on the paths from NAME to each following --to in float",
          [this](const std::string& value) {
              m_until.emplace();
              m_until->kind = SkipKind::Until;
              m_until->from = value;
          })
         ->type_name("NAME");
-    // A rule of one text.
+    // A rule with one string.
     const auto rule = [&](const char* option, const char* type, SkipKind kind, std::string SkipRule::*field,
                           const char* what) {
         text(option, what, [=](const std::string& value) {
@@ -299,7 +300,7 @@ void OptionReader::addSkips() {
         })->type_name(type);
     };
     rule("--skip-downstream", "NAME", SkipKind::Downstream, &SkipRule::from,
-         "Keep NAME and all that its data flows to in float");
+         "Keep NAME and all layers downstream of it in float");
     rule("--skip-type", "OP", SkipKind::Type, &SkipRule::op, "Keep all layers of this operator in float");
     rule("--skip-block", "NAME", SkipKind::Block, &SkipRule::like,
          "Keep a block (a scope, or one layer's NAME) and all blocks built like it in float");
@@ -307,16 +308,16 @@ void OptionReader::addSkips() {
          "Keep layers in float whose METRIC is above or below a bound: 'local.qs>0.1', 'local.cosine<0.99'",
          [add](const std::string& value) { add(parseThreshold(value)); })
         ->type_name("METRIC>N");
-    toggle("skip-tail", "Keep the last weighted layer and what follows in float",
+    toggle("skip-tail", "Keep the last weighted layers and everything after them in float",
            [](QuantizationConfig& c, bool on) { c.skipTail = c.wholeTail = on; });
 }
 
 void OptionReader::addTo(bool dialect) {
     if (dialect) m_choices["--to"] = dialectNames(false);
     const std::string what =
-        dialect ? fmt::format("The format to write: {}; right after --skip-until, a destination",
+        dialect ? fmt::format("The format to write: {}; after --skip-until: one of its destinations",
                               fmt::join(dialectNames(false), ", "))
-                : "A destination of the --skip-until before it";
+                : "A destination of the preceding --skip-until";
     text("--to", what, [this, dialect](const std::string& value) {
         if (m_until) {
             m_until->to.push_back(value);
@@ -356,7 +357,7 @@ QuantizationConfig OptionReader::startingPoint() const {
     try {
         const std::string text = readFile(m_options.configFile);
         config = configFromJson(text);
-        // A file that names no preset of its own lies on top of the one asked for.
+        // A file without a preset is applied on top of the preset that the user chose.
         auto document = parseOrderedJson(text);
         if (m_preset.empty() || document.contains("preset")) return config;
         document["preset"] = m_preset;

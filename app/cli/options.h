@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The options of the command line. They are read from left to right: a later one wins over an earlier one.
+// The options of the command line. They are read from left to right; later options override earlier ones.
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
@@ -18,22 +18,23 @@
 
 namespace quantloupe::cli {
 
-/// Wrong usage that CLI11 does not see itself; exit code 2.
+/// Wrong usage that CLI11 does not detect; exit code 2.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What a command was asked to do.
+/// The options of a command with their values.
 struct Options {
     std::filesystem::path model;
     std::filesystem::path data, calibrationData, preprocess, output, configFile;  ///< empty: not given
-    std::filesystem::path saveConfig;  ///< where `config` is written once the model is loaded; empty: nowhere
-    /// tune: where the configuration that it finds is written; empty: nowhere
+    std::filesystem::path
+        saveConfig;  ///< output file for `config`, written once the model is loaded; empty: none
+    /// tune: output file for the resulting configuration; empty: none.
     std::filesystem::path saveFound;
     std::size_t samples = 0;               ///< 0: all
     std::optional<std::size_t> memoryMiB;  ///< for activations
     bool simulate = false, path = false;
-    int threads = 0;  ///< 0: one a core
+    int threads = 0;  ///< 0: one per core
     bool json = false;
     bool quantized = false;                        ///< run
     bool allLayers = false;                        ///< analyze
@@ -41,7 +42,7 @@ struct Options {
     LayerMetricsOptions metrics;                   ///< analyze
     std::filesystem::path metricProgram, against;  ///< analyze; empty: not given
     std::optional<std::string> layer, image;       ///< analyze
-    std::size_t bins = 64;                         ///< analyze: of the histograms of --layer
+    std::size_t bins = 64;                         ///< analyze: number of histogram bins for --layer
     bool images = false;                           ///< analyze
     std::string dialect;                           ///< export, import
     std::filesystem::path foreign;                 ///< import
@@ -53,33 +54,35 @@ struct Options {
     QuantizationConfig config;
 };
 
-/// Which options a command has beside the shared ones.
+/// Which options a command has in addition to the shared ones.
 struct CommandOptions {
     enum class Need { No, Optional, Required };
     Need data = Need::No;
     Need output = Need::No;
-    bool dialect = false;  ///< --to also names a dialect
-    bool foreign = false;  ///< a file in a foreign dialect, and --from
+    bool dialect = false;  ///< --to also names an export format
+    bool foreign = false;  ///< a file of another tool, and --from
     bool quantized = false;
     bool layerTable = false;
     bool connections = false;  ///< --connections
     bool weights = false;      ///< --weights
-    bool progress = false;     ///< progress is shown only when it is asked for
+    bool progress = false;     ///< --progress: progress is shown only on request
     bool checking = false;     ///< --max-drop and the reports of check
-    bool tuning = false;       ///< --max-drop and what goes with it; --save-config is for what is found
+    bool tuning = false;       ///< --max-drop and related options; --save-config is for the result
 };
 
-/// Throws UsageError naming the option unless the value is a whole number in the range.
+/// Returns the value as a number. Throws UsageError naming the option unless it is a whole number in the
+/// range.
 long parseNumber(const std::string& option, const std::string& value, long least, long most);
 
-/// Gives a command its options and collects them while CLI11 parses. Keep it alive as long as the command.
+/// Adds the options to a command and collects their values while CLI11 parses. Must live as long as the
+/// command.
 class OptionReader {
   public:
     OptionReader(CLI::App& command, const CommandOptions& has);
 
-    /// After parsing: preset, then the configuration file, then the rest from left to right. Throws
-    /// UsageError for wrong usage, Error for a configuration file that cannot be read and for a --save-config
-    /// that cannot be written.
+    /// Returns the options after parsing. Applies the preset, then the configuration file, then the other
+    /// options from left to right. Throws UsageError for wrong usage, Error if the configuration file cannot
+    /// be read or the --save-config file cannot be written.
     Options finish();
 
     /// The names that an option like --preset accepts; empty for other options.
@@ -118,7 +121,7 @@ class OptionReader {
     std::string m_preset;
     std::vector<Edit> m_edits;
     std::map<std::string, std::vector<std::string>> m_choices;  ///< by option
-    std::optional<SkipRule> m_until;  ///< a --skip-until whose --to options are still coming
+    std::optional<SkipRule> m_until;  ///< a --skip-until that waits for its --to options
 };
 
 }  // namespace quantloupe::cli

@@ -70,7 +70,7 @@ Json toJson(const FlippedSamples& flipped) {
         list.push_back({{"index", flip.sample.index},
                         {"name", flip.sample.name},
                         {"change", nameOf(flip.kind)},
-                        {"wanted", partOf(flip.wanted)},
+                        {"wanted", partOf(flip.label)},
                         {"float", flip.floating},
                         {"quantized", flip.quantized}});
     Json json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
@@ -95,24 +95,24 @@ void printReadable(const FlippedSamples& flipped) {
     std::size_t width = 4, classes = 9;
     for (const FlippedSample& flip : flipped.samples) {
         width = std::max(width, flip.sample.name.size());
-        for (const auto& text : {name(flip.wanted), name(flip.floating), name(flip.quantized)})
+        for (const auto& text : {name(flip.label), name(flip.floating), name(flip.quantized)})
             classes = std::max(classes, text.size());
     }
-    const auto row = [&](const auto& index, const auto& sample, const auto& change, const auto& wanted,
+    const auto row = [&](const auto& index, const auto& sample, const auto& change, const auto& label,
                          const auto& floating, const auto& quantized) {
-        fmt::print("  {:>6}  {:<{}}  {:<7} {:<{}} {:<{}} {}\n", index, sample, width, change, wanted, classes,
+        fmt::print("  {:>6}  {:<{}}  {:<7} {:<{}} {:<{}} {}\n", index, sample, width, change, label, classes,
                    floating, classes, quantized);
     };
     row("", "name", "", "label", "float", "quantized");
     for (const FlippedSample& flip : flipped.samples)
-        row(flip.sample.index, flip.sample.name, nameOf(flip.kind), name(flip.wanted), name(flip.floating),
+        row(flip.sample.index, flip.sample.name, nameOf(flip.kind), name(flip.label), name(flip.floating),
             name(flip.quantized));
 }
 
 Json toJson(const SampleDivergence& divergence) {
     Json json = {{"index", divergence.sample.index},
                  {"name", divergence.sample.name},
-                 {"wanted", partOf(divergence.wanted)},
+                 {"wanted", partOf(divergence.label)},
                  {"float", partOf(divergence.floating)},
                  {"quantized", partOf(divergence.quantized)},
                  {"first_divergence", nullptr},
@@ -136,7 +136,7 @@ void printReadable(const SampleDivergence& divergence) {
     fmt::print("\nsample {}, {}", divergence.sample.index, divergence.sample.name);
     if (divergence.floating && divergence.quantized)
         fmt::print(": class {} in float, {} quantized{}", *divergence.floating, *divergence.quantized,
-                   divergence.wanted ? fmt::format(", label {}", *divergence.wanted) : "");
+                   divergence.label ? fmt::format(", label {}", *divergence.label) : "");
     fmt::print("\n{}\n", describe(divergence));
     std::size_t width = 5;
     double largest = 0;

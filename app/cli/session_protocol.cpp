@@ -129,8 +129,8 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     if (request.kind == Kind::Tune) {
         TuneOptions options = request.tune;
         if (m_observer.progress)
-            options.progress = [this](const TuneProgress& told) {
-                m_observer.progress({quantloupe::describe(told.stage), told.done, told.total});
+            options.progress = [this](const TuneProgress& tuning) {
+                m_observer.progress({quantloupe::describe(tuning.stage), tuning.done, tuning.total});
             };
         const TuneResult result = tune(m_session, history[current], options);
         reply["tune"] = toJson(result);
@@ -160,7 +160,7 @@ void SessionProtocol::describe(Json& reply, const Evaluation& evaluation, bool t
     reply["random_inputs"] = evaluation.randomInputs;
     Json news = Json::array();
     for (const std::string& text : evaluation.notices)
-        if (m_told.insert(text).second) news.push_back(text);
+        if (m_reported.insert(text).second) news.push_back(text);
     if (!news.empty()) reply["notices"] = std::move(news);
     if (!table) return;
     reply["layers"] = Json::array();

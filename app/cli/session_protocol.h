@@ -39,7 +39,7 @@ class SessionProtocol {
     EvaluationObserver m_observer;
     std::vector<QuantizationConfig> m_history;
     std::size_t m_current = 0;
-    std::set<std::string> m_told;  ///< notices that a reply has already contained
+    std::set<std::string> m_reported;  ///< notices that a reply has already contained
     bool m_ended = false;
 };
 

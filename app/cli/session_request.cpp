@@ -22,14 +22,13 @@ constexpr std::pair<const char*, Kind> kKinds[] = {
 Kind kindOf(const PlainJson& request) {
     std::vector<std::string> names;
     for (const auto& [name, kind] : kKinds) names.emplace_back(name);
-    const auto wanted = request.find("do");
-    if (wanted == request.end())
-        failInput("the request has no \"do\"; available: {}", fmt::join(names, ", "));
-    if (!wanted->is_string()) failInput("do: must be a string, not {}", describeValue(*wanted));
+    const auto found = request.find("do");
+    if (found == request.end()) failInput("the request has no \"do\"; available: {}", fmt::join(names, ", "));
+    if (!found->is_string()) failInput("do: must be a string, not {}", describeValue(*found));
     for (const auto& [name, kind] : kKinds)
-        if (wanted->get_ref<const std::string&>() == name) return kind;
-    failInput("do: {} is unknown{}; available: {}", describeValue(*wanted),
-              didYouMean(nearNames(names, wanted->get<std::string>(), 2)), fmt::join(names, ", "));
+        if (found->get_ref<const std::string&>() == name) return kind;
+    failInput("do: {} is unknown{}; available: {}", describeValue(*found),
+              didYouMean(nearNames(names, found->get<std::string>(), 2)), fmt::join(names, ", "));
 }
 
 void readTune(ObjectReader& reader, TuneOptions& tune) {

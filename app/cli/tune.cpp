@@ -97,12 +97,12 @@ void printReadable(const TuneResult& result, const Options& options) {
 int runTune(const Options& options) {
     OpenedSession opened = openSession(options);
     ProgressLine line;
-    TuneOptions wanted = options.tune;
-    wanted.progress = [&line](const TuneProgress& progress) {
+    TuneOptions tuneOptions = options.tune;
+    tuneOptions.progress = [&line](const TuneProgress& progress) {
         const std::string stage = describe(progress.stage);
         line.show({stage, progress.done, progress.total});
     };
-    const TuneResult result = tuneUntilInterrupted(*opened.session, options.config, wanted);
+    const TuneResult result = tuneUntilInterrupted(*opened.session, options.config, tuneOptions);
     line.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);

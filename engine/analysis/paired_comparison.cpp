@@ -37,15 +37,15 @@ std::string_view wordsOf(ChangeVerdict verdict) {
 }  // namespace
 
 Flips findFlips(std::span<const std::int32_t> before, std::span<const std::int32_t> after,
-                std::span<const std::int32_t> wanted) {
-    if (before.size() != after.size() || before.size() != wanted.size())
+                std::span<const std::int32_t> rightClasses) {
+    if (before.size() != after.size() || before.size() != rightClasses.size())
         fail(ErrorKind::Internal, "{}, {} and {} classes are not of the same samples", before.size(),
-             after.size(), wanted.size());
+             after.size(), rightClasses.size());
     Flips flips;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (wanted[i] < 0) continue;
+    for (std::size_t i = 0; i < rightClasses.size(); ++i) {
+        if (rightClasses[i] < 0) continue;
         ++flips.samples;
-        const bool wasRight = before[i] == wanted[i], isRight = after[i] == wanted[i];
+        const bool wasRight = before[i] == rightClasses[i], isRight = after[i] == rightClasses[i];
         if (isRight && !wasRight) flips.fixed.push_back(i);
         if (wasRight && !isRight) flips.broken.push_back(i);
     }

@@ -32,11 +32,11 @@ struct Flips {
     std::size_t samples = 0;  ///< number of samples with a right class
 };
 
-/// Returns the samples that changed. All three contain one class per sample. `wanted` is the label, or the
-/// float model's class for agreement; samples with a negative one are left out. Throws Error if the sizes
+/// Returns the samples that changed. All three contain one class per sample. `rightClasses` is the label, or
+/// the float model's class for agreement; samples with a negative one are left out. Throws Error if the sizes
 /// differ.
 Flips findFlips(std::span<const std::int32_t> before, std::span<const std::int32_t> after,
-                std::span<const std::int32_t> wanted);
+                std::span<const std::int32_t> rightClasses);
 
 enum class ChangeVerdict { NoChange, WithinNoise, Gain, Loss };
 

@@ -25,11 +25,11 @@ SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int
         if (outputs[c] > outputs[best] || (std::isnan(outputs[best]) && !std::isnan(outputs[c]))) best = c;
     verdict.predicted = static_cast<std::int32_t>(best);
     if (!label || *label < 0 || static_cast<std::size_t>(*label) >= classes) return verdict;
-    const auto wanted = static_cast<std::size_t>(*label);
+    const auto expected = static_cast<std::size_t>(*label);
     std::size_t ahead = 0;
     for (std::size_t c = 0; c < classes; ++c)
-        if (outputs[c] > outputs[wanted] || (outputs[c] == outputs[wanted] && c < wanted)) ++ahead;
-    verdict.top5 = ahead < 5 && !std::isnan(outputs[wanted]);
+        if (outputs[c] > outputs[expected] || (outputs[c] == outputs[expected] && c < expected)) ++ahead;
+    verdict.top5 = ahead < 5 && !std::isnan(outputs[expected]);
     return verdict;
 }
 

@@ -43,15 +43,16 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearNames(const std::vector<std::string>& candidates, std::string_view name,
                                    std::size_t most) {
-    const std::string wanted = comparable(name);
-    if (wanted.empty()) return {};
+    const std::string mistyped = comparable(name);
+    if (mistyped.empty()) return {};
     const auto rank = [&](const std::string& candidate) -> std::optional<std::size_t> {
         const std::string other = comparable(candidate);
-        const std::size_t edits = distance(wanted, other);
-        if (edits <= std::max<std::size_t>(1, wanted.size() / 3)) return edits;
-        const std::size_t shorter = std::min(wanted.size(), other.size());
-        const bool holds = other.find(wanted) != std::string::npos || wanted.find(other) != std::string::npos;
-        if (shorter >= 3 && holds) return kLongest + edits;
+        const std::size_t edits = distance(mistyped, other);
+        if (edits <= std::max<std::size_t>(1, mistyped.size() / 3)) return edits;
+        const std::size_t shorter = std::min(mistyped.size(), other.size());
+        const bool contains =
+            other.find(mistyped) != std::string::npos || mistyped.find(other) != std::string::npos;
+        if (shorter >= 3 && contains) return kLongest + edits;
         return std::nullopt;
     };
     std::vector<std::pair<std::size_t, std::size_t>>

@@ -44,8 +44,8 @@ const Json* ObjectReader::find(std::string_view key) {
     return found == m_value->end() ? nullptr : &*found;
 }
 
-void ObjectReader::refuse(std::string_view key, const Json& value, std::string_view wanted) const {
-    failInput("{}: must be {}, not {}", pathOf(key), wanted, describeValue(value));
+void ObjectReader::refuse(std::string_view key, const Json& value, std::string_view expected) const {
+    failInput("{}: must be {}, not {}", pathOf(key), expected, describeValue(value));
 }
 
 void ObjectReader::refuseChoice(std::string_view key, const std::string& value,

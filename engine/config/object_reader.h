@@ -62,7 +62,7 @@ class ObjectReader {
     const std::vector<std::string>& allKeys() const { return *m_allKeys; }
 
   private:
-    [[noreturn]] void refuse(std::string_view key, const Json& value, std::string_view wanted) const;
+    [[noreturn]] void refuse(std::string_view key, const Json& value, std::string_view expected) const;
     [[noreturn]] void refuseChoice(std::string_view key, const std::string& value,
                                    const std::vector<std::string_view>& available) const;
 

@@ -61,16 +61,16 @@ bool isText(const Json& json, const std::vector<std::string>& parts) {
 void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value) {
     if (path.empty()) failInput("the key to set is empty; a valid key is quantization.weight.bits");
     const bool isJson = Json::accept(value);
-    Json wanted = isJson ? parseStrictJson(value) : Json(std::string(value));
+    Json newValue = isJson ? parseStrictJson(value) : Json(std::string(value));
 
     const std::vector<std::string> parts =
-        path.starts_with("layers.") ? splitLayerPath(path, wanted) : split(path);
+        path.starts_with("layers.") ? splitLayerPath(path, newValue) : split(path);
     const std::string document = configToJson(config);
     Json json = Json::parse(document);
     // A string that looks like a number stays a string.
-    if (!wanted.is_string() && !wanted.is_null() && isText(json, parts)) wanted = std::string(value);
-    if (parts.size() == 1 && parts.front() == "preset" && wanted.is_string()) {
-        config = withPreset(config, wanted.get<std::string>());
+    if (!newValue.is_string() && !newValue.is_null() && isText(json, parts)) newValue = std::string(value);
+    if (parts.size() == 1 && parts.front() == "preset" && newValue.is_string()) {
+        config = withPreset(config, newValue.get<std::string>());
         return;
     }
 
@@ -83,10 +83,10 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         if (!here->is_object()) failInput("unknown key '{}': '{}' is a single value", path, parts[i]);
     }
     const bool ofLayer = parts.size() > 1 && parts.front() == "layers";
-    if (ofLayer && wanted.is_null())
+    if (ofLayer && newValue.is_null())
         here->erase(parts.back());
     else
-        (*here)[parts.back()] = std::move(wanted);
+        (*here)[parts.back()] = std::move(newValue);
 
     std::string text;
     try {

@@ -58,7 +58,7 @@ class ArrayDataset : public Dataset {
 
   private:
     std::vector<InputSpec> m_inputs;
-    std::vector<ConstantPtr> m_arrays;  // one an input
+    std::vector<ConstantPtr> m_arrays;  // one per input
     std::vector<int> m_labels;          // empty, or one per row
     std::size_t m_size;
     Version m_version;

@@ -17,7 +17,8 @@ class Subset : public Dataset {
         : m_dataset(std::move(dataset)), m_indices(std::move(indices)) {
         for (const std::size_t index : m_indices)
             if (index >= m_dataset->size())
-                fail(ErrorKind::Internal, "sample {} was asked of a dataset of {}", index, m_dataset->size());
+                fail(ErrorKind::Internal, "sample {} was requested from a dataset of {}", index,
+                     m_dataset->size());
     }
 
     std::size_t size() const override { return m_indices.size(); }
@@ -53,7 +54,7 @@ DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs
                                     : openImageFolder(path, inputs, preprocess);
     if (path.extension() == ".npy" || path.extension() == ".npz") return openArrays(path, inputs);
     failInput(
-        "this is no data that can be read: give a folder of images, a .npy, a .npz or a test_data_set_* "
+        "this is not a supported data format: choose a folder of images, a .npy, a .npz or a test_data_set_* "
         "folder");
 }
 

@@ -18,7 +18,7 @@ namespace quantloupe {
 
 namespace {
 
-constexpr int kMaxScans = 500;  // real progressive files have about ten; hostile ones cost seconds a scan
+constexpr int kMaxScans = 500;  // real progressive files have about ten; hostile ones cost seconds per scan
 
 /// libjpeg's state and the data of our callbacks.
 struct Decoder {

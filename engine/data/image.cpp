@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMaxImageBytes = std::uint64_t{1} << 29;
 constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 27;
-// Neither format packs more pixels than this into a byte; small images are let through unasked.
+// Neither format encodes more pixels than this in one byte. Small images are not checked.
 constexpr std::uint64_t kMaxPixelsPerByte = 10000;
 constexpr std::uint64_t kHarmlessPixels = std::uint64_t{1} << 20;
 
@@ -68,7 +68,7 @@ Image centerCrop(const Image& image, int width, int height) {
     if (width > image.width || height > image.height)
         failInput("an image of {}×{} pixels (width × height) is too small for a crop to {}×{}", image.width,
                   image.height, width, height);
-    // As torchvision: the odd pixel goes by rounding half to even, which for halves of whole numbers is this.
+    // Halves are rounded to even as in torchvision; this expression does so for halves of whole numbers.
     const auto offset = [](int space) { return space / 2 + (space % 4 == 3 ? 1 : 0); };
     const auto channels = static_cast<std::size_t>(image.channels);
     const auto left = static_cast<std::size_t>(offset(image.width - width));

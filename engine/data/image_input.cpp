@@ -9,8 +9,8 @@ namespace quantloupe {
 
 namespace {
 
-/// In double, where one operation on floats is exact enough that rounding it to float gives the float
-/// operation's result; the compiler cannot contract across the casts.
+/// Computes each step in double and rounds it to float, which gives the same result as float arithmetic. The
+/// casts keep the compiler from contracting operations.
 float normalized(int pixel, float scale, float mean, float std) {
     const auto scaled = static_cast<float>(static_cast<double>(pixel) * static_cast<double>(scale));
     const auto centered = static_cast<float>(static_cast<double>(scaled) - static_cast<double>(mean));
@@ -18,8 +18,8 @@ float normalized(int pixel, float scale, float mean, float std) {
 }
 
 bool isIdentity(const Preprocess& preprocess) {
-    const auto all = [](const std::vector<float>& values, float wanted) {
-        return std::all_of(values.begin(), values.end(), [&](float value) { return value == wanted; });
+    const auto all = [](const std::vector<float>& values, float expected) {
+        return std::all_of(values.begin(), values.end(), [&](float value) { return value == expected; });
     };
     return preprocess.scale == 1.0f && all(preprocess.mean, 0.0f) && all(preprocess.std, 1.0f);
 }

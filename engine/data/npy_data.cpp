@@ -8,7 +8,7 @@ namespace quantloupe {
 
 namespace {
 
-/// From Fortran's order (first index fastest) to C's (last index fastest).
+/// Converts Fortran order (first index fastest) to C order (last index fastest).
 std::vector<std::byte> toRowMajor(const std::vector<std::byte>& bytes, const Dims& dims,
                                   std::size_t element) {
     std::vector<std::byte> result(bytes.size());
@@ -47,15 +47,15 @@ ConstantPtr readNpyData(const NpyHeader& header, const ByteSource& source, std::
                   objects ? " (Python objects, which are never loaded)" : "");
     }
     const std::size_t element = elementSize(type);
-    const auto wanted = static_cast<std::uint64_t>(elementCount(header.shape)) * element;
-    if (wanted > available)
+    const auto needed = static_cast<std::uint64_t>(elementCount(header.shape)) * element;
+    if (needed > available)
         failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}",
-                  toString(header.shape), wanted, available);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
+                  toString(header.shape), needed, available);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(needed));
     const std::size_t got = source(bytes.data(), bytes.size());
     if (got != bytes.size())
         failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}",
-                  toString(header.shape), wanted, got);
+                  toString(header.shape), needed, got);
     if (header.descr.front() == '>') swapBytes(bytes, element);
     if (header.fortranOrder && header.shape.size() > 1) bytes = toRowMajor(bytes, header.shape, element);
     return Constant::fromBytes(type, header.shape, std::move(bytes));

@@ -56,13 +56,13 @@ class HeaderReader {
         m_left.remove_prefix(at == std::string_view::npos ? m_left.size() : at);
         return m_left.empty() ? '\0' : m_left.front();
     }
-    bool accept(char wanted) {
-        if (peek() != wanted || m_left.empty()) return false;
+    bool accept(char expected) {
+        if (peek() != expected || m_left.empty()) return false;
         m_left.remove_prefix(1);
         return true;
     }
-    void expect(char wanted) {
-        if (!accept(wanted)) failHeader(fmt::format("'{}' is missing", wanted));
+    void expect(char expected) {
+        if (!accept(expected)) failHeader(fmt::format("'{}' is missing", expected));
     }
     std::string string() {
         const char quote = peek();

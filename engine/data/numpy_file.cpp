@@ -34,7 +34,7 @@ using Entry = std::unique_ptr<zip_file_t, EntryClose>;
 
 Archive openArchive(const InputFile& file) {
     int code = 0;
-    const int descriptor = ::dup(file.descriptor());  // the archive closes its own
+    const int descriptor = ::dup(file.descriptor());  // a separate descriptor, because the archive closes it
     Archive archive(zip_fdopen(descriptor, 0, &code));
     if (archive) return archive;
     ::close(descriptor);
@@ -47,7 +47,7 @@ Archive openArchive(const InputFile& file) {
     fail(ErrorKind::Io, "the file cannot be opened: {}", text);
 }
 
-/// Null for an entry whose type we do not have.
+/// Reads an entry; returns null if its type is not supported.
 ConstantPtr readEntry(zip_t* archive, const zip_stat_t& stat) {
     if (stat.size / kMaxInflation > stat.comp_size)
         failInput("the entry claims to contain {} bytes compressed to {}: it is damaged or malicious",

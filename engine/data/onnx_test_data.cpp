@@ -22,7 +22,7 @@ bool isSet(const fs::path& folder) { return folder.filename().string().starts_wi
 
 struct DataSet {
     std::string name;
-    std::vector<ConstantPtr> arrays;  // one an input
+    std::vector<ConstantPtr> arrays;  // one per input
 };
 struct Position {
     std::size_t set, row;

@@ -24,10 +24,10 @@ std::uint64_t hashOf(std::uint64_t stream, std::uint64_t index) {
     return mixed(stream + (index + 1) * 0x9e3779b97f4a7c15u);
 }
 
-/// In (0, 1].
+/// Returns a number in (0, 1].
 double unit(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 1) * 0x1p-53; }
 
-/// G. E. P. Box, M. E. Muller, 1958.
+/// Returns a standard normal number (G. E. P. Box, M. E. Muller, 1958).
 float normal(std::uint64_t stream, std::uint64_t index) {
     const double radius = std::sqrt(-2 * std::log(unit(hashOf(stream, 2 * index))));
     return static_cast<float>(radius * std::cos(2 * std::numbers::pi * unit(hashOf(stream, 2 * index + 1))));
@@ -40,7 +40,8 @@ struct RandomInput {
     std::int64_t low = 0, count = 2;  ///< integers: low to low + count - 1
 };
 
-/// The smallest table that the tensor's values index, seen through what keeps values; -1 if there is none.
+/// Returns the number of rows of the smallest table that the tensor's values index, directly or through
+/// operators that keep values; -1 if there is none.
 std::int64_t rowsIndexedBy(const Graph& graph, TensorId tensor) {
     std::int64_t fewest = -1;
     const auto take = [&](std::int64_t rows) {

@@ -22,7 +22,7 @@ namespace {
 constexpr int kBits = 32 - 8 - 2;  // 8 bits of pixel, 2 of head room for the sum
 constexpr int kMaxSide = 1 << 16;
 
-/// For each target position the first source position and the weights from there on.
+/// The first source position of each target position and the weights from there on.
 struct Taps {
     std::size_t width = 0;  ///< places in `weights` per target position
     std::vector<std::size_t> first, count;

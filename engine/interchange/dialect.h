@@ -23,7 +23,7 @@ struct Plan;
 struct ExportSource {
     std::shared_ptr<const Prepared> prepared;
     QuantizationConfig config;
-    /// Evaluation::layers; states are sufficient unless the format needs metrics
+    /// Evaluation::layers; states are sufficient unless the format needs metrics.
     std::vector<LayerResult> layers;
     std::filesystem::path model;   ///< the source model's file
     std::filesystem::path output;  ///< path of the main file; companion files are named after it
@@ -32,7 +32,7 @@ struct ExportSource {
     Preprocess preprocess;
     std::shared_ptr<const Plan> plan;  ///< the scales; null: not calibrated
     EvaluationPtr evaluation;          ///< the results; null or incomplete if not evaluated
-    /// accuracy loss by step (Session::accuracyPath); empty: not evaluated
+    /// Accuracy loss by step (Session::accuracyPath); empty: not evaluated.
     std::vector<AccuracyStep> path;
     std::vector<AccuracyStep> history;  ///< earlier evaluated configurations, oldest first; empty: unknown
 };
@@ -89,8 +89,8 @@ enum class DialectNeeds {
 };
 
 struct Dialect {
-    std::string name;    ///< of --to and --from: "amct"
-    std::string title;   ///< of the menu: "AMCT configuration"
+    std::string name;    ///< name for --to and --from: "amct"
+    std::string title;   ///< title in the menu: "AMCT configuration"
     std::string ending;  ///< ".amct.json"
     std::string what;    ///< one line: what the file contains and which tool reads it
     DialectNeeds needs = DialectNeeds::States;

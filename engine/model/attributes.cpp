@@ -44,11 +44,11 @@ std::string listText(const std::vector<T>& values) {
 }
 
 template <typename T>
-const T* find(const Attributes::Map& values, std::string_view name, const char* wanted) {
+const T* find(const Attributes::Map& values, std::string_view name, const char* expected) {
     const auto found = values.find(name);
     if (found == values.end()) return nullptr;
     if (const T* value = std::get_if<T>(&found->second)) return value;
-    failInput("attribute '{}' should be {}", name, wanted);
+    failInput("attribute '{}' should be {}", name, expected);
 }
 
 }  // namespace

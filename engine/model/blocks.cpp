@@ -77,13 +77,13 @@ std::vector<Block> blocksLike(const Graph& graph, const std::string& scope) {
             candidates[at->second].nodes.push_back(NodeId(n));
         }
     }
-    const auto wanted =
+    const auto original =
         std::find_if(candidates.begin(), candidates.end(), [&](const Block& b) { return b.scope == scope; });
-    if (wanted == candidates.end()) return {};
-    const Version shape = blockShape(graph, *wanted);
-    std::vector<Block> alike{*wanted};
+    if (original == candidates.end()) return {};
+    const Version shape = blockShape(graph, *original);
+    std::vector<Block> alike{*original};
     for (auto candidate = candidates.begin(); candidate != candidates.end(); ++candidate)
-        if (candidate != wanted && candidate->nodes.size() == alike[0].nodes.size() &&
+        if (candidate != original && candidate->nodes.size() == alike[0].nodes.size() &&
             blockShape(graph, *candidate) == shape)
             alike.push_back(*candidate);
     return alike;

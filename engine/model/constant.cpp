@@ -80,10 +80,10 @@ Constant::Constant(DataType type, Dims dims, std::shared_ptr<const void> owner,
       m_owner(std::move(owner)),
       m_bytes(bytes),
       m_version(std::make_unique<LazyVersion>()) {
-    const std::size_t wanted = static_cast<std::size_t>(m_size) * elementSize(type);
-    if (elementSize(type) != 0 && m_bytes.size() != wanted)
+    const std::size_t neededBytes = static_cast<std::size_t>(m_size) * elementSize(type);
+    if (elementSize(type) != 0 && m_bytes.size() != neededBytes)
         failInput("a {} tensor of shape {} needs {} bytes but has {}", dataTypeName(type), toString(m_dims),
-                  wanted, m_bytes.size());
+                  neededBytes, m_bytes.size());
 }
 
 Constant::~Constant() = default;

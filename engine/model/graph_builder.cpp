@@ -55,9 +55,9 @@ TensorId GraphBuilder::tensor(const std::string& name) {
     return entry->second;
 }
 
-std::string GraphBuilder::unusedTensorName(const std::string& wanted) const {
-    std::string name = wanted;
-    for (int i = 1; m_tensorByName.contains(name); ++i) name = fmt::format("{}_{}", wanted, i);
+std::string GraphBuilder::unusedTensorName(const std::string& stem) const {
+    std::string name = stem;
+    for (int i = 1; m_tensorByName.contains(name); ++i) name = fmt::format("{}_{}", stem, i);
     return name;
 }
 
@@ -117,8 +117,8 @@ GraphPtr GraphBuilder::build(BuiltIds* ids) {
         }
     }
 
-    // Topological order; among the ready nodes the first in file order goes first, so a sorted file keeps its
-    // order.
+    // Topological order. Of the nodes that are ready, the first in file order comes first, so a sorted file
+    // keeps its order.
     std::vector<std::size_t> waiting(m_nodes.size(), 0);
     std::vector<std::vector<std::size_t>> readers(m_nodes.size());
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {

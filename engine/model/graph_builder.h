@@ -27,8 +27,8 @@ class GraphBuilder {
     TensorId tensor(const std::string& name);
     TensorInfo& tensorInfo(TensorId id) { return m_tensors[id.index()]; }
     bool hasTensor(const std::string& name) const { return m_tensorByName.contains(name); }
-    /// Returns a name that no tensor has: `wanted`, or `wanted` followed by _1, _2...
-    std::string unusedTensorName(const std::string& wanted) const;
+    /// Returns a name that no tensor has: `stem`, or `stem` followed by _1, _2...
+    std::string unusedTensorName(const std::string& stem) const;
 
     TensorId addConstant(const std::string& name, ConstantPtr value);
     void setConstant(TensorId id, ConstantPtr value);

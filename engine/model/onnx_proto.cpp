@@ -60,13 +60,13 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
         }
     }
     const InputFile file(containedPath(folder, location));
-    const std::size_t wanted = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
+    const std::size_t needed = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
     const std::uint64_t size = file.size();
-    if (length.value_or(wanted) != wanted || offset > size || wanted > size - offset)
-        failInput("its {} bytes at {} are not within the {} bytes of '{}'; is the file complete?", wanted,
+    if (length.value_or(needed) != needed || offset > size || needed > size - offset)
+        failInput("its {} bytes at {} are not within the {} bytes of '{}'; is the file complete?", needed,
                   offset, size, location);
-    std::vector<std::byte> bytes(wanted);
-    file.read(bytes.data(), wanted, offset);
+    std::vector<std::byte> bytes(needed);
+    file.read(bytes.data(), needed, offset);
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
 }
 

@@ -67,9 +67,9 @@ std::vector<std::string> collapsedNames(const std::vector<Group>& groups,
 
 std::vector<std::size_t> collapsedGroups(const Graph& graph, const std::vector<Group>& groups,
                                          const std::vector<std::string>& collapsed) {
-    const std::set<std::string> wanted(collapsed.begin(), collapsed.end());
+    const std::set<std::string> chosen(collapsed.begin(), collapsed.end());
     std::vector<char> closed(groups.size(), 0);
-    for (std::size_t g = 0; g < groups.size(); ++g) closed[g] = wanted.contains(groups[g].name);
+    for (std::size_t g = 0; g < groups.size(); ++g) closed[g] = chosen.contains(groups[g].name);
     while (true) {
         std::vector<std::size_t> groupOf(graph.nodeCount(), Group::kNone);
         bool any = false;

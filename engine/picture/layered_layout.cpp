@@ -197,9 +197,9 @@ class Placement {
                 sum += link.weight * m_x[link.item];
                 weight += link.weight;
             }
-            const double wanted = weight > 0 ? sum / weight : m_x[row[i]];
+            const double preferred = weight > 0 ? sum / weight : m_x[row[i]];
             const double strength = m_items.isBend(row[i]) ? 100 : weight > 0 ? weight : 0.1;
-            blocks.push_back({(wanted - offset[i]) * strength, strength, 1});
+            blocks.push_back({(preferred - offset[i]) * strength, strength, 1});
             while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
                 const Block last = blocks.back();
                 blocks.pop_back();

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kColumnGap = 56;
 constexpr double kLaneGap = 6;
-constexpr double kNearest = 0.75, kFarthest = 1.2;  ///< of the wanted height, where a cut may be
+constexpr double kNearest = 0.75, kFarthest = 1.2;  ///< of the target height, where a cut is allowed
 
 struct Column {
     double top = 0, bottom = 0;           ///< in the strip, in the middle of the gaps
@@ -79,7 +79,7 @@ class Wrapper {
         return middles;
     }
 
-    void chooseCuts(const std::vector<double>& gaps, double wanted) {
+    void chooseCuts(const std::vector<double>& gaps, double targetHeight) {
         std::vector<int> crossing(gaps.size() + 1, 0);
         for (const auto& line : m_layout.lines) {
             const auto first = std::upper_bound(gaps.begin(), gaps.end(), line.front().y) - gaps.begin();
@@ -91,15 +91,16 @@ class Wrapper {
         for (std::size_t g = 1; g < crossing.size(); ++g) crossing[g] += crossing[g - 1];
         Column column;
         column.top = gaps.front();
-        while (gaps.back() - column.top > kFarthest * wanted) {
+        while (gaps.back() - column.top > kFarthest * targetHeight) {
             std::size_t best = gaps.size();
             const auto worse = [&](std::size_t a, std::size_t b) {
                 if (crossing[a] != crossing[b]) return crossing[a] > crossing[b];
-                return std::abs(gaps[a] - column.top - wanted) > std::abs(gaps[b] - column.top - wanted);
+                return std::abs(gaps[a] - column.top - targetHeight) >
+                       std::abs(gaps[b] - column.top - targetHeight);
             };
             for (std::size_t g = 1; g + 1 < gaps.size(); ++g) {
                 const double height = gaps[g] - column.top;
-                if (height < kNearest * wanted || height > kFarthest * wanted) continue;
+                if (height < kNearest * targetHeight || height > kFarthest * targetHeight) continue;
                 if (best == gaps.size() || worse(best, g)) best = g;
             }
             if (best == gaps.size()) break;

@@ -100,8 +100,8 @@ void drawBox(std::string& svg, const PictureNode& node, const BoxText& text, con
         drawText(svg, box.right() - kRight, y + 12, 10, " text-anchor=\"end\" fill=\"#1b2430\"", text.score);
     y += kTitleLine;
     for (const Line& line : lines) {
-        const double wanted = textWidth(line.text, kTextSize);
-        const double size = wanted > width ? std::max(kSmallestText, kTextSize * width / wanted) : kTextSize;
+        const double needed = textWidth(line.text, kTextSize);
+        const double size = needed > width ? std::max(kSmallestText, kTextSize * width / needed) : kTextSize;
         drawText(svg, box.x + kLeft, y + 9.5, size, fmt::format(" fill=\"{}\"", line.color).c_str(),
                  fitText(line.text, width, size, line.fromLeft));
         y += kTextLine;

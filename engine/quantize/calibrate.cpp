@@ -146,11 +146,11 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
     return statistics;
 }
 
-void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& wanted,
+void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& candidates,
                              const StatisticsNeeds& needs, const SampleBatches& batches,
                              const RunControl& control, Statistics& statistics) {
     std::vector<TensorId> tensors;
-    for (const TensorId tensor : wanted) {
+    for (const TensorId tensor : candidates) {
         const TensorStatistics& known = statistics.at(tensor);
         bool missing = needs.distribution && !known.distribution;
         for (const int bits : needs.voteBits) missing = missing || !known.votes.contains(bits);

@@ -120,7 +120,7 @@ struct Evaluation {
     /// If the outputs are classes, one per sample of `quantized`, in the session's order of work: the class
     /// that the quantized network predicts, and the right class (the label, or without labels the float
     /// model's class).
-    std::shared_ptr<const std::vector<std::int32_t>> classes, wanted;
+    std::shared_ptr<const std::vector<std::int32_t>> classes, rightClasses;
     std::shared_ptr<const std::vector<std::int32_t>> floatClasses;  ///< predicted by the float model
     /// Effect of this edit as it was predicted from the sensitivities, on the task's metric or, if only that
     /// can be predicted, on the outputs' SQNR. Empty unless the prediction is trusted.

@@ -32,8 +32,8 @@ class TuneRun {
           m_measured(session, m_options, cancel),
           m_config(withRulesFixed(session, config, cancel)),
           m_rulesFixed(m_config != config) {
-        m_options.improved = [this, told = options.improved](const TuneResult& found) {
-            if (told) told(completed(found));
+        m_options.improved = [this, improved = options.improved](const TuneResult& found) {
+            if (improved) improved(completed(found));
         };
     }
 

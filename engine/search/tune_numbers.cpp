@@ -12,12 +12,12 @@ namespace {
 
 /// Returns for each node whether it computes with integers.
 std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult>& layers) {
-    enum class Known : char { No, Asked, Integer, Float };
+    enum class Known : char { No, Visiting, Integer, Float };
     std::vector<Known> known(layers.size(), Known::No);
     const std::function<bool(std::size_t)> ask = [&](std::size_t n) {
         if (known[n] == Known::Integer || known[n] == Known::Float) return known[n] == Known::Integer;
-        if (known[n] == Known::Asked) return false;  // a cycle of hosts
-        known[n] = Known::Asked;
+        if (known[n] == Known::Visiting) return false;  // a cycle of hosts
+        known[n] = Known::Visiting;
         const LayerResult& layer = layers[n];
         bool integer = layer.state == LayerState::Quantized;
         if (layer.state == LayerState::Folded || layer.state == LayerState::Fused) {
@@ -36,9 +36,9 @@ std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult
     return integer;
 }
 
-std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std::int32_t>& wanted) {
+std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std::int32_t>& rightClasses) {
     std::size_t count = 0;
-    for (std::size_t s = 0; s < classes.size(); ++s) count += classes[s] == wanted[s];
+    for (std::size_t s = 0; s < classes.size(); ++s) count += classes[s] == rightClasses[s];
     return count;
 }
 
@@ -57,14 +57,14 @@ std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
         !evaluation.floatClasses)
         return std::nullopt;
     const auto &floating = *evaluation.floatClasses, &quantized = *evaluation.classes,
-               &wanted = *evaluation.wanted;
+               &rightClasses = *evaluation.rightClasses;
     if (!evaluation.quantized->top1) {
         const RateInterval agreement = wilsonInterval(hits(quantized, floating), floating.size());
         return RateInterval{1 - agreement.high, 1 - agreement.low};
     }
     PairedCounts counts;
-    for (std::size_t s = 0; s < wanted.size(); ++s) {
-        const bool before = floating[s] == wanted[s], after = quantized[s] == wanted[s];
+    for (std::size_t s = 0; s < rightClasses.size(); ++s) {
+        const bool before = floating[s] == rightClasses[s], after = quantized[s] == rightClasses[s];
         ++(before ? after ? counts.both : counts.onlyBefore : after ? counts.onlyAfter : counts.neither);
     }
     return pairedDropInterval(counts);

@@ -210,8 +210,8 @@ class EvaluationRun {
         const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
         RunControl run = control(stage);
         if (partial)
-            run.progress = [&, told = run.progress](std::size_t done, std::size_t total) {
-                if (told) told(done, total);
+            run.progress = [&, report = run.progress](std::size_t done, std::size_t total) {
+                if (report) report(done, total);
                 if (done < total) partial(begin * batches.batch() + done);
             };
         m_session.work.computed += program.program->allDims().size();
@@ -256,11 +256,11 @@ class EvaluationRun {
         plan->arithmetic = session.arithmeticFor(m_result.config);
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
-        if (const int asked = m_result.config.calibration.samples;
-            session.calibrationSamples < static_cast<std::size_t>(asked))
+        if (const int requested = m_result.config.calibration.samples;
+            session.calibrationSamples < static_cast<std::size_t>(requested))
             m_result.notices.push_back(
                 fmt::format("calibrated on {} samples: {} were requested, but there are no more",
-                            session.calibrationSamples, asked));
+                            session.calibrationSamples, requested));
         append(m_plan->notices);
         m_result.seconds.calibrate = calibration.seconds();
 
@@ -304,10 +304,10 @@ class EvaluationRun {
         m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
         m_result.floatClasses =
             std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_floating, judged));
-        std::vector<std::int32_t> wanted = *m_result.floatClasses;
-        for (std::size_t sample = 0; data.hasLabels() && sample < wanted.size(); ++sample)
-            wanted[sample] = data.label(sample).value_or(-1);
-        m_result.wanted = std::make_shared<const std::vector<std::int32_t>>(std::move(wanted));
+        std::vector<std::int32_t> rightClasses = *m_result.floatClasses;
+        for (std::size_t sample = 0; data.hasLabels() && sample < rightClasses.size(); ++sample)
+            rightClasses[sample] = data.label(sample).value_or(-1);
+        m_result.rightClasses = std::make_shared<const std::vector<std::int32_t>>(std::move(rightClasses));
     }
 
     void preparedAccuracy() {

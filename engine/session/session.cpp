@@ -42,12 +42,12 @@ std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
 
 }  // namespace
 
-Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions wanted)
+Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions sessionOptions)
     : owner(session),
       model(std::move(loaded)),
-      options(wanted),
-      workers(wanted.threads),
-      memoryBudget(wanted.memory.value_or(defaultActivationBudget())),
+      options(sessionOptions),
+      workers(sessionOptions.threads),
+      memoryBudget(sessionOptions.memory.value_or(defaultActivationBudget())),
       activations(memoryBudget) {
     limitOpenMpOfThisThread();
 }
@@ -82,14 +82,14 @@ void Session::Impl::chooseBatch() {
     const SampleBatches single(evaluationData, *graph, 1);
     std::shared_ptr<const Program> program = compile(single, nullptr);
     std::size_t chosen = single.batch();  // more than one if the model fixes it
-    const std::size_t wanted =
+    const std::size_t preferred =
         std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);
-    if (chosen == 1 && wanted > 1) {
+    if (chosen == 1 && preferred > 1) {
         try {
-            const auto several = compile(SampleBatches(evaluationData, *graph, wanted), program);
+            const auto several = compile(SampleBatches(evaluationData, *graph, preferred), program);
             if (!several->mixesSamples() && several->unavailable().size() == program->unavailable().size()) {
                 program = several;
-                chosen = wanted;
+                chosen = preferred;
             }
         } catch (const Error&) {
             // The model is only valid for one sample, for example because a Reshape fixes the batch size
@@ -168,23 +168,23 @@ std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig&
     return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, control) : config, control);
 }
 
-std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& wanted,
+std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& config,
                                                                const RunControl& control) {
     std::vector<bool> skipped;
-    if (wanted.transforms.equalization.excludeSkipped) {
-        const SkipDecisions skips = resolveSkips(*model.graph, wanted);
+    if (config.transforms.equalization.excludeSkipped) {
+        const SkipDecisions skips = resolveSkips(*model.graph, config);
         for (std::size_t i = 0; i < model.graph->nodeCount(); ++i)
             skipped.push_back(skips.skipped(NodeId(i)));
     }
     const Version version =
-        VersionBuilder().add(versionOf(wanted, skipped)).add(part.unavailable.size()).finish();
+        VersionBuilder().add(versionOf(config, skipped)).add(part.unavailable.size()).finish();
     if (const auto* known = prepared.find(version)) return *known;
     if (!constants) constants = foldMovedConstants(model.graph);
-    Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped, &*constants);
-    made.operators = wanted.quantization.operators;
-    made.symmetricActivations = wanted.quantization.activation.symmetric;
-    if (wanted.refine.migration > 0) made = migrate(std::move(made), wanted, control);
-    if (wanted.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
+    Prepared made = quantloupe::prepare(model.graph, config.transforms, skipped, &*constants);
+    made.operators = config.quantization.operators;
+    made.symmetricActivations = config.quantization.activation.symmetric;
+    if (config.refine.migration > 0) made = migrate(std::move(made), config, control);
+    if (config.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
     if (!part.whole())
         for (const NodeId source : made.sourceOf) {
             const auto found = part.unavailable.find(source);
@@ -194,9 +194,9 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
 }
 
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
-    const QuantizationConfig wanted = withThresholdsMeasured(*this, config, control);
-    const auto graph = prepareMeasured(wanted, control);
-    UnitList units = findUnits(*graph, resolveSkips(*model.graph, wanted));
+    const QuantizationConfig resolved = withThresholdsMeasured(*this, config, control);
+    const auto graph = prepareMeasured(resolved, control);
+    UnitList units = findUnits(*graph, resolveSkips(*model.graph, resolved));
     const Statistics& known = statistics(*graph, units, config, control);
     auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));
     plan->arithmetic = arithmeticFor(config);
@@ -244,10 +244,10 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     }
     if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
         evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_impl->options.samples));
-    const std::size_t wanted = m_impl->options.roughSamples > 0
-                                   ? m_impl->options.roughSamples
-                                   : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
-    const std::size_t rough = std::min(wanted, evaluation->size());
+    const std::size_t requested = m_impl->options.roughSamples > 0
+                                      ? m_impl->options.roughSamples
+                                      : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
+    const std::size_t rough = std::min(requested, evaluation->size());
     m_impl->roughSamples = rough;
     m_impl->order = workOrder(evaluation->size(), rough);
     m_impl->evaluationData = subset(evaluation, m_impl->order);

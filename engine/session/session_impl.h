@@ -28,7 +28,7 @@ struct WorkDone {
 };
 
 struct Session::Impl {
-    Impl(Session& session, LoadedModel loaded, SessionOptions wanted);
+    Impl(Session& session, LoadedModel loaded, SessionOptions sessionOptions);
 
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
     /// Requires that threshold rules are measured (session/studies/threshold_rules.h).

@@ -206,10 +206,10 @@ class Balancer {
         }
         for (std::size_t c = 0; c < heads.size(); ++c) {
             if (m_dead[g][c] != m_onlyDead) continue;
-            const double wanted =
+            const double ratio =
                 m_dead[g][c] ? shrinkDead(heads[c], tails[c], head, tail) : std::sqrt(heads[c] / tails[c]);
             const double before = m_result.factors[g][c];
-            const double next = std::clamp(before * wanted, 1 / m_options.clamp, m_options.clamp);
+            const double next = std::clamp(before * ratio, 1 / m_options.clamp, m_options.clamp);
             m_result.factors[g][c] = next;
             change = std::max(change, std::fabs(next / before - 1));
         }

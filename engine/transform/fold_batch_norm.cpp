@@ -62,8 +62,8 @@ class Folder {
         m_result.foldedInto.resize(source.nodeCount());
         m_result.notes.resize(source.nodeCount());
         m_result.statistics.resize(source.nodeCount());
-        m_makers.reserve(source.tensorCount());
-        for (const TensorInfo& tensor : source.tensors()) m_makers.push_back(tensor.producer);
+        m_producers.reserve(source.tensorCount());
+        for (const TensorInfo& tensor : source.tensors()) m_producers.push_back(tensor.producer);
     }
 
     FoldResult fold() {
@@ -123,7 +123,7 @@ class Folder {
     /// cannot. Returns true if nothing is left to do.
     bool foldIntoSources(NodeId id, TensorId input, std::size_t axis, const BatchNorm& norm, bool tell) {
         const FoldSources found =
-            findFoldSources(m_source, m_builder, m_makers, input, axis, norm.channels());
+            findFoldSources(m_source, m_builder, m_producers, input, axis, norm.channels());
         if (found.sources.empty()) {
             if (tell && !found.reason.empty()) refuse(id, found.reason);
             return false;
@@ -163,9 +163,9 @@ class Folder {
         }
         TensorInfo& output = m_builder.tensorInfo(node.output());
         if (!output.shape) output.shape = m_source.tensor(input).shape;
-        const NodeId last = m_makers[input.index()];
+        const NodeId last = m_producers[input.index()];
         m_builder.node(last).outputs[0] = node.output();
-        m_makers[node.output().index()] = last;
+        m_producers[node.output().index()] = last;
         remove(id, found.sources[0].host);
         return true;
     }
@@ -229,7 +229,7 @@ class Folder {
         node.attributes = {};
         node.inputs = {from, constant};
         node.outputs = {to};
-        m_makers[to.index()] = id;
+        m_producers[to.index()] = id;
         m_result.notes[id.index()] = fmt::format(
             "replaced by an Add: its factors were folded into '{}', which has no bias for its shift",
             m_source.node(host).name);
@@ -243,15 +243,15 @@ class Folder {
         if (!in.valid() || m_skip.contains(node.name)) return;
         const Constant* operand = m_source.constantOf(node.input(constantFirst ? 0 : 1));
         const auto& shape = m_source.tensor(in).shape;
-        const NodeId maker = m_makers[in.index()];
-        if (operand == nullptr || !maker.valid()) return;
+        const NodeId producer = m_producers[in.index()];
+        if (operand == nullptr || !producer.valid()) return;
         // The channel axis is 1, except directly after a MatMul, or as the operand's shape indicates.
         std::size_t axis = 1, rank = 0, channels = 0;
-        if (multipliesWeight(m_builder.node(maker))) {
-            const ConstantPtr weight = constantNow(maker, 1);
-            const auto layout = weight ? foldLayout(m_builder.node(maker), weight->dims()) : std::nullopt;
-            if (!layout || (isOp(m_builder.node(maker), "MatMul") && (!shape || shape->empty()))) return;
-            if (isOp(m_builder.node(maker), "MatMul")) axis = shape->size() - 1;
+        if (multipliesWeight(m_builder.node(producer))) {
+            const ConstantPtr weight = constantNow(producer, 1);
+            const auto layout = weight ? foldLayout(m_builder.node(producer), weight->dims()) : std::nullopt;
+            if (!layout || (isOp(m_builder.node(producer), "MatMul") && (!shape || shape->empty()))) return;
+            if (isOp(m_builder.node(producer), "MatMul")) axis = shape->size() - 1;
             rank = shape ? shape->size() : layout->dims.size();
             channels = static_cast<std::size_t>(layout->outputs());
         } else {
@@ -327,8 +327,8 @@ class Folder {
         }
         const bool product = isOp(hostNode, "MatMul");
         const auto& shape = m_source.tensor(read).shape;
-        const std::size_t wanted = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
-        if (*axis != wanted || (isConvolution(hostNode) && positions > 1)) {
+        const std::size_t expected = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
+        if (*axis != expected || (isConvolution(hostNode) && positions > 1)) {
             refuse(id, fmt::format("'{}' after it does not have the same channel axis", hostNode.name));
             return;
         }
@@ -413,8 +413,8 @@ class Folder {
     const Graph& m_source;
     GraphBuilder m_builder;
     std::set<std::string, std::less<>> m_skip;
-    std::vector<NodeId> m_makers;  ///< current producer of each tensor of the source; invalid: none
-    std::set<NodeId> m_hosts;      ///< hosts that already have constants of their own
+    std::vector<NodeId> m_producers;  ///< current producer of each tensor of the source; invalid: none
+    std::set<NodeId> m_hosts;         ///< hosts that already have constants of their own
     FoldResult m_result;
 };
 

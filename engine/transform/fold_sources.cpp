@@ -16,8 +16,8 @@ namespace {
 
 class SourceFinder {
   public:
-    SourceFinder(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers)
-        : m_source(source), m_builder(builder), m_makers(makers) {}
+    SourceFinder(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers)
+        : m_source(source), m_builder(builder), m_producers(producers) {}
 
     FoldSources find(TensorId tensor, std::size_t axis, std::size_t channels) {
         walk(tensor, axis, 0, channels, {});
@@ -42,9 +42,9 @@ class SourceFinder {
 
     void walk(TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource after) {
         if (!m_found) return;
-        const NodeId maker = tensor.valid() ? m_makers[tensor.index()] : NodeId();
-        if (!maker.valid()) return endWithoutLayer();
-        const Node& node = m_builder.node(maker);
+        const NodeId producer = tensor.valid() ? m_producers[tensor.index()] : NodeId();
+        if (!producer.valid()) return endWithoutLayer();
+        const Node& node = m_builder.node(producer);
         const bool host = multipliesWeight(node), joins = isOp(node, "Concat"),
                    arranged = rearrangesValues(m_source, node);
         const bool adds = !after.shift.valid() && isBias(node, tensor, axis, count);
@@ -54,10 +54,10 @@ class SourceFinder {
             refuse(fmt::format("the output of '{}' is also a graph output", node.name));
         else if (info.consumers.size() != 1)
             refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
-        if (host) return land(maker, tensor, axis, first, count, std::move(after));
+        if (host) return land(producer, tensor, axis, first, count, std::move(after));
         if (adds) {
             const std::size_t input = m_builder.tensorInfo(node.input(0)).constant != nullptr ? 0 : 1;
-            after.shift = maker;
+            after.shift = producer;
             after.shiftInput = input;
             after.shiftValues = biasValues(*m_builder.tensorInfo(node.input(input)).constant, count);
             after.positionsAfter = info.shape->size() - axis - 1;
@@ -141,7 +141,7 @@ class SourceFinder {
 
     const Graph& m_source;
     GraphBuilder& m_builder;
-    const std::vector<NodeId>& m_makers;
+    const std::vector<NodeId>& m_producers;
     FoldSources m_result;
     bool m_found = true;
     std::string m_joined;  ///< the last Concat on the path
@@ -158,9 +158,9 @@ std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims) {
     return layout;
 }
 
-FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers,
+FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers,
                             TensorId tensor, std::size_t axis, std::size_t channels) {
-    return SourceFinder(source, builder, makers).find(tensor, axis, channels);
+    return SourceFinder(source, builder, producers).find(tensor, axis, channels);
 }
 
 }  // namespace quantloupe

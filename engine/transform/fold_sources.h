@@ -34,10 +34,10 @@ struct FoldSources {
     std::string reason;
 };
 
-/// `builder` contains the current graph, `makers` the node that produces each of `source`'s tensors there.
+/// `builder` contains the current graph, `producers` the node that produces each of `source`'s tensors there.
 /// The tensor and all tensors between it and the layers must have one reader each and must not be graph
 /// outputs.
-FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers,
+FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers,
                             TensorId tensor, std::size_t axis, std::size_t channels);
 
 }  // namespace quantloupe

@@ -186,12 +186,12 @@ class Preparation {
         m_result.graph = equalized.graph;
         m_statistics = std::move(equalized.statistics);
         for (EqualizedSet& set : equalized.sets) {
-            EqualizationSet told;
-            for (const NodeId id : set.set.layers) told.layers.push_back(m_result.sourceOf[id.index()]);
-            told.factors = std::move(set.factors);
-            told.activationBetween = std::move(set.set.activationBetween);
-            told.enabled = set.enabled;
-            m_result.sets.push_back(std::move(told));
+            EqualizationSet sourceSet;
+            for (const NodeId id : set.set.layers) sourceSet.layers.push_back(m_result.sourceOf[id.index()]);
+            sourceSet.factors = std::move(set.factors);
+            sourceSet.activationBetween = std::move(set.set.activationBetween);
+            sourceSet.enabled = set.enabled;
+            m_result.sets.push_back(std::move(sourceSet));
         }
         for (Junction& junction : equalized.junctions) {
             for (NodeId& id : junction.heads) id = m_result.sourceOf[id.index()];

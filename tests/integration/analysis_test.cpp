@@ -397,9 +397,9 @@ class AnalysisTest : public QObject {
             QCOMPARE(flip.floating, floating[flip.sample.index]);
             QCOMPARE(flip.quantized, quantized[flip.sample.index]);
             const std::string folder = flip.sample.name.substr(0, flip.sample.name.find('/'));
-            QCOMPARE(folder, flipped.classNames[static_cast<std::size_t>(*flip.wanted)]);
-            QCOMPARE(flip.kind == FlippedSample::Kind::Broken, *flip.wanted == flip.floating);
-            QCOMPARE(flip.kind == FlippedSample::Kind::Fixed, *flip.wanted == flip.quantized);
+            QCOMPARE(folder, flipped.classNames[static_cast<std::size_t>(*flip.label)]);
+            QCOMPARE(flip.kind == FlippedSample::Kind::Broken, *flip.label == flip.floating);
+            QCOMPARE(flip.kind == FlippedSample::Kind::Fixed, *flip.label == flip.quantized);
         }
         QVERIFY(!wanted.empty());
         QCOMPARE(told, wanted);

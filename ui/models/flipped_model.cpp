@@ -91,7 +91,7 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
             Words::tr("%1\nfloat: %2\nquantized: %3%4")
                 .arg(QString::fromStdString(sample.sample.name), className(sample.floating),
                      className(sample.quantized),
-                     sample.wanted ? Words::tr("\nlabel: ") + className(*sample.wanted) : QString());
+                     sample.label ? Words::tr("\nlabel: ") + className(*sample.label) : QString());
         entries.push_back(std::move(entry));
     }
     return entries;

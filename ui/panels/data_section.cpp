@@ -50,13 +50,14 @@ QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
 
 QString chanceWarning(const Evaluation& evaluation) {
     constexpr std::size_t kEnough = 20;
-    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.wanted || evaluation.randomInputs)
+    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.rightClasses ||
+        evaluation.randomInputs)
         return {};
     const Accuracy& floating = *evaluation.floating;
     if (floating.samples < kEnough) return {};
     std::map<std::int32_t, std::size_t> counts;
     std::size_t all = 0, most = 0;
-    for (const std::int32_t wanted : *evaluation.wanted) {
+    for (const std::int32_t wanted : *evaluation.rightClasses) {
         if (wanted < 0) continue;
         ++all;
         most = std::max(most, ++counts[wanted]);

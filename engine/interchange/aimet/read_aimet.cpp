@@ -69,10 +69,10 @@ class Reader {
         return object[key].get<int>();
     }
 
-    const Json& section(const char* key, Json::value_t type, const char* wanted) {
+    const Json& section(const char* key, Json::value_t type, const char* expectedType) {
         if (!m_json.contains(key)) failInput("the key {} is missing", key);
         if (m_json[key].type() != type)
-            failInput("{}: must be {}, not {}", key, wanted, describeValue(m_json[key]));
+            failInput("{}: must be {}, not {}", key, expectedType, describeValue(m_json[key]));
         return m_json[key];
     }
 

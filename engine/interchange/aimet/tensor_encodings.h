@@ -23,7 +23,7 @@ struct TensorEncoding {
 };
 
 struct TensorEncodings {
-    /// both in the order of the model's tensors, without biases
+    /// Both in the order of the model's tensors, without biases.
     std::vector<TensorEncoding> activations, parameters;
 };
 

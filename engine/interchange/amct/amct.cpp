@@ -26,17 +26,17 @@ using Groups = std::map<std::string, std::vector<std::string>>;
 
 const char* word(bool value) { return value ? "true" : "false"; }
 
-/// Returns `wanted` if AMCT supports it in this layer. Otherwise returns 8 and adds the reason to `bits`.
-int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Groups& bits) {
+/// Returns `requested` if AMCT supports it in this layer. Otherwise returns 8 and adds the reason to `bits`.
+int weightBits(int requested, const AmctLayer& layer, const std::string& name, Groups& bits) {
     std::string reason;
-    if (wanted != 4 && wanted != 6 && wanted != 7 && wanted != 8)
+    if (requested != 4 && requested != 6 && requested != 7 && requested != 8)
         reason = "AMCT supports only 4, 6, 7 and 8";
-    else if ((wanted == 6 || wanted == 7) && !layer.sixAndSevenBits)
+    else if ((requested == 6 || requested == 7) && !layer.sixAndSevenBits)
         reason = "AMCT supports 6 and 7 only in two-dimensional Conv";
-    else if (wanted == 4 && !layer.fourBits)
+    else if (requested == 4 && !layer.fourBits)
         reason = "AMCT supports 4 only with one group and an even number of input channels";
-    if (reason.empty()) return wanted;
-    bits[fmt::format("{} weight bits become 8, because {}", wanted, reason)].push_back(name);
+    if (reason.empty()) return requested;
+    bits[fmt::format("{} weight bits become 8, because {}", requested, reason)].push_back(name);
     return 8;
 }
 

@@ -80,10 +80,11 @@ class DocumentReader {
                             shortList(m_learning)));
     }
 
-    const Json* global(const char* key, bool fits(const Json&), const char* wanted) const {
+    const Json* global(const char* key, bool fits(const Json&), const char* expectedType) const {
         const auto found = m_json.find(key);
         if (found == m_json.end()) return nullptr;
-        if (!fits(*found)) failInput("Type of {} should be {}, not {}", key, wanted, describeValue(*found));
+        if (!fits(*found))
+            failInput("Type of {} should be {}, not {}", key, expectedType, describeValue(*found));
         return &*found;
     }
     bool truth(const char* key, bool otherwise) const {

@@ -55,8 +55,8 @@ class Parameters {
         if (!value->is_string()) wrongType(key, *value, "a string");
         return value->get<std::string>();
     }
-    [[noreturn]] void wrongType(std::string_view key, const Json& value, std::string_view wanted) const {
-        failInput("Type of {}.{} should be {}, not {}, in layer {}", m_name, key, wanted,
+    [[noreturn]] void wrongType(std::string_view key, const Json& value, std::string_view expected) const {
+        failInput("Type of {}.{} should be {}, not {}, in layer {}", m_name, key, expected,
                   describeValue(value), m_layer);
     }
     void within(std::string_view key, bool fits, double value, std::string_view range) const {

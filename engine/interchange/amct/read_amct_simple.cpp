@@ -181,8 +181,8 @@ class Expander {
                                       f.text);
                         activation["num_bits"] = std::stoi(f.text.substr(3));
                     } else if (f.name == "asymmetric") {
-                        const bool wanted = scalar(f) == true;
-                        activation[f.name] = wanted && (own || !can.symmetricOnly);
+                        const bool enabled = scalar(f) == true;
+                        activation[f.name] = enabled && (own || !can.symmetricOnly);
                     } else {
                         activation[f.name] = scalar(f);
                     }

@@ -191,12 +191,12 @@ class Rewriter {
         std::vector<std::byte> bytes(values.size() * sizeof(std::int32_t));
         bool rounded = false;
         for (std::size_t i = 0; i < values.size(); ++i) {
-            const double wanted =
+            const double exact =
                 values[i] / (static_cast<double>(x.scales[0]) * w.scales[w.oneScale() ? 0 : i]);
-            const double code = std::nearbyint(wanted);
+            const double code = std::nearbyint(exact);
             if (!(std::abs(code) <= std::numeric_limits<std::int32_t>::max()))
                 throw Stays{"its bias does not fit into int32"};
-            rounded = rounded || std::abs(code - wanted) > 1e-3 * std::max(1.0, std::abs(code));
+            rounded = rounded || std::abs(code - exact) > 1e-3 * std::max(1.0, std::abs(code));
             const auto integer = static_cast<std::int32_t>(code);
             std::memcpy(bytes.data() + i * sizeof integer, &integer, sizeof integer);
         }

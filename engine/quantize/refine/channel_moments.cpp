@@ -46,7 +46,7 @@ bool dropsPositions(const Graph& graph, const Node& node, std::size_t channels) 
     return to && to->size() == 2 && (*to)[1].value == static_cast<std::int64_t>(channels);
 }
 
-ChannelMoments behind(const Graph& graph, const Node& node, const std::vector<ChannelMoments>& known) {
+ChannelMoments momentsAfter(const Graph& graph, const Node& node, const std::vector<ChannelMoments>& known) {
     if (!node.input(0).valid()) return {};
     const ChannelMoments& in = known[node.input(0).index()];
     if (!in.known()) return {};
@@ -97,7 +97,7 @@ std::vector<ChannelMoments> momentsFromBatchNorms(const Prepared& prepared) {
         ChannelMoments& out = moments[node.output().index()];
         const OutputStatistics& spread = prepared.outputStatistics[i];
         if (!spread.known()) {
-            out = behind(graph, node, moments);
+            out = momentsAfter(graph, node, moments);
             continue;
         }
         out.mean.assign(spread.beta.begin(), spread.beta.end());

@@ -28,7 +28,7 @@ namespace {
 
 /// As in equalization: factors outside these limits harm float precision without helping quantization.
 constexpr double kSmallestFactor = 1e-4, kLargestFactor = 1e4;
-constexpr std::size_t kToldReasons = 3;
+constexpr std::size_t kShownReasons = 3;
 
 /// Returns whether the node has its own constant matrix, with `tensor` as the left operand.
 bool takesFactors(const Graph& graph, NodeId id, TensorId tensor) {
@@ -166,8 +166,8 @@ class Migration {
     }
 
     void addNote(NodeId source, const std::string& note) {
-        std::string& told = m_prepared.layerMappings[source.index()].note;
-        told += (told.empty() ? "" : "; ") + note;
+        std::string& mappingNote = m_prepared.layerMappings[source.index()].note;
+        mappingNote += (mappingNote.empty() ? "" : "; ") + note;
     }
 
     /// Returns false if the node has no constant that can absorb the division.
@@ -253,9 +253,9 @@ class Migration {
     void tell() {
         std::string text = fmt::format("outlier migration leaves out {} input{}: ", m_left.size(),
                                        m_left.size() == 1 ? "" : "s");
-        for (std::size_t i = 0; i < std::min(kToldReasons, m_left.size()); ++i)
+        for (std::size_t i = 0; i < std::min(kShownReasons, m_left.size()); ++i)
             text += (i == 0 ? "" : "; ") + m_left[i];
-        if (m_left.size() > kToldReasons) text += "; and others";
+        if (m_left.size() > kShownReasons) text += "; and others";
         m_prepared.notices.push_back(std::move(text));
     }
 

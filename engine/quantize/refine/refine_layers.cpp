@@ -19,7 +19,7 @@ class LayerRefiner {
         : m_plan(plan), m_options(options), m_context(context) {
         m_plan.arithmetic = Arithmetic::Simulation;
         if (options.biasCorrection == BiasCorrection::Analytic)
-            m_told = momentsFromBatchNorms(*plan.prepared);
+            m_moments = momentsFromBatchNorms(*plan.prepared);
         if (context.samples != nullptr) m_inputs = context.samples->inputsOf(graph());
     }
 
@@ -51,15 +51,15 @@ class LayerRefiner {
         if (learns() || (corrects && m_options.biasCorrection == BiasCorrection::Empirical))
             use(u, fromSamples(u, corrects));
         if (!corrects || m_options.biasCorrection != BiasCorrection::Analytic) return;
-        LayerRefinement told;
-        const ChannelMoments& moments = m_told[unit.inputs[0].index()];
+        LayerRefinement refinement;
+        const ChannelMoments& moments = m_moments[unit.inputs[0].index()];
         if (moments.known())
-            told.bias =
+            refinement.bias =
                 biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
-        if (told.bias.empty())
+        if (refinement.bias.empty())
             m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any batch norm",
                                                 graph().node(unit.layer).name));
-        use(u, told);
+        use(u, refinement);
     }
 
     LayerRefinement fromSamples(std::size_t u, bool corrects) {
@@ -149,7 +149,7 @@ class LayerRefiner {
     Plan m_plan;  ///< includes the refinements of all layers before the current one
     const RefineOptions& m_options;
     const RefineContext& m_context;
-    std::vector<ChannelMoments> m_told;
+    std::vector<ChannelMoments> m_moments;
     std::map<TensorId, TensorDesc> m_inputs;
     Refinements m_result;
     std::vector<std::string> m_unlearned, m_uncorrected;

@@ -6,9 +6,9 @@
 
 namespace quantloupe {
 
-Version contextVersion(const Graph& source, const QuantizationConfig& wanted, const DatasetPtr& data) {
+Version contextVersion(const Graph& source, const QuantizationConfig& fullConfig, const DatasetPtr& data) {
     QuantizationConfig config =
-        onlyFields(wanted, [](const Field& field) { return field.effect == FieldEffect::Results; });
+        onlyFields(fullConfig, [](const Field& field) { return field.effect == FieldEffect::Results; });
     for (auto layer = config.layers.begin(); layer != config.layers.end();) {
         layer->second.quantize.reset();
         layer->second.comment.clear();

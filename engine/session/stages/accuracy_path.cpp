@@ -35,22 +35,22 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     };
     add("float", reference);
 
-    const TransformOptions& wanted = config.transforms;
+    const TransformOptions& transforms = config.transforms;
     QuantizationConfig soFar = config;
     soFar.transforms = {};
     soFar.refine.migration = 0;
-    soFar.transforms.foldBatchNorm = wanted.foldBatchNorm;
-    soFar.transforms.skipFolding = wanted.skipFolding;
-    if (wanted.foldBatchNorm) add("batch norms folded", floating(impl.prepare(soFar)->graph));
-    soFar.transforms.replaceRelu6 = wanted.replaceRelu6;
-    if (wanted.replaceRelu6 != ReplaceRelu6::None)
+    soFar.transforms.foldBatchNorm = transforms.foldBatchNorm;
+    soFar.transforms.skipFolding = transforms.skipFolding;
+    if (transforms.foldBatchNorm) add("batch norms folded", floating(impl.prepare(soFar)->graph));
+    soFar.transforms.replaceRelu6 = transforms.replaceRelu6;
+    if (transforms.replaceRelu6 != ReplaceRelu6::None)
         add("ReLU6 replaced", floating(impl.prepare(soFar)->graph));
-    soFar.transforms = wanted;
+    soFar.transforms = transforms;
     soFar.transforms.npuOperators = {};
-    if (wanted.equalization.profile != EqualizationProfile::Off)
+    if (transforms.equalization.profile != EqualizationProfile::Off)
         add("equalized", floating(impl.prepare(soFar)->graph));
-    soFar.transforms = wanted;
-    if (wanted.npuOperators != NpuOperators{})
+    soFar.transforms = transforms;
+    if (transforms.npuOperators != NpuOperators{})
         add("NPU operators replaced", floating(impl.prepare(soFar)->graph));
     if (config.refine.migration > 0) add("outliers migrated", floating(impl.prepare(config)->graph));
 

@@ -140,8 +140,8 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& l
                              const RunControl& control) {
     const std::size_t chunks = batches.chunks();
     std::vector<std::vector<DifferenceSums>> localSums(chunks), cumulativeSums(chunks);
-    const auto into = [](std::vector<std::vector<DifferenceSums>>& sums, std::size_t wanted) {
-        for (auto& chunk : sums) chunk.resize(wanted);
+    const auto into = [](std::vector<std::vector<DifferenceSums>>& sums, std::size_t units) {
+        for (auto& chunk : sums) chunk.resize(units);
         return [&sums](const ComparedTensor& tensor) {
             sums[tensor.chunk][tensor.index].add(tensor.reference, tensor.tested, tensor.elements);
         };

@@ -75,7 +75,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
     if (fromSource) source = sourceReference(prepared, plan->units, config.transforms.highBiasFold);
 
     std::vector<LayerMetrics> metrics;
-    std::vector<std::size_t> wanted;
+    std::vector<std::size_t> measured;
     const std::size_t count = plan->units.units.size();
     for (std::size_t u = 0; u < count; ++u) {
         const Unit& unit = plan->units.units[u];
@@ -83,7 +83,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
         entry.node = prepared.sourceOf[unit.layer.index()];
         if (fromSource) entry.reason = source.units[u].reason;
         if (options.only.valid() && options.only != entry.node) entry.reason = "it was not requested";
-        if (entry.reason.empty()) wanted.push_back(u);
+        if (entry.reason.empty()) measured.push_back(u);
         metrics.push_back(std::move(entry));
     }
     ResumeOptions resume = impl.resumeOptions(prepared.graph);
@@ -91,8 +91,8 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
     resume.keep = sourceResume.keep = false;
     UnitComparison comparison{*plan, *impl.evaluationBatches, resume, impl.kernels};
     comparison.parts = options.parts;
-    comparison.cumulative = wanted;
-    for (const std::size_t u : wanted)
+    comparison.cumulative = measured;
+    for (const std::size_t u : measured)
         if (options.parts != QuantizedParts::Weights || plan->units.units[u].weight.valid())
             comparison.local.push_back(u);
     if (fromSource) {
@@ -100,7 +100,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
         comparison.sourceOptions = &sourceResume;
     }
     const std::size_t chunks = impl.evaluationBatches->chunks();
-    SumsByChunk local(chunks, comparison.local.size()), cumulative(chunks, wanted.size());
+    SumsByChunk local(chunks, comparison.local.size()), cumulative(chunks, measured.size());
     comparison.compareLocal = [&](const ComparedTensor& t) { local[t].add(t, options.elementwise); };
     comparison.compareCumulative = [&](const ComparedTensor& t) {
         cumulative[t].add(t, options.elementwise);
@@ -109,9 +109,9 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
 
     for (std::size_t i = 0; i < comparison.local.size(); ++i)
         metrics[comparison.local[i]].local = local.merged(i).result(options.elementwise);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-        metrics[wanted[i]].cumulative = cumulative.merged(i).result(options.elementwise);
-    for (const std::size_t u : wanted) {
+    for (std::size_t i = 0; i < measured.size(); ++i)
+        metrics[measured[i]].cumulative = cumulative.merged(i).result(options.elementwise);
+    for (const std::size_t u : measured) {
         if (!metrics[u].local && metrics[u].cumulative) metrics[u].reason = "it has no weight";
         if (!metrics[u].cumulative) metrics[u].reason = "its output is not float32";
     }

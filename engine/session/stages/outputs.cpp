@@ -41,14 +41,14 @@ class OutputArray {
         }
         const bool alone = desc.samples.count == 1;
         std::optional<std::size_t> axis = alone ? std::nullopt : sampleDimension(desc);
-        const bool told = alone && two != nullptr && sampleDimension(*two).has_value();
-        if (told)
+        const bool known = alone && two != nullptr && sampleDimension(*two).has_value();
+        if (known)
             axis = sampleDimension(*two);
         else if (alone && !m_dims.empty() && m_dims[0] == 1)
             axis = 0;
         m_count = static_cast<std::size_t>(desc.samples.count);
         m_runs =
-            told ? static_cast<std::size_t>(two->samples.runs) : static_cast<std::size_t>(desc.samples.runs);
+            known ? static_cast<std::size_t>(two->samples.runs) : static_cast<std::size_t>(desc.samples.runs);
         const auto total = static_cast<std::int64_t>(samples);
         if (axis)
             m_dims[*axis] = m_dims[*axis] / desc.samples.count * total;

@@ -91,7 +91,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
 
     SampleDivergence result;
     result.sample = {impl.order[sample], impl.evaluationData->sampleName(sample)};
-    if (const auto label = impl.evaluationData->label(sample)) result.wanted = *label;
+    if (const auto label = impl.evaluationData->label(sample)) result.label = *label;
     if (impl.part.whole()) {
         result.floating = classOf(floating, graph.outputs()[0]);
         result.quantized = classOf(quantized, graph.outputs()[0]);

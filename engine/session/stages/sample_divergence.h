@@ -19,7 +19,7 @@ struct SampleDivergence {
         TensorDifference difference;  ///< cumulative, of this sample only, against the prepared float network
     };
     SampleId sample;
-    std::optional<std::int32_t> wanted;               ///< the label
+    std::optional<std::int32_t> label;                ///< the label
     std::optional<std::int32_t> floating, quantized;  ///< predicted classes, if the outputs are classes
     std::vector<Layer> layers;                        ///< quantizable layers in graph order
     std::optional<FirstDivergence> first;             ///< its `layer` is an index into layers

@@ -17,13 +17,13 @@ constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
 
 void Session::Impl::openCalibration(const QuantizationConfig& config) {
     chooseBatch();
-    const std::size_t wanted =
+    const std::size_t count =
         std::min(calibrationData->size(), static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
-    if (calibrationBatches && calibrationSamples == wanted) return;
-    calibrationBatches = std::make_unique<SampleBatches>(
-        subset(calibrationData, spreadEvenly(calibrationData->size(), wanted)), *model.graph, batch,
-        kCalibrationSampleBytes);
-    calibrationSamples = wanted;
+    if (calibrationBatches && calibrationSamples == count) return;
+    calibrationBatches =
+        std::make_unique<SampleBatches>(subset(calibrationData, spreadEvenly(calibrationData->size(), count)),
+                                        *model.graph, batch, kCalibrationSampleBytes);
+    calibrationSamples = count;
 }
 
 Version Session::Impl::calibrationVersion() const {

@@ -54,16 +54,16 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
     details.clipHigh = quantizer.quantMax * widest;
 
     const FakeQuant codes{1, static_cast<float>(quantizer.quantMin), static_cast<float>(quantizer.quantMax)};
-    CodeUsage stored(codes), wanted(codes);
+    CodeUsage stored(codes), unclipped(codes);
     stored.addCodes(quantizer.codes, 0);
     setCodes(details, stored);
     const ChannelLayout layout = channelLayout(weight.dims(), unit.weightAxis);
     for (std::size_t i = 0; i < floats.size(); ++i) {
         const std::size_t channel = i / layout.inner % layout.channels;
         const float steps = floats[i] / quantizer.scales[quantizer.scales.size() == 1 ? 0 : channel];
-        wanted.add(&steps, 1);
+        unclipped.add(&steps, 1);
     }
-    details.clippedFraction = wanted.clippedFraction();
+    details.clippedFraction = unclipped.clippedFraction();
     return details;
 }
 

@@ -31,14 +31,14 @@ void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors,
 }
 
 /// Runs one pass over the samples, with all compared tensors in memory at once.
-void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
-    const Plan& plan = wanted.plan;
-    const SampleBatches& batches = wanted.batches;
+void compareInOnePass(const UnitComparison& comparison, const RunControl& control) {
+    const Plan& plan = comparison.plan;
+    const SampleBatches& batches = comparison.batches;
     const std::vector<Unit>& units = plan.units.units;
     std::set<TensorId> observed, tested, sources;
-    for (const std::size_t u : wanted.cumulative) tested.insert(units[u].output);
+    for (const std::size_t u : comparison.cumulative) tested.insert(units[u].output);
     observed = tested;
-    for (const std::size_t u : wanted.local) {
+    for (const std::size_t u : comparison.local) {
         observed.insert(units[u].output);
         observed.insert(units[u].inputs.begin(), units[u].inputs.end());
     }
@@ -46,36 +46,37 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
     const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
     std::vector<BoundProgram> programs;
     const auto addProgram = [&](ProgramSpec spec, const ResumeOptions& options) {
-        spec.kernels = wanted.kernels;
+        spec.kernels = comparison.kernels;
         programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
         return programs.size() - 1;
     };
     addProgram(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}),
-               wanted.options);
+               comparison.options);
     std::size_t quantizedAt = 0, sourceAt = 0;
     if (!tested.empty())
-        quantizedAt =
-            addProgram(withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), wanted.parts),
-                       wanted.options);
-    if (wanted.source != nullptr) {
-        for (const auto* list : {&wanted.local, &wanted.cumulative})
+        quantizedAt = addProgram(
+            withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), comparison.parts),
+            comparison.options);
+    if (comparison.source != nullptr) {
+        for (const auto* list : {&comparison.local, &comparison.cumulative})
             for (const std::size_t u : *list)
-                if (wanted.source->units[u].tensor.valid()) sources.insert(wanted.source->units[u].tensor);
+                if (comparison.source->units[u].tensor.valid())
+                    sources.insert(comparison.source->units[u].tensor);
         const GraphPtr& source = plan.prepared->source;
         if (!sources.empty())
             sourceAt =
                 addProgram(floatProgram(source, batches.inputsOf(*source), {sources.begin(), sources.end()}),
-                           *wanted.sourceOptions);
+                           *comparison.sourceOptions);
     }
     const Program& floating = *programs[0].program;
     std::vector<std::shared_ptr<const Program>> alone;
-    for (const std::size_t u : wanted.local) {
+    for (const std::size_t u : comparison.local) {
         std::map<TensorId, TensorDesc> unitInputs;
         for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
-        ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), wanted.parts);
-        spec.kernels = wanted.kernels;
-        spec.knownDims = wanted.options.shapes.dims;
-        spec.knownConstants = wanted.options.shapes.constants;
+        ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), comparison.parts);
+        spec.kernels = comparison.kernels;
+        spec.knownDims = comparison.options.shapes.dims;
+        spec.knownConstants = comparison.options.shapes.constants;
         alone.push_back(Program::compile(std::move(spec)));
     }
 
@@ -87,7 +88,8 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
             const auto compare = [&](std::size_t index, std::size_t u, const Workspace& workspace,
                                      const std::function<void(const ComparedTensor&)>& use) {
                 const TensorId tensor = units[u].output;
-                const SourceTensor* source = wanted.source == nullptr ? nullptr : &wanted.source->units[u];
+                const SourceTensor* source =
+                    comparison.source == nullptr ? nullptr : &comparison.source->units[u];
                 if (source != nullptr && !source->tensor.valid()) return;
                 const Workspace& referring = source == nullptr ? workspaces[0] : workspaces[sourceAt];
                 const TensorId reference = source == nullptr ? tensor : source->tensor;
@@ -108,22 +110,23 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
                 use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(),
                      desc.samples.perSample() ? present : 1, workspaces[0]});
             };
-            for (std::size_t i = 0; i < wanted.cumulative.size(); ++i)
-                compare(i, wanted.cumulative[i], workspaces[quantizedAt], wanted.compareCumulative);
-            for (std::size_t i = 0; i < wanted.local.size(); ++i) {
+            for (std::size_t i = 0; i < comparison.cumulative.size(); ++i)
+                compare(i, comparison.cumulative[i], workspaces[quantizedAt], comparison.compareCumulative);
+            for (std::size_t i = 0; i < comparison.local.size(); ++i) {
                 control.cancel.checkWithoutPause();
                 Workspace own(alone[i]);
-                for (const TensorId in : units[wanted.local[i]].inputs) own.bind(in, workspaces[0].data(in));
+                for (const TensorId in : units[comparison.local[i]].inputs)
+                    own.bind(in, workspaces[0].data(in));
                 own.run(control.cancel);
-                compare(i, wanted.local[i], own, wanted.compareLocal);
+                compare(i, comparison.local[i], own, comparison.compareLocal);
             }
         });
 }
 
 /// Returns the memory of a pass for one unit and one chunk: its tensors in the float network and, for
 /// cumulative metrics, in the quantized network.
-std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) {
-    const auto& known = wanted.options.shapes.dims;
+std::size_t bytesOf(const UnitComparison& comparison, const Unit& unit, bool local) {
+    const auto& known = comparison.options.shapes.dims;
     const auto bytes = [&](TensorId tensor) {
         if (!known) return std::size_t{0};
         const auto dims = known->find(tensor);
@@ -137,28 +140,28 @@ std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) 
 
 }  // namespace
 
-void compareUnits(const UnitComparison& wanted, const RunControl& control) {
+void compareUnits(const UnitComparison& comparison, const RunControl& control) {
     const auto workers = static_cast<std::size_t>(control.workers.count());
-    const std::size_t most = std::max(wanted.options.store.budget() / workers / 2, kLeastPassBytes);
+    const std::size_t most = std::max(comparison.options.store.budget() / workers / 2, kLeastPassBytes);
     // Each pass compares as many consecutive units as fit into memory.
     std::vector<UnitComparison> passes;
     std::size_t held = 0;
-    for (std::size_t l = 0, c = 0; l < wanted.local.size() || c < wanted.cumulative.size();) {
-        const bool local = l < wanted.local.size() &&
-                           (c == wanted.cumulative.size() || wanted.local[l] <= wanted.cumulative[c]);
-        const std::size_t unit = local ? wanted.local[l] : wanted.cumulative[c];
-        const std::size_t bytes = bytesOf(wanted, wanted.plan.units.units[unit], local);
+    for (std::size_t l = 0, c = 0; l < comparison.local.size() || c < comparison.cumulative.size();) {
+        const bool local = l < comparison.local.size() && (c == comparison.cumulative.size() ||
+                                                           comparison.local[l] <= comparison.cumulative[c]);
+        const std::size_t unit = local ? comparison.local[l] : comparison.cumulative[c];
+        const std::size_t bytes = bytesOf(comparison, comparison.plan.units.units[unit], local);
         if (passes.empty() || held + bytes > most) {
-            UnitComparison pass = wanted;
+            UnitComparison pass = comparison;
             pass.local.clear();
             pass.cumulative.clear();
             pass.compareLocal = [&, l](ComparedTensor tensor) {
                 tensor.index += l;
-                wanted.compareLocal(tensor);
+                comparison.compareLocal(tensor);
             };
             pass.compareCumulative = [&, c](ComparedTensor tensor) {
                 tensor.index += c;
-                wanted.compareCumulative(tensor);
+                comparison.compareCumulative(tensor);
             };
             passes.push_back(std::move(pass));
             held = 0;

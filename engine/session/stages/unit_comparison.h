@@ -42,6 +42,6 @@ struct UnitComparison {
 
 /// Compares the units, in several passes over the samples if a single one would exceed the activation budget.
 /// Throws Error, Cancelled.
-void compareUnits(const UnitComparison& wanted, const RunControl& control);
+void compareUnits(const UnitComparison& comparison, const RunControl& control);
 
 }  // namespace quantloupe

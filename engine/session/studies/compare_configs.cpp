@@ -47,7 +47,7 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
         comparison.text = inDecibels(comparison);
         return comparison;
     }
-    const Flips flips = findFlips(*a.classes, *b.classes, *a.wanted);
+    const Flips flips = findFlips(*a.classes, *b.classes, *a.rightClasses);
     comparison.paired = comparePaired(flips);
     comparison.fixed = inDataOrder(impl, flips.fixed);
     comparison.broken = inDataOrder(impl, flips.broken);
@@ -70,9 +70,9 @@ FlippedSamples flippedSamples(Session& session, const QuantizationConfig& config
         if (floating[s] == quantized[s]) continue;
         FlippedSample sample{
             {impl.order[s], data.sampleName(s)}, FlippedSample::Kind::Other, {}, floating[s], quantized[s]};
-        if (const auto label = data.label(s)) sample.wanted = *label;
-        if (sample.wanted == floating[s]) sample.kind = FlippedSample::Kind::Broken;
-        if (sample.wanted == quantized[s]) sample.kind = FlippedSample::Kind::Fixed;
+        if (const auto label = data.label(s)) sample.label = *label;
+        if (sample.label == floating[s]) sample.kind = FlippedSample::Kind::Broken;
+        if (sample.label == quantized[s]) sample.kind = FlippedSample::Kind::Fixed;
         flipped.samples.push_back(std::move(sample));
     }
     std::sort(flipped.samples.begin(), flipped.samples.end(),

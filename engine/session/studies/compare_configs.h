@@ -41,7 +41,7 @@ struct FlippedSample {
     };
     SampleId sample;
     Kind kind = Kind::Other;
-    std::optional<std::int32_t> wanted;  ///< the label, if there is one
+    std::optional<std::int32_t> label;  ///< the label, if there is one
     std::int32_t floating = 0, quantized = 0;
 };
 

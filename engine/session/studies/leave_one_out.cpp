@@ -158,10 +158,11 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
 }
 
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
-    if (!before.classes || !after.classes || !before.wanted || before.classes->empty() ||
-        before.classes->size() != after.classes->size() || before.wanted->size() != before.classes->size())
+    if (!before.classes || !after.classes || !before.rightClasses || before.classes->empty() ||
+        before.classes->size() != after.classes->size() ||
+        before.rightClasses->size() != before.classes->size())
         return std::nullopt;
-    return comparePaired(findFlips(*before.classes, *after.classes, *before.wanted));
+    return comparePaired(findFlips(*before.classes, *after.classes, *before.rightClasses));
 }
 
 }  // namespace quantloupe

@@ -15,12 +15,12 @@ constexpr std::size_t kMaxLayers = 3;  // maximum number of layers per random ed
 
 }  // namespace
 
-void Session::measureInBackground(const QuantizationConfig& wanted, std::size_t edits,
+void Session::measureInBackground(const QuantizationConfig& requested, std::size_t edits,
                                   const EvaluationObserver& observer, const CancelToken& cancel) {
     Impl& impl = *m_impl;
     impl.requireData();
     const QuantizationConfig config =
-        withThresholdsFixed(withThresholdsMeasured(impl, wanted, {impl.workers, cancel, {}}));
+        withThresholdsFixed(withThresholdsMeasured(impl, requested, {impl.workers, cancel, {}}));
     const EvaluationPtr base = evaluate(config, Depth::Accuracy, {}, cancel);
     const MeasuredState from = impl.measured;
     std::vector<std::string> names;

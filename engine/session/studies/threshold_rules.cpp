@@ -48,18 +48,19 @@ QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
 
 EvaluationPtr measured(Session::Impl& session, Basis basis, const QuantizationConfig& config,
                        const RunControl& control) {
-    const QuantizationConfig wanted = configOf(basis, config);
-    const Version version = VersionBuilder().add(std::string_view(configToJson(wanted))).add(basis).finish();
+    const QuantizationConfig basisConfig = configOf(basis, config);
+    const Version version =
+        VersionBuilder().add(std::string_view(configToJson(basisConfig))).add(basis).finish();
     if (const EvaluationPtr* known = session.thresholdBases.find(version)) return *known;
     EvaluationPtr result;
     if (basis == Basis::LeaveOneOut) {
         const MeasuredState before = session.measured;
-        session.owner.measureInBackground(wanted, 0, {}, control.cancel);
+        session.owner.measureInBackground(basisConfig, 0, {}, control.cancel);
         session.measured = before;
-        result = session.owner.experiment(wanted, Depth::Accuracy, control.cancel);
+        result = session.owner.experiment(basisConfig, Depth::Accuracy, control.cancel);
     } else {
-        result = session.owner.experiment(wanted, basis == Basis::Weights ? Depth::States : Depth::Metrics,
-                                          control.cancel);
+        result = session.owner.experiment(
+            basisConfig, basis == Basis::Weights ? Depth::States : Depth::Metrics, control.cancel);
     }
     return session.thresholdBases.store(version, result);
 }
