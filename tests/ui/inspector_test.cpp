@@ -11,6 +11,7 @@
 
 #include "commands/layer_edits.h"
 #include "panels/distribution_section.h"
+#include "panels/metric_row.h"
 #include "panels/override_section.h"
 #include "panels/tensor_window.h"
 #include "ui_test_support.h"
@@ -57,6 +58,33 @@ class InspectorTest : public QObject {
         choose(box("Weights"), QStringLiteral("4 bits"));
         choose(box("Weights"), box("Weights")->itemText(0));
         QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: no setting remains
+    }
+
+    void constantsAreNamedByTheirRole() {
+        m_document->select(node("Conv_2"));
+        const auto shows = [&](const char* text) {
+            return std::ranges::any_of(m_inspector->findChildren<QLabel*>(), [&](const QLabel* label) {
+                return label->text() == QLatin1String(text);
+            });
+        };
+        QVERIFY(shows("weight") && shows("W") && shows("input") && shows("output"));
+        QVERIFY(!shows("constant"));
+    }
+
+    /// An activation that runs inside a layer has no values of its own.
+    void aFusedLayerShowsTheValuesOfItsHost() {
+        const auto values = [&] {
+            QStringList texts;
+            for (const auto* row : m_inspector->findChildren<MetricRow*>())
+                for (const auto* label : row->findChildren<QLabel*>()) texts << label->text();
+            return texts;
+        };
+        m_document->select(node("Conv_2"));
+        const QStringList own = values();
+        QVERIFY(own.size() > 5);
+        m_document->select(node("Relu_3"));
+        QVERIFY(m_document->layer(node("Relu_3"))->state == LayerState::Fused);
+        QCOMPARE(values(), own);
     }
 
     void theNameInClikaIsAFact() {
@@ -207,7 +235,7 @@ class InspectorTest : public QObject {
     void numbersAreCopiedAsCsv() {
         m_document->select(node("Conv_2"));
         QVERIFY(waitForInsight());
-        TensorWindow window(*m_inspector->distributions()->model()->insight());
+        TensorWindow window(*m_inspector->distributions()->model()->insight(), QStringLiteral("Conv_2"));
         window.showTable(1);
         QCOMPARE(window.asCsv(), QStringLiteral("channel,0,1\n0,1,2\n1,-1,3\n"));
         window.showTable(0);

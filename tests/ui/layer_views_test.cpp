@@ -90,9 +90,8 @@ class LayerViewsTest : public QObject {
         QVERIFY(palette);
         QTest::keyClicks(palette->line(), QStringLiteral("my convo"));
         QTest::keyClick(palette->line(), Qt::Key_Return);
-        QVERIFY(QTest::qWaitFor([&] { return rows().size() == 3; }, 5000));
-        QCOMPARE(rows(),
-                 (QStringList{QStringLiteral("Conv_4"), QStringLiteral("Conv_2"), QStringLiteral("Conv_0")}));
+        QTRY_COMPARE(rows(), (QStringList{QStringLiteral("Conv_4"), QStringLiteral("Conv_2"),
+                                          QStringLiteral("Conv_0")}));
         QVERIFY(table()->view()->isColumnHidden(LayerTableModel::Sqnr));
         QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Layers));  // where it is seen
     }

@@ -89,11 +89,11 @@ QRect Tour::targetRect() const {
 void Tour::place() {
     if (m_steps.empty()) return;
     setGeometry(parentWidget()->rect());
-    for (QWidget* part : {static_cast<QWidget*>(m_bubble), static_cast<QWidget*>(m_text)})
-        part->ensurePolished();
     const QMargins margins = m_bubble->layout()->contentsMargins();
-    m_text->setFixedHeight(m_text->heightForWidth(m_bubble->width() - margins.left() - margins.right() - 4) +
-                           fontMetrics().height() / 4);
+    const QRect room(0, 0, m_bubble->width() - margins.left() - margins.right(), 10000);
+    m_text->setFixedHeight(
+        m_text->fontMetrics().boundingRect(room, Qt::TextWordWrap, m_text->text()).height() +
+        fontMetrics().height() / 4);
     m_bubble->layout()->invalidate();
     m_bubble->setFixedHeight(m_bubble->layout()->sizeHint().height());
     const QSize size = m_bubble->size();
