@@ -110,6 +110,35 @@ class FusionsTest : public QObject {
                                            << "float[6,3] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 7, "
                                               "6, 9, 8}, float[3] B = {0.1, 0.2, 0.3}"
                                            << "MatMul";
+        const auto floats = [](const char* name, const char* shape, std::size_t count, float least) {
+            QStringList values;
+            for (const float value : randomFloats(count, 3))
+                values << QString::number(static_cast<double>(std::max(value, least)), 'f', 6);
+            return QStringLiteral("float[%1] %2 = {%3}").arg(shape, name, values.join(", "));
+        };
+        const auto norm = [&](const char* shape, std::size_t count) {
+            return QStringList{floats("S", shape, count, -9), floats("T", shape, count, -9),
+                               floats("M", shape, count, -9), floats("V", shape, count, 0.1f)}
+                .join(", ");
+        };
+        // Padding makes lines longer than the blocks of pixels that are scaled together.
+        const QString normalized = "N = BatchNormalization <epsilon = 0.01> (C, S, T, M, V) Y = Relu (N)";
+        QTest::newRow("normalized convolution")
+            << "C = Conv <pads = [70, 70]> (X, W, B) " + normalized
+            << floats("W", "5,4,3", 60, -9) + ", " + floats("B", "5", 5, -9) + ", " + norm("5", 5)
+            << "Conv Relu";
+        QTest::newRow("normalized pointwise convolution")
+            << "L = Concat <axis = 2> (" + QStringList(20, "X").join(", ") + ") C = Conv (L, W) " + normalized
+            << floats("W", "5,4,1", 20, -9) + ", " + norm("5", 5) << "Concat Conv Relu";
+        QTest::newRow("normalized depthwise convolution")
+            << "C = Conv <pads = [70, 70], group = 4> (X, W) " + normalized
+            << floats("W", "4,1,3", 12, -9) + ", " + norm("4", 4) << "Conv Relu";
+        QTest::newRow("normalized convolution with groups, without activation")
+            << "C = Conv <pads = [70, 70], group = 2> (X, W) Y = BatchNormalization (C, S, T, M, V)"
+            << floats("W", "6,2,3", 36, -9) + ", " + norm("6", 6) << "Conv";
+        QTest::newRow("normalized and read by another node")
+            << "C = Conv (X, W) N = BatchNormalization (C, S, T, M, V) Y = Add (N, C)"
+            << floats("W", "4,4,1", 16, -9) + ", " + norm("4", 4) << "Conv BatchNormalization Add";
     }
     void fused() {
         QFETCH(QString, body);

@@ -2,10 +2,21 @@
 // Conv. The weight must be constant: networks with computed weights are not quantized.
 #include "base/error.h"
 #include "runtime/operators/operators.h"
+#include "runtime/ordered/channel_scale.h"
 #include "runtime/ordered/ordered_product.h"
 
 namespace quantloupe {
 namespace {
+
+/// The BatchNormalization after a convolution that fusions.h fused into it: inputs 3 to 6.
+std::optional<ChannelScale> fusedScale(const NodeContext& context) {
+    if (!context.has(3)) return std::nullopt;
+    std::span<const float> values[4];
+    for (std::size_t i = 0; i < 4; ++i)
+        values[i] = context.needConstant(i + 3, "a parameter of the batch normalization").floats();
+    return batchNormScale(values[0], values[1], values[2], values[3],
+                          context.node.attributes.real("epsilon", 1e-5f));
+}
 
 CompiledNode compileConv(const NodeContext& context) {
     requireFloat(context, 0);
@@ -37,6 +48,8 @@ CompiledNode compileConv(const NodeContext& context) {
         if (spec.bias->size() != weight.dims()[0])
             failInput("the bias has {} values for {} channels", spec.bias->size(), weight.dims()[0]);
     }
+    const std::optional<ChannelScale> scale = fusedScale(context);
+    if (scale) spec.scale = &*scale;
     spec.activation = context.activation;
     return {{spec.output}, makeConvolution(spec)};
 }

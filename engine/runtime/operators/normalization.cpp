@@ -4,21 +4,10 @@
 
 #include "base/error.h"
 #include "runtime/operators/operators.h"
-#include "runtime/simd.h"
+#include "runtime/ordered/channel_scale.h"
 
 namespace quantloupe {
 namespace {
-
-QUANTLOUPE_SIMD void scaleChannels(const float* in, const float* factor, const float* offset, float* out,
-                                   std::size_t pixels, std::size_t channels, Activation bounds) {
-    const float low = bounds.low, high = bounds.high;
-    for (std::size_t i = 0; i < pixels; ++i, in += channels, out += channels)
-        for (std::size_t c = 0; c < channels; ++c) {
-            const float x = in[c] * factor[c] + offset[c];
-            const float bounded = x < low ? low : x;
-            out[c] = bounded > high ? high : bounded;
-        }
-}
 
 /// Uses the mean and variance of the current batch (opset 14), as in exported weight standardization. Outputs
 /// 1 and 2 are the running mean and variance.
@@ -88,11 +77,7 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
         if (values[i].size() != channels)
             failInput("the {} has {} values for {} channels", names[i], values[i].size(), channels);
     }
-    std::vector<float> factor(channels), offset(channels);
-    for (std::size_t c = 0; c < channels; ++c) {
-        factor[c] = values[0][c] / std::sqrt(values[3][c] + epsilon);
-        offset[c] = values[1][c] - values[2][c] * factor[c];
-    }
+    const ChannelScale scale = batchNormScale(values[0], values[1], values[2], values[3], epsilon);
     const auto batch = static_cast<std::size_t>(desc.dims[0]);
     const std::size_t spatial = batch * channels == 0 ? 0 : desc.count() / (batch * channels);
     const bool last = desc.layout == Layout::ChannelsLast;
@@ -100,13 +85,12 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
     return {{desc}, makeKernel([=](const KernelArguments& a) {
                 const auto* in = static_cast<const float*>(a.inputs[0]);
                 auto* out = static_cast<float*>(a.outputs[0]);
-                if (last)
-                    return scaleChannels(in, factor.data(), offset.data(), out, batch * spatial, channels,
-                                         bounds);
-                for (std::size_t i = 0; i < batch * channels; ++i, in += spatial, out += spatial)
+                if (last) return scaleChannels(scale, in, out, batch * spatial, bounds);
+                for (std::size_t i = 0; i < batch * channels; ++i, in += spatial, out += spatial) {
+                    const float factor = scale.factor[i % channels], offset = scale.offset[i % channels];
                     for (std::size_t s = 0; s < spatial; ++s)
-                        out[s] = std::min(bounds.high, std::max(bounds.low, in[s] * factor[i % channels] +
-                                                                                offset[i % channels]));
+                        out[s] = std::min(bounds.high, std::max(bounds.low, in[s] * factor + offset));
+                }
             })};
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "runtime/operators/convolution_geometry.h"
+#include "runtime/ordered/channel_scale.h"
 #include "runtime/ordered/matrix_product.h"
 #include "runtime/ordered/ordered_tiles.h"
 #include "runtime/simd.h"
@@ -36,15 +37,24 @@ class ConvolutionKernel : public Kernel {
           m_channels(extent(spec.input.dims[1])),
           m_filters(extent(spec.output.dims[1])),
           m_groups(extent(spec.groups)) {
-        if (spec.activation != nullptr) m_bounds = *spec.activation;
+        if (spec.scale != nullptr) m_scale = *spec.scale;
+        if (spec.activation != nullptr)
+            (spec.scale != nullptr ? m_scaledBounds : m_bounds) = *spec.activation;
     }
     std::size_t weightBytes() const override { return m_weight.size() * sizeof(float); }
 
   protected:
+    /// Applies the batch normalization, if there is one, to output pixels that are still in the cache.
+    void scale(float* outputs, std::size_t pixels) const {
+        if (!m_scale.factor.empty()) scaleChannels(m_scale, outputs, pixels, m_scaledBounds);
+    }
+
     ConvolutionGeometry m_geometry;
     std::size_t m_images, m_channels, m_filters, m_groups;
     AlignedVector<float> m_weight, m_bias;
-    Activation m_bounds;
+    Activation m_bounds;  ///< before the batch normalization
+    ChannelScale m_scale;
+    Activation m_scaledBounds;  ///< after it
 };
 
 class FusedConvolution final : public ConvolutionKernel {
@@ -93,7 +103,7 @@ class FusedConvolution final : public ConvolutionKernel {
         // The pixels of all images are rows of one product; the sum of a row does not depend on the other
         // rows.
         const std::size_t pixels = m_images * m_geometry.outputPixels(),
-                          together = m_pointwise ? pixels : kRowsTogether;
+                          together = m_pointwise && m_scale.factor.empty() ? pixels : kRowsTogether;
         for (std::size_t first = 0; first < pixels; first += together) {
             product.rows = std::min(together, pixels - first);
             for (std::size_t g = 0; g < m_groups; ++g) {
@@ -107,6 +117,7 @@ class FusedConvolution final : public ConvolutionKernel {
                 else
                     multiplyPacked(product);
             }
+            scale(static_cast<float*>(arguments.outputs[0]) + first * m_filters, product.rows);
         }
     }
 
@@ -172,13 +183,17 @@ class DepthwiseConvolution final : public ConvolutionKernel {
         for (std::size_t n = 0; n < m_images; ++n) {
             const float* in =
                 static_cast<const float*>(arguments.inputs[0]) + n * m_geometry.inputPixels() * m_channels;
+            constexpr std::size_t kTogether = 32;  // pixels that are scaled while they are in the cache
             for (std::size_t p = 0; p < pixels; ++p, pixel.result += m_channels) {
+                if (p % kTogether == 0 && p > 0) scale(pixel.result - kTogether * m_channels, kTogether);
                 const auto& located = walk.at(p);
                 for (std::size_t t = 0; t < taps; ++t)
                     from[t] = located[t] < 0 ? m_zeros.data()
                                              : in + static_cast<std::size_t>(located[t]) * m_channels;
                 best.depthwise(pixel);
             }
+            const std::size_t left = pixels == 0 ? 0 : (pixels - 1) % kTogether + 1;
+            scale(pixel.result - left * m_channels, left);
         }
     }
 

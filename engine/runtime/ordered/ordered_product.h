@@ -11,6 +11,8 @@
 
 namespace quantloupe {
 
+struct ChannelScale;
+
 struct ConvolutionSpec {
     TensorDesc input, output;  ///< float32, channels last
     Window window;
@@ -18,6 +20,9 @@ struct ConvolutionSpec {
     /// [O, I/groups, k...]; for a transposed convolution [I, O/groups, k...]
     const Constant* weight = nullptr;
     const Constant* bias = nullptr;  ///< [O] or null
+    /// Applied to the sums, like a BatchNormalization after the convolution; null for none. Not for
+    /// transposed convolutions.
+    const ChannelScale* scale = nullptr;
     const Activation* activation = nullptr;
 };
 /// For 1 to 3 spatial dimensions. Input 0 of the kernel is the image; the kernel stores weight and bias.

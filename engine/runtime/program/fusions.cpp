@@ -99,6 +99,29 @@ std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     return chain.made(nodeOf("MatMul", {product.input(0), product.input(1), bias}));
 }
 
+/// Conv, then BatchNormalization with the statistics of the training: inputs 3 to 6 of the Conv.
+std::optional<Fusion> normalizedConvolution(const FusionScope& scope, NodeId first) {
+    const Node& convolution = scope.graph.node(first);
+    const Constant* weight = scope.constant(convolution.input(1));
+    if (weight == nullptr || weight->dims().empty() || convolution.inputs.size() > 3) return std::nullopt;
+    Chain chain(scope, first);
+    if (!chain.follow("BatchNormalization")) return std::nullopt;
+    const Node& norm = chain.last();
+    if (norm.attributes.integer("training_mode", 0) != 0 || norm.outputs.size() != 1 ||
+        norm.input(0) != convolution.output() || norm.inputs.size() != 5)
+        return std::nullopt;
+    Node node = nodeOf("Conv", {convolution.input(0), convolution.input(1), convolution.input(2)},
+                       convolution.attributes);
+    for (std::size_t i = 1; i < 5; ++i) {
+        const Constant* values = norm.input(i).valid() ? scope.constant(norm.input(i)) : nullptr;
+        if (values == nullptr || values->type() != DataType::Float32 || values->size() != weight->dims()[0])
+            return std::nullopt;
+        node.inputs.push_back(norm.input(i));
+    }
+    node.attributes.set("epsilon", norm.attributes.real("epsilon", 1e-5f));
+    return chain.made(std::move(node));
+}
+
 /// x / scale or x * scale as an attribute; empty if the node is neither.
 std::optional<Attributes> scaleOf(const Chain& chain, TensorId x) {
     const Node& node = chain.last();
@@ -256,6 +279,7 @@ std::optional<Fusion> findFusion(const FusionScope& scope, NodeId first) {
     const Node& node = scope.graph.node(first);
     if (!node.domain.empty()) return std::nullopt;
     if (node.op == "MatMul") return biasedProduct(scope, first);
+    if (node.op == "Conv") return normalizedConvolution(scope, first);
     if (node.op == "ReduceMean") return composedLayerNorm(scope, first);
     if (node.op == "Div" || node.op == "Mul")
         if (auto gelu = erfGelu(scope, first)) return gelu;

@@ -221,6 +221,8 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
 
 std::optional<Fusion> ProgramCompiler::fusionAt(NodeId id) const {
     const auto& spec = m_program->m_spec;
+    // A quantized convolution has a kernel on codes, which does not normalize.
+    if (m_graph.node(id).op == "Conv" && spec.codes.contains(m_graph.node(id).input(1))) return std::nullopt;
     const auto constant = [&](TensorId tensor) -> const Constant* {
         const auto found = m_constants.find(tensor);
         return found != m_constants.end() ? found->second.get() : m_graph.constantOf(tensor);
