@@ -266,11 +266,12 @@ class PresetOracleTest : public QObject {
         QVERIFY(foundActivations >= activations);
         QVERIFY2(weights <= 0, "weights are missing");
         // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it
-        // differs from itself by 29 dB or less if biases change by a millionth. tf_enhanced has other scales
-        // (docs/calibration.md).
+        // differs from itself by 29 dB or less if biases change by a millionth. AIMET's tf_enhanced is for
+        // weights, too, but not in the preset.
         const bool sensitive =
             activations == 0 || (run.startsWith("ort_quant_vit_cifar10") && run.endsWith("symact"));
-        const double wanted = sensitive                                        ? 22
+        const double wanted = activations == 0                                 ? 26
+                              : sensitive                                      ? 22
                               : onnxRuntime && model.startsWith("vit_cifar10") ? 25
                               : model.startsWith("vit_2_blocks")               ? 100
                                                                                : 35;
