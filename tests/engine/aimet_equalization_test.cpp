@@ -89,12 +89,12 @@ class AimetEqualizationTest : public QObject {
         }
     }
     void setsOfMobileNet() {
-        if (test::assets().empty()) QSKIP("the folder of models is missing");
         QFETCH(int, replace);
         TransformOptions options = aimet();
         options.replaceRelu6 = static_cast<ReplaceRelu6>(replace);
         const std::string model = QByteArray(QTest::currentDataTag()).split(',').front().toStdString();
-        const auto p = prepare(loadModel(test::assets() / "models" / (model + ".onnx")).graph, options);
+        QUANTLOUPE_ASSET(path, "models/" + model + ".onnx");
+        const auto p = prepare(loadModel(path).graph, options);
         QTEST(int(p.sets.size()), "sets");
     }
 
@@ -125,7 +125,6 @@ class AimetEqualizationTest : public QObject {
         row("clip_0_20_initializers", false, true, "clips at 0 and 20");
     }
     void corners() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(bool, equalized);
         QFETCH(bool, same);
         QFETCH(QString, said);

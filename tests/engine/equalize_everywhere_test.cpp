@@ -416,15 +416,14 @@ class EqualizeEverywhereTest : public QObject {
         QTest::newRow("mlperf_tiny_vww_mobilenet") << 27;
         QTest::newRow("vww_mobilenet_unequalized") << 27;
         QTest::newRow("mlperf_tiny_ad01_autoencoder") << 9;
+        QTest::newRow("vit_2_blocks") << 0;
         QTest::newRow("vit_cifar10") << 0;
     }
     void realNetworks() {
-        if (test::assets().empty()) QSKIP("the folder of models is missing");
+        QUANTLOUPE_ASSET(path, std::string("models/") + QTest::currentDataTag() + ".onnx");
         TransformOptions options = everywhere(-1);
         options.replaceRelu6 = ReplaceRelu6::All;
-        const auto p = prepare(
-            loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph,
-            options);
+        const auto p = prepare(loadModel(path).graph, options);
         for (const std::string& notice : p.notices) qInfo("%s", notice.c_str());
         float widest = 1;
         for (const EqualizationJunction& j : p.junctions)

@@ -210,15 +210,15 @@ class GroupsTest : public QObject {
         QTest::addColumn<QString>("file");
         QTest::addColumn<int>("most");
         QTest::newRow("mobilenetv2") << "mobilenetv2_cifar10" << 40;
+        QTest::newRow("vit, 2 blocks") << "vit_2_blocks" << 60;
         QTest::newRow("vit") << "vit_cifar10" << 60;
         QTest::newRow("resnet8") << "mlperf_tiny_resnet8" << 24;
     }
     void realModels() {
         QFETCH(const QString, file);
         QFETCH(const int, most);
-        if (test::assets().empty()) QSKIP("no folder of test assets");
-        const GraphPtr graph =
-            loadModel(test::assets() / QString("models/%1.onnx").arg(file).toStdString()).graph;
+        QUANTLOUPE_ASSET(path, "models/" + file.toStdString() + ".onnx");
+        const GraphPtr graph = loadModel(path).graph;
         LayoutOptions options;
         for (const Group& group : findGroups(*graph))
             if (group.block) options.collapsed.push_back(group.name);

@@ -266,15 +266,15 @@ void PictureTest::smallGraphs() {
 
 void PictureTest::realModels_data() {
     QTest::addColumn<QString>("file");
-    for (const char* name :
-         {"mobilenetv2_cifar10", "vit_cifar10", "mlperf_tiny_resnet8", "vww_mobilenet_unequalized"})
+    for (const char* name : {"mobilenetv2_cifar10", "vit_2_blocks", "vit_cifar10", "mlperf_tiny_resnet8",
+                             "vww_mobilenet_unequalized"})
         QTest::newRow(name) << QString("models/%1.onnx").arg(name);
 }
 
 void PictureTest::realModels() {
     QFETCH(const QString, file);
-    if (test::assets().empty()) QSKIP("no folder of test assets");
-    const GraphPtr graph = loadModel(test::assets() / file.toStdString()).graph;
+    QUANTLOUPE_ASSET(path, file.toStdString());
+    const GraphPtr graph = loadModel(path).graph;
     const Picture first = layoutPicture(*graph);  // also loads Graphviz's plugins
     const double begin = cpuMilliseconds();
     const Picture picture = layoutPicture(*graph);

@@ -167,7 +167,6 @@ class QuarkEqualizationTest : public QObject {
         row("clip_0_20_constants", false, false);
     }
     void corners() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(bool, quarkEqualizes);
         QFETCH(bool, same);
         TransformOptions options = quark(1, true);
@@ -217,22 +216,21 @@ class QuarkEqualizationTest : public QObject {
                                 << model << steps << bias << relu6;
     }
     void againstQuark() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(QString, model);
         QFETCH(int, steps);
         QFETCH(bool, bias);
         QFETCH(bool, relu6);
+        QUANTLOUPE_ASSET(file, QString("oracles/cle_quark_%1_steps%2_appendbias%3_relu6%4.npz")
+                                   .arg(model)
+                                   .arg(steps)
+                                   .arg(int(bias))
+                                   .arg(int(relu6))
+                                   .toStdString());
         TransformOptions options = quark(steps, bias);
         if (relu6) options.replaceRelu6 = ReplaceRelu6::All;
         const auto p =
-            prepare(loadModel(test::assets() / "models" / (model + ".onnx").toStdString()).graph, options);
-        const auto oracle = loadNpz(test::assets() / "oracles" /
-                                    QString("cle_quark_%1_steps%2_appendbias%3_relu6%4.npz")
-                                        .arg(model)
-                                        .arg(steps)
-                                        .arg(int(bias))
-                                        .arg(int(relu6))
-                                        .toStdString());
+            prepare(loadModel(test::asset("models/" + model.toStdString() + ".onnx")).graph, options);
+        const auto oracle = loadNpz(file);
         const Mask dead = deadIn(p);
         double weights = 0, biases = 0, wider = 0;
         float largestBias = 0, theirLargestBias = 0;

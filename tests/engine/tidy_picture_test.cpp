@@ -266,15 +266,14 @@ class TidyPictureTest : public QObject {
 
     void realModelsTidyAndWrapped_data() {
         QTest::addColumn<QString>("file");
-        for (const char* name :
-             {"mobilenetv2_cifar10", "vit_cifar10", "vit_cifar10_opset20", "mlperf_tiny_resnet8"})
+        for (const char* name : {"mobilenetv2_cifar10", "vit_2_blocks", "vit_2_blocks_opset20", "vit_cifar10",
+                                 "vit_cifar10_opset20", "mlperf_tiny_resnet8"})
             QTest::newRow(name) << QString(name);
     }
     void realModelsTidyAndWrapped() {
         QFETCH(const QString, file);
-        if (test::assets().empty()) QSKIP("no folder of test assets");
-        const GraphPtr graph =
-            loadModel(test::assets() / QString("models/%1.onnx").arg(file).toStdString()).graph;
+        QUANTLOUPE_ASSET(path, "models/" + file.toStdString() + ".onnx");
+        const GraphPtr graph = loadModel(path).graph;
         LayoutOptions options;
         options.tidy = true;
         QCOMPARE(flaw(layoutPicture(*graph, options)), QString());

@@ -273,11 +273,10 @@ class TransformTest : public QObject {
         row("mlperf_tiny_ad01_autoencoder", 9, 0, 0, 0);
     }
     void counts() {
-        if (test::assets().empty()) QSKIP("the folder of models is missing");
+        QUANTLOUPE_ASSET(path, std::string("models/") + QTest::currentDataTag() + ".onnx");
         TransformOptions options = aimet();
         options.replaceRelu6 = ReplaceRelu6::Between;
-        const auto source =
-            loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph;
+        const auto source = loadModel(path).graph;
         const auto p = prepare(source, options);
         QTEST(p.foldedBatchNorms, "folded");
         QTEST(p.replacedClips, "clips");
@@ -303,17 +302,16 @@ class TransformTest : public QObject {
     }
     /// Weights and biases of every layer after each stage.
     void againstAimet() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(QString, model);
         QFETCH(QString, stage);
+        QUANTLOUPE_ASSET(file, QString("oracles/cle_aimet_%1_%2.npz").arg(model, stage).toStdString());
         TransformOptions options;
         if (stage != "folded") options.replaceRelu6 = ReplaceRelu6::Between;
         if (stage == "cls" || stage == "final") options.equalization.profile = EqualizationProfile::Aimet;
         options.highBiasFold = stage == "final";
         const auto p =
-            prepare(loadModel(test::assets() / "models" / (model + ".onnx").toStdString()).graph, options);
-        const auto oracle = loadNpz(test::assets() / "oracles" /
-                                    QString("cle_aimet_%1_%2.npz").arg(model, stage).toStdString());
+            prepare(loadModel(test::asset("models/" + model.toStdString() + ".onnx")).graph, options);
+        const auto oracle = loadNpz(file);
         Deviation weights, biases;
         double worst = 0;
         std::size_t layers = 0;

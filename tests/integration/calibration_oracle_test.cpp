@@ -84,7 +84,6 @@ class CalibrationOracleTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
         const auto file = m_assets / "models/mobilenetv2_cifar10.onnx";
         m_source = loadModel(file).graph;
         m_prepared = prepare(m_source, {});
@@ -192,12 +191,18 @@ class CalibrationOracleTest : public QObject {
     void aimet_data() {
         QTest::addColumn<QString>("preset");
         QTest::addColumn<CalibrationMethod>("method");
-        QTest::newRow("min_max") << "W8A8_minmax_pertensor" << CalibrationMethod::MinMax;
-        QTest::newRow("tf_enhanced") << "W8A8_tfenhanced_pertensor" << CalibrationMethod::TfEnhanced;
+        QTest::addColumn<int>("different");
+        QTest::addColumn<double>("worst");
+        QTest::newRow("min_max") << "W8A8_minmax_pertensor" << CalibrationMethod::MinMax << 0 << 3e-4;
+        // Five other candidates of the coarse grid: sums in AIMET's network are rounded in another order. Its
+        // choice for equal values is tested in calibration_methods_test.
+        QTest::newRow("tf_enhanced") << "W8A8_tfenhanced_pertensor" << CalibrationMethod::TfEnhanced << 5
+                                     << 0.09;
     }
     void aimet() {
         QFETCH(QString, preset);
         QFETCH(CalibrationMethod, method);
+        QFETCH(double, worst);
         const json truth = oracle("aimet_mobilenetv2_cifar10_" + preset.toStdString() + ".encodings");
         std::map<std::string, json> parameters;
         for (const json& entry : truth["param_encodings"]) parameters[entry["name"]] = entry;
@@ -234,13 +239,7 @@ class CalibrationOracleTest : public QObject {
         qInfo("weights:");
         weights.tell();
         QCOMPARE(weights.compared, 53);
-        if (method == CalibrationMethod::TfEnhanced) {
-            // AIMET 2.42 does not behave as its published source code; see docs/calibration.md.
-            QVERIFY2(weights.median() < 0.01 && weights.worst < 0.25,
-                     qPrintable(QString::number(weights.median())));
-        } else {
-            QCOMPARE(weights.different.size(), 0u);
-        }
+        QCOMPARE(weights.different.size(), 0u);
 
         Prepared quantized = m_prepared;
         quantized.graph = builder.build();
@@ -260,13 +259,9 @@ class CalibrationOracleTest : public QObject {
         qInfo("activations: %d zero points differ", offsets);
         comparison.tell();
         QCOMPARE(comparison.compared, 48);
-        if (method == CalibrationMethod::TfEnhanced) {
-            // Ours clips less.
-            QVERIFY2(comparison.median() < 0.25 && comparison.worst < 0.6,
-                     qPrintable(QString::number(comparison.median())));
-            return;
-        }
-        QCOMPARE(comparison.different.size(), 0u);
+        QTEST(int(comparison.different.size()), "different");
+        QVERIFY2(comparison.worst <= worst, qPrintable(QString::number(comparison.worst)));
+        QVERIFY2(comparison.median() < 1e-4, qPrintable(QString::number(comparison.median())));
         QCOMPARE(offsets, 0);
     }
 };

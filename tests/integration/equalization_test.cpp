@@ -86,7 +86,7 @@ class EqualizationTest : public QObject {
     SmallNetwork m_small;
 
     std::unique_ptr<Session> open(const char* model, SessionOptions options = {}) const {
-        return test::openSession(m_assets / "models" / (std::string(model) + ".onnx"),
+        return test::openSession(test::asset(std::string("models/") + model + ".onnx"),
                                  m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration",
                                  options);
     }
@@ -95,7 +95,6 @@ class EqualizationTest : public QObject {
     /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins
     /// it, equalization restores it.
     void anUnequalizedNetwork() {
-        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto sqnr = [](Session& session, const QuantizationConfig& config) {
             const EvaluationPtr result = session.evaluate(config, Depth::Accuracy);
             return *result->quantized->sqnrDb;
@@ -123,7 +122,6 @@ class EqualizationTest : public QObject {
         QTest::newRow("with calibration data") << int(BiasCorrection::Empirical) << 0.91;
     }
     void fourBitsPerTensor() {
-        if (m_assets.empty()) QSKIP("the folder of models is missing");
         QFETCH(int, correction);
         QFETCH(double, least);
         QuantizationConfig config = presetConfig("w4a8");
@@ -190,7 +188,6 @@ class EqualizationTest : public QObject {
 
     /// Exact ones are not flagged.
     void exactTransformsAreNotFlagged() {
-        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
         QVERIFY(!test::lines(result->notices).contains("change the float network"));
@@ -357,11 +354,13 @@ class EqualizationTest : public QObject {
     /// per block, and the head's.
     void migrationKeepsTheFunction_data() {
         QTest::addColumn<int>("inputs");
+        QTest::newRow("vit_2_blocks") << 9;
+        QTest::newRow("vit_2_blocks_opset20") << 9;
         QTest::newRow("vit_cifar10") << 25;
         QTest::newRow("vit_cifar10_opset20") << 25;
     }
     void migrationKeepsTheFunction() {
-        if (m_assets.empty()) QSKIP("the folder of models is missing");
+        QUANTLOUPE_NEEDS(std::string("models/") + QTest::currentDataTag() + ".onnx");
         const auto session = open(QTest::currentDataTag(), {0, 16, 16});
         QuantizationConfig config;
         config.calibration.samples = 16;
@@ -372,8 +371,7 @@ class EqualizationTest : public QObject {
     }
 
     void migrationWithoutDataIsReported() {
-        if (m_assets.empty()) QSKIP("the folder of models is missing");
-        Session session(loadModel(m_assets / "models/vit_cifar10.onnx"));
+        Session session(loadModel(m_assets / "models/vit_2_blocks.onnx"));
         QuantizationConfig config;
         config.refine.migration = 0.5;
         const auto result = session.evaluate(config, Depth::States);

@@ -85,14 +85,12 @@ class ForeignToolsTest : public QObject {
   private:
     QTemporaryDir m_folder;
     fs::path m_model = demoFolder() / "mobilenetv2_cifar10.onnx";
-    /// Uses a thousand images if available: half a point of the demo's five hundred is only two images.
-    fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
+    /// A thousand images: half a point of the demo's five hundred is only two images.
+    fs::path m_images = assets() / "data/cifar10";
 
     QString file(const QString& name) const { return m_folder.filePath(name); }
-    fs::path evaluation() const { return m_images.empty() ? demoFolder() / "val" : m_images / "val"; }
-    fs::path calibration() const {
-        return m_images.empty() ? demoFolder() / "calibration" : m_images / "calibration";
-    }
+    fs::path evaluation() const { return m_images / "val"; }
+    fs::path calibration() const { return m_images / "calibration"; }
     QStringList data() const {
         return {"--data", text(evaluation()), "--calibration-data", text(calibration())};
     }

@@ -58,11 +58,10 @@ class OnnxRuntimeTest : public QObject {
         process.start(m_python, {"-c", "import onnxruntime, numpy, PIL"});
         if (!process.waitForFinished(60000) || process.exitCode() != 0)
             QSKIP("Python with onnxruntime, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
-        const fs::path assets = test::assets();
         const fs::path demo = test::demoFolder();
         m_model = demo / "mobilenetv2_cifar10.onnx";
-        m_images = assets.empty() ? demo / "val" : assets / "data/cifar10/val";
-        m_calibration = assets.empty() ? demo / "calibration" : assets / "data/cifar10/calibration";
+        m_images = test::assets() / "data/cifar10/val";
+        m_calibration = test::assets() / "data/cifar10/calibration";
     }
 
     void quantizedModels_data() {

@@ -56,24 +56,23 @@ class OracleTest : public QObject {
   private:
     fs::path m_assets = test::assets();
     std::unique_ptr<Session> open(const std::string& model) const {
-        return test::openSession(m_assets / "models" / (model + ".onnx"), m_assets / "data/cifar10/val",
+        return test::openSession(test::asset("models/" + model + ".onnx"), m_assets / "data/cifar10/val",
                                  m_assets / "data/cifar10/calibration");
     }
-    fs::path oracle(const std::string& name) const { return m_assets / "oracles" / name; }
+    fs::path oracle(const std::string& name) const { return test::asset("oracles/" + name); }
 
   private Q_SLOTS:
-    void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
-    }
 
     void floatOutputs_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8",
-                                  "vit_cifar10", "vit_cifar10_opset20"})
+        for (const char* model :
+             {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8", "vit_2_blocks",
+              "vit_2_blocks_opset20", "vit_cifar10", "vit_cifar10_opset20"})
             QTest::newRow(model) << model;
     }
     void floatOutputs() {
         QFETCH(QString, model);
+        QUANTLOUPE_NEEDS("models/" + model.toStdString() + ".onnx");
         const auto session = open(model.toStdString());
         const ConstantPtr found = session->outputs(std::nullopt).at(0);
         auto truth = loadNpz(oracle("float_" + model.toStdString() + ".npz"));
@@ -85,12 +84,12 @@ class OracleTest : public QObject {
         QVERIFY2(flips <= 1, qPrintable(QString("%1 of 1000 predictions differ").arg(flips)));
     }
 
-    void photosThroughAnAntialiasedResize() {
+    void imagesThroughAnAntialiasedResize() {
         const fs::path model = m_assets / "models/mlperf_tiny_vww_mobilenet.onnx";
         Session session(loadModel(model));
         const auto inputs = inputSpecsOf(session.graph());
         const auto photos =
-            openDataset(m_assets / "data/photos", inputs, loadPreprocess(*preprocessBeside(model)));
+            openDataset(m_assets / "data/collages", inputs, loadPreprocess(*preprocessBeside(model)));
         session.setData(photos, photos);
         const ConstantPtr truth = loadNpz(oracle("float_mlperf_tiny_vww_mobilenet.npz")).at("logits");
         const double error = relativeError(truth->floats(), session.outputs(std::nullopt).at(0)->floats());
@@ -175,9 +174,9 @@ class OracleTest : public QObject {
     }
     void transformsKeepTheFunction() {
         QFETCH(QString, model);
-        auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"),
-                                         m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration",
-                                         {0, 64, 32});
+        QUANTLOUPE_ASSET(file, "models/" + model.toStdString() + ".onnx");
+        auto session = test::openSession(file, m_assets / "data/cifar10/val",
+                                         m_assets / "data/cifar10/calibration", {0, 64, 32});
         QuantizationConfig config;
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;
         config.transforms.equalization.profile = EqualizationProfile::Aimet;

@@ -40,7 +40,6 @@ class PresetExportTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
         if (!test::runsInPython({"-c", "import onnxruntime, numpy"}))
             QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
     }
@@ -51,7 +50,8 @@ class PresetExportTest : public QObject {
         const auto row = [](const char* model, const std::string& preset) {
             QTest::addRow("%s, %s", model, preset.c_str()) << model << QString::fromStdString(preset);
         };
-        for (const char* model : {"mlperf_tiny_resnet8", "mobilenetv2_cifar10", "vit_cifar10"})
+        for (const char* model :
+             {"mlperf_tiny_resnet8", "mobilenetv2_cifar10", "vit_2_blocks", "vit_cifar10"})
             for (const PresetInfo& preset : presets()) row(model, preset.name);
     }
     void onnxRuntimeMatchesTheSimulation() {
@@ -62,7 +62,7 @@ class PresetExportTest : public QObject {
         SessionOptions options;
         options.samples = images;
         options.arithmetic = Arithmetic::Simulation;
-        const fs::path file = m_assets / "models" / (model.toStdString() + ".onnx");
+        QUANTLOUPE_ASSET(file, "models/" + model.toStdString() + ".onnx");
         const auto session = test::openSession(file, m_assets / "data/cifar10/val",
                                                m_assets / "data/cifar10/calibration", options);
         QuantizationConfig config = presetConfig(preset.toStdString());

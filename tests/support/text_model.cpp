@@ -35,9 +35,17 @@ LoadedModel textModel(const std::string& text) {
     return parseModel(bytes.data(), bytes.size());
 }
 
-std::filesystem::path assets() {
-    const std::filesystem::path folder = QUANTLOUPE_TEST_ASSETS;
-    return std::filesystem::exists(folder / "models") ? folder : std::filesystem::path();
+std::filesystem::path assets() { return QUANTLOUPE_SOURCE_DIR "/tests/assets"; }
+
+std::filesystem::path asset(const std::string& path) {
+    for (const std::filesystem::path& folder : {assets(), std::filesystem::path(QUANTLOUPE_TEST_ASSETS)})
+        if (std::filesystem::exists(folder / path)) return folder / path;
+    return {};
+}
+
+std::string missingAsset(const std::string& path) {
+    return "larger comparison, optional: " + path +
+           " is not in tests/assets, and the full test material is not there (tests/assets/README.md)";
 }
 
 }  // namespace quantloupe::test

@@ -19,8 +19,21 @@ std::string textModelBytes(const std::string& text);
 /// data).
 std::string externalModelBytes(const std::string& location);
 
-/// Returns the folder of models, data and oracles; empty if there is none (then the test reports that it is
-/// skipped).
+/// Returns the folder of models, data and oracles in the repository (tests/assets/README.md).
 std::filesystem::path assets();
 
+/// Returns the path of a model, data set or oracle, for example "models/vit_cifar10.onnx": in assets(), else
+/// in the full test material; empty if neither has it.
+std::filesystem::path asset(const std::string& path);
+/// Why a test is skipped if asset(path) is empty.
+std::string missingAsset(const std::string& path);
+
 }  // namespace quantloupe::test
+
+/// Skips the test if the asset is only in the full test material and that is not there.
+#define QUANTLOUPE_NEEDS(file) \
+    if (quantloupe::test::asset(file).empty()) QSKIP(quantloupe::test::missingAsset(file).c_str())
+/// The same, and declares the asset's path.
+#define QUANTLOUPE_ASSET(variable, file) \
+    QUANTLOUPE_NEEDS(file);              \
+    const std::filesystem::path variable = quantloupe::test::asset(file)

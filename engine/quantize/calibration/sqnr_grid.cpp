@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/calibration/sqnr_grid.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace quantloupe {
@@ -9,20 +10,15 @@ SqnrGrid::SqnrGrid(float min, float max) {
     if (min == max) max = std::max(max, min + 0.01f);
     const float center = (max + min) / 2;
     const float low = center - 3 * (center - min), high = center + 3 * (max - center);
-    const float width = (high - low) / static_cast<float>(kBuckets);
-    for (int i = 0; i < kBuckets; ++i)
-        m_left[static_cast<std::size_t>(i)] = low + static_cast<float>(i) * width;
-    m_width = static_cast<float>(m_left[1] - m_left[0]);
-    m_offset = static_cast<float>(m_left[0]) / m_width;
+    m_width = (static_cast<double>(high) - static_cast<double>(low)) / kBuckets;
+    m_first = std::floor(static_cast<double>(low) / m_width);
+    m_perWidth = static_cast<float>(1 / m_width);
 }
 
 void SqnrGrid::add(std::span<const float> values) {
     for (const float value : values) {
-        const float position = value / m_width - m_offset;
-        if (!(position > -0.5f && position < static_cast<float>(kBuckets))) continue;
-        auto bucket = static_cast<std::int32_t>(position);  // truncated: -0.5 to 0 is bucket 0
-        if (position - static_cast<float>(bucket) >= 0.5f) ++bucket;
-        if (bucket < kBuckets) ++m_counts[static_cast<std::size_t>(bucket)];
+        const double position = static_cast<double>(value * m_perWidth) - m_first;
+        if (position >= 0 && position < kBuckets) ++m_counts[static_cast<std::size_t>(position)];
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The histogram of AIMET's TF-enhanced method: 512 buckets over three times the range of the first sample. A
-// value is counted in the bucket whose left edge is nearest; values outside the buckets are dropped.
+// The histogram of AIMET's TF-enhanced method: 1536 buckets over three times the range of the first sample,
+// 512 of them in that range. Their edges are multiples of the bucket width; values outside the buckets are
+// dropped. Measured on the released aimet-onnx 2.42 through its get_stats_histogram(): equal to the last bit.
 
 #include <array>
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace quantloupe {
 
 class SqnrGrid {
   public:
-    static constexpr int kBuckets = 512;
+    static constexpr int kBuckets = 1536;
 
     SqnrGrid() = default;
     /// Takes the smallest and largest value of the first sample that is not all zero.
@@ -21,14 +22,15 @@ class SqnrGrid {
     void add(std::span<const float> values);
     void merge(const SqnrGrid& other);
 
-    double left(int bucket) const { return m_left[static_cast<std::size_t>(bucket)]; }
+    /// Left edge of a bucket.
+    double left(int bucket) const { return (m_first + bucket) * m_width; }
     /// Number of values in a bucket.
     std::uint64_t count(int bucket) const { return m_counts[static_cast<std::size_t>(bucket)]; }
 
   private:
-    std::array<double, kBuckets> m_left{};
     std::array<std::uint64_t, kBuckets> m_counts{};
-    float m_width = 0, m_offset = 0;
+    double m_width = 0, m_first = 0;  ///< the first bucket begins at m_first * m_width
+    float m_perWidth = 0;             ///< buckets per unit
 };
 
 }  // namespace quantloupe

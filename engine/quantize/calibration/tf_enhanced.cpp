@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AIMET's "TF-enhanced" scheme: tries a fixed set of scales and offsets and chooses the pair with the
-// smallest expected error over a histogram of 512 buckets (sqnr_grid.h). Clipping errors have three times the
-// weight of rounding errors.
+// smallest expected error over a histogram (sqnr_grid.h). Clipping errors have three times the weight of
+// rounding errors.
 //
 // Terms: delta is the scale, offset the code of the smallest value (at most 0), and steps = 2^bits - 1.
 //
@@ -10,10 +10,10 @@
 // - Symmetric: 101 scales, 1/100 to 101/100 of the full range's scale.
 //
 // The largest scale exceeds that of the full range, so that rounding errors cannot exclude the full range.
-// Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (the same behavior in float32). The released
-// aimet-onnx 2.42 gives different results: its weight scales differ by 0.8 % in the median, and activations
-// are clipped more (docs/calibration.md). Cost: 360 * 512. Weaknesses: the histogram covers three times the
-// range of the first sample, is coarse for long tails, and scales are tried in steps of 1/16 only.
+// Source: the behavior of the released aimet-onnx 2.42, measured on small tensors. The source code that was
+// published earlier has 512 buckets and uses a limited scale for the following offsets, too. All in float32.
+// Cost: 360 * 1536. Weaknesses: the histogram covers three times the range of the first sample, is coarse for
+// long tails, and scales are tried in steps of 1/16 only.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,7 +40,7 @@ class SqnrSearch {
         for (int i = 0; i < kBuckets; ++i)
             m_share.push_back(static_cast<double>(grid.count(i)) / std::max(total, 1.0));
         m_start = static_cast<float>(grid.left(0));
-        m_width = static_cast<float>(grid.left(1)) - m_start;
+        m_width = static_cast<float>(grid.left(1) - grid.left(0));
         int first = 0, last = kBuckets - 1;
         while (first < kBuckets - 1 && grid.count(first) == 0) ++first;
         while (last > 0 && grid.count(last) == 0) --last;
@@ -63,15 +63,15 @@ class SqnrSearch {
         const float min = delta * static_cast<float>(offset), max = min + delta * m_steps;
         std::vector<Candidate> candidates;
         for (float f = 1.0f / 16; f <= 1 + 1.0 / 16; f += 1.0f / 16) {
-            // As in AIMET, a scale that was limited is also used for the following offsets.
-            float step = f * delta;
             for (int i = 0; i <= 20; ++i) {
+                float step = f * delta;
                 int tested =
                     static_cast<int>(static_cast<double>(-m_steps) + static_cast<double>(m_steps) / 20.0 * i);
                 float low = step * static_cast<float>(tested), high = low + step * m_steps;
                 if (low < min && high > max) continue;
                 low = std::max(min, low);
                 high = std::min(max, high);
+                if (high <= low) continue;
                 step = (high - low) / m_steps;
                 tested = static_cast<int>(std::round(low / step));
                 candidates.push_back({step, tested});
