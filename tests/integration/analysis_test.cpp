@@ -20,6 +20,7 @@
 #include "session/stages/sample_divergence.h"
 #include "session/stages/user_metrics.h"
 #include "session/studies/layer_details.h"
+#include "session/studies/layer_scales.h"
 #include "support/demo.h"
 #include "support/text_model.h"
 
@@ -324,6 +325,18 @@ class AnalysisTest : public QObject {
         QVERIFY(near(details.channels[0].local->qs, 0.059581292, 1e-5));
         QVERIFY(near(details.channels[1].local->qs, 0.366276506));
         QVERIFY(near(details.channels[1].cumulative->qs, 0.366276506));
+    }
+
+    /// The scales of all layers at once are those in each layer's details.
+    void scalesOfAllLayers() {
+        const std::vector<LayerScale> scales = layerScales(*m_small, twoBits());
+        const LayerDetails details = layerDetails(*m_small, twoBits(), "MatMul_0", 4);
+        const auto found = std::ranges::find(scales, details.node, &LayerScale::node);
+        QVERIFY(found != scales.end());
+        QCOMPARE(found->weightScales, std::size_t{1});
+        QCOMPARE(static_cast<double>(*found->lowestWeight), *details.weight->scale);
+        QCOMPARE(static_cast<double>(*found->output), *details.output.scale);
+        QCOMPARE(found->outputZeroPoint, details.output.zeroPoint);
     }
 
     void rangesOfChannelsBeforeAndAfterTransforms() {

@@ -35,7 +35,8 @@ class BookmarksTest : public QObject {
         QCOMPARE(marks()->all().size(), std::size_t{1});
         QVERIFY(!document()->undoStack()->isClean());  // there is something to save
         look("/stem/Conv", 0.7, Metric::None);
-        QVERIFY(std::abs(canvas()->visibleScene().center().y() - there.y()) > 100);
+        const QPointF away = canvas()->visibleScene().center() - there;
+        QVERIFY(std::hypot(away.x(), away.y()) > 100);
         QTest::keyClick(m_window.get(), Qt::Key_1, Qt::ControlModifier);
         QVERIFY(std::hypot(canvas()->visibleScene().center().x() - there.x(),
                            canvas()->visibleScene().center().y() - there.y()) < 1);

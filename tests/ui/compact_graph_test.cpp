@@ -21,7 +21,7 @@ stacks (float[N,2,8,8] X) => (float[N,2,8,8] Y)
 <float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2,2,1,1] W = {1, 2, -1, 300}, float[2] s = {1, 1.5},
  float[2] b = {0, 0.1}, float[2] m = {0, 0.2}, float[2] v = {1, 2}, float low = {0}, float high = {6}>
 {
-  A = Conv(X, V)
+  A = Conv<kernel_shape = [1, 1]>(X, V)
   B = BatchNormalization(A, s, b, m, v)
   C = Clip(B, low, high)
   D = Conv(C, W)
@@ -114,7 +114,8 @@ class CompactGraphTest : public QObject {
     void aHighZoomTellsMore() {
         const QStringList lines = canvas()->detailsOf(boxOf(0));
         const QString all = lines.join('\n');
-        for (const char* word : {"Conv", "Conv_0", "\u00d78\u00d78", "W8", "A8", "8 weights"})
+        for (const char* word :
+             {"Conv", "Conv_0", "\u00d78\u00d78", "W8", "A8", "4 weights", "kernel 1\u00d71"})
             QVERIFY2(all.contains(QString::fromUtf8(word)), qPrintable(all));
         QVERIFY(canvas()->detailsOf(boxOf(1)).front() == QLatin1String("BatchNormalization"));
         QVERIFY(canvas()->detailsOf(boxOf(1)).join('\n').contains(QLatin1String("folded")));
@@ -144,6 +145,7 @@ class CompactGraphTest : public QObject {
         QTest::newRow("large") << QSize(1472, 912);
         QTest::newRow("small") << QSize(1280, 720);
         QTest::newRow("small at 200 %") << QSize(640, 360);
+        QTest::newRow("between two panels") << QSize(240, 160);
     }
     void nothingCoversTheCanvas() {
         QFETCH(const QSize, size);
@@ -168,6 +170,7 @@ class CompactGraphTest : public QObject {
         };
         check();
         QVERIFY(view.legend()->isVisible() == (size.height() > 300));
+        QVERIFY(view.findChild<ZoomButtons*>()->isVisible());
         const int before = drawn->height();
         view.setLegendShown(false);
         view.setToolbarShown(false);

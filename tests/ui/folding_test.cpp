@@ -108,7 +108,7 @@ class FoldingTest : public QObject {
         const QRectF start = canvas()->index().bounds();
         press(Qt::Key_W);
         QVERIFY(canvas()->picture()->arrangement == Arrangement::Down);
-        QVERIFY(canvas()->index().bounds().height() > start.height() * 2);
+        QVERIFY(canvas()->index().bounds().height() > start.height() * 1.5);
         QVERIFY(canvas()->visibleScene().contains(canvas()->index().bounds()));
         QVERIFY2(canvas()->transform().zoom < columns, "one column would have been larger");
         QCOMPARE(selected(), QStringList{"/blocks/2/act/Relu"});

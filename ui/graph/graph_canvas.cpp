@@ -17,6 +17,7 @@ namespace quantloupe::ui {
 
 namespace {
 constexpr double kFitMargin = 28;
+constexpr double kWholeZoom = 0.3;  ///< a graph that fits only below it starts at its input
 }  // namespace
 
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
@@ -215,11 +216,11 @@ void GraphCanvas::resetView() {
         return;
     }
     m_viewPending = false;
-    // Shown whole where the texts can be read; a larger graph from its input.
+    // Shown whole where boxes and colors can be told apart; a larger graph from its input.
     const QRectF bounds = m_index.bounds();
     const QRectF area = fitArea();
     m_transform.fit(bounds, area, 1);
-    if (m_transform.zoom < kTextZoom && !m_picture->nodes.empty()) {
+    if (m_transform.zoom < kWholeZoom && !m_picture->nodes.empty()) {
         m_transform.zoom = 1;
         const QRectF first = toRectF(m_picture->nodes.front().box);
         m_transform.center(first.center(), QRectF(rect()));

@@ -95,6 +95,7 @@ int GraphView::placeToolbar() {
     const int unit = fontMetrics().height(), gap = unit / 2;
     const bool shown = m_toolbarShown && height() > unit * 8;
     m_metrics->adjustSize();
+    m_zoom->setNarrow(width() < unit * 24);
     const QSize zoom = m_zoom->sizeHint();
     const int left = width() - 2 * gap - zoom.width();
     m_zoom->setVisible(shown && left > unit * 6);

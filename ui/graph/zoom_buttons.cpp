@@ -23,9 +23,14 @@ ZoomButtons::ZoomButtons(GraphCanvas* canvas, QWidget* parent) : QWidget(parent)
     m_zoom = add({}, tr("Zoom. Click to show the actual size"), [canvas] { canvas->actualSize(); });
     m_zoom->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("0000 %")));
     add(QStringLiteral("+"), tr("Zoom in"), [canvas] { canvas->zoomStep(1.25); });
-    add(tr("Fit"), tr("Show the whole graph"), [canvas] { canvas->fitAll(); });
+    m_fit = add(tr("Fit"), tr("Show the whole graph"), [canvas] { canvas->fitAll(); });
     connect(canvas, &GraphCanvas::viewChanged, this, &ZoomButtons::showZoom);
     showZoom();
+}
+
+void ZoomButtons::setNarrow(bool narrow) {
+    m_zoom->setVisible(!narrow);
+    m_fit->setVisible(!narrow);
 }
 
 void ZoomButtons::showZoom() {

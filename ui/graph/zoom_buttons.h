@@ -13,12 +13,14 @@ class ZoomButtons : public QWidget {
     Q_OBJECT
   public:
     explicit ZoomButtons(GraphCanvas* canvas, QWidget* parent = nullptr);
+    /// Only the buttons that zoom, for a place without room.
+    void setNarrow(bool narrow);
 
   private:
     void showZoom();
 
     GraphCanvas* m_canvas;
-    QToolButton* m_zoom;
+    QToolButton *m_zoom, *m_fit;
 };
 
 }  // namespace quantloupe::ui
