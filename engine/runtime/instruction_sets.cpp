@@ -12,10 +12,11 @@
 namespace quantloupe {
 namespace {
 
+#if defined(__x86_64__)
 /// Whether the processor has AMX with 8-bit integers. Linux grants a process the registers when it asks for
 /// them.
 bool amxGranted() {
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__linux__)
     constexpr unsigned kTile = 1u << 24, kInt8 = 1u << 25;  // CPUID leaf 7, EDX
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kTile) == 0 || (d & kInt8) == 0) return false;
@@ -25,6 +26,7 @@ bool amxGranted() {
     return false;
 #endif
 }
+#endif
 
 InstructionSets detect() {
     InstructionSets sets;

@@ -56,7 +56,7 @@ std::optional<CodedWeight> prepared(const CodedUnit& unit, std::size_t depth, st
 }
 
 /// The tiles of a path; null for the fastest.
-const SegmentTiles* tilesOf(IntegerPath path) {
+const SegmentTiles* tilesOf([[maybe_unused]] IntegerPath path) {
 #if defined(__x86_64__)
     if (path == IntegerPath::AvxVnni) return &avxVnniSegmentTiles();
     if (path == IntegerPath::Avx512Vnni) return &avx512VnniSegmentTiles();
