@@ -6,7 +6,7 @@
 #include <set>
 
 #include "block_model.h"
-#include "colour_data.h"
+#include "color_data.h"
 #include "style/theme.h"
 #include "window_test_support.h"
 
@@ -205,14 +205,14 @@ class OverlayTest : public QObject {
     void differencesAreToTheConfigurationBefore() {
         Document* document = m_window->document();
         document->setStudies(false);
-        const auto data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                             QStringLiteral("b_blue"));
+        const auto data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                            QStringLiteral("b_blue"));
         const auto evaluated = [&] {
             return document->evaluation() && document->evaluation()->complete &&
                    document->evaluation()->quantized && !document->job()->busy();
         };
         document->open(
-            {test::writeModel(m_folder, QString::fromLatin1(test::kColours), QStringLiteral("colours.onnx")),
+            {test::writeModel(m_folder, QString::fromLatin1(test::kColors), QStringLiteral("colors.onnx")),
              data,
              {},
              {}});
