@@ -18,11 +18,11 @@ namespace quantloupe::cli {
 namespace {
 
 /// Drops data that neither the export format nor a threshold rule needs, so that it is not opened.
-Options withNeededData(Options options, DialectNeeds needs) {
+Options withNeededData(Options options, FormatNeeds needs) {
     const bool thresholds = std::ranges::any_of(options.config.rules, [](const SkipRule& rule) {
         return rule.kind == SkipKind::Threshold && !rule.off && needsSamples(rule.metric);
     });
-    if (needs == DialectNeeds::States && !thresholds) {
+    if (needs == FormatNeeds::States && !thresholds) {
         options.data.clear();
         options.calibrationData.clear();
     }
@@ -33,16 +33,16 @@ Options withNeededData(Options options, DialectNeeds needs) {
 
 void runExport(const Options& options) {
     requireWritable(options.output, options);
-    const Dialect& dialect = dialectNamed(options.dialect, false);
-    OpenedSession opened = openSession(withNeededData(options, dialect.needs),
-                                       {.wholeData = dialect.needs != DialectNeeds::Metrics});
+    const FileFormat& format = formatNamed(options.format, false);
+    OpenedSession opened = openSession(withNeededData(options, format.needs),
+                                       {.wholeData = format.needs != FormatNeeds::Metrics});
     ProgressLine progress;
-    ExportSource source = gatherExport(*opened.session, options.config, dialect, progress.observer());
+    ExportSource source = gatherExport(*opened.session, options.config, format, progress.observer());
     progress.clear();
     source.output = options.output;
     source.calibrationData = options.calibrationData.empty() ? options.data : options.calibrationData;
     source.preprocess = preprocessOf(options);
-    const ExportResult exported = dialect.write(source);
+    const ExportResult exported = format.write(source);
     const auto paths = writeExport(exported, options.output, inputsOf(options, opened.session->model()));
 
     for (const std::string& text : exported.notices) notice(text);
@@ -51,8 +51,8 @@ void runExport(const Options& options) {
         for (const auto& path : paths) files.push_back(path.string());
         printJson({{"output", options.output.string()},
                    {"files", files},
-                   {"dialect", options.dialect},
-                   {"limits", dialect.limits},
+                   {"dialect", options.format},
+                   {"limits", format.limits},
                    {"notices", exported.notices}});
         return;
     }

@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "json_output.h"
 #include "model/load_model.h"
 #include "output_file.h"
@@ -21,13 +21,13 @@ void runImport(const Options& options) {
     startOutputs(options, model);
     for (const std::string& text : model.notices) notice(text);
     const ImportResult imported =
-        importFile(dialectNamed(options.dialect, true), model.graph, options.config, options.foreign);
+        importFile(formatNamed(options.format, true), model.graph, options.config, options.foreign);
     resolveSkips(*model.graph, imported.config);  // throws for a rule that does not fit the model
     saveConfig(imported.config, options.output);
     for (const std::string& text : imported.left) notice("not imported: " + text);
     if (options.json) {
         printJson({{"output", options.output.string()},
-                   {"dialect", options.dialect},
+                   {"dialect", options.format},
                    {"complete", imported.left.empty()},
                    {"taken", imported.taken},
                    {"left", imported.left}});

@@ -71,7 +71,7 @@ std::vector<Command> commands() {
                          "Fail with exit code 3 if the accuracy drop is too large, for automatic checks",
                          {.data = Need::Required, .checking = true}, runCheck));
     list.push_back(entry("export", "Write the configuration for another tool",
-                         {.data = Need::Optional, .output = Need::Required, .dialect = true}, runExport));
+                         {.data = Need::Optional, .output = Need::Required, .format = true}, runExport));
     list.push_back(entry("import", "Import the configuration of another tool",
                          {.output = Need::Required, .foreign = true}, runImport));
     list.push_back(entry("verify",

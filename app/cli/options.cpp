@@ -16,7 +16,7 @@
 #include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/presets.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "output_file.h"
 
 namespace quantloupe::cli {
@@ -50,9 +50,9 @@ SkipRule parseThreshold(const std::string& value) {
     return rule;
 }
 
-std::string knownDialect(const char* option, const std::string& name, bool reading) {
+std::string knownFormat(const char* option, const std::string& name, bool reading) {
     try {
-        return dialectNamed(name, reading).name;
+        return formatNamed(name, reading).name;
     } catch (const Error& error) {
         throw UsageError(fmt::format("{}: {}", option, error.what()));
     }
@@ -85,7 +85,7 @@ OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_com
     addPlaces(has);
     addConfiguration();
     addSkips();
-    addTo(has.dialect);
+    addTo(has.format);
 }
 
 CLI::Option* OptionReader::text(const std::string& name, const std::string& what,
@@ -312,24 +312,24 @@ void OptionReader::addSkips() {
            [](QuantizationConfig& c, bool on) { c.skipTail = c.wholeTail = on; });
 }
 
-void OptionReader::addTo(bool dialect) {
-    if (dialect) m_choices["--to"] = dialectNames(false);
+void OptionReader::addTo(bool format) {
+    if (format) m_choices["--to"] = formatNames(false);
     const std::string what =
-        dialect ? fmt::format("The format to write: {}; after --skip-until: one of its destinations",
-                              fmt::join(dialectNames(false), ", "))
-                : "A destination of the preceding --skip-until";
-    text("--to", what, [this, dialect](const std::string& value) {
+        format ? fmt::format("The format to write: {}; after --skip-until: one of its destinations",
+                             fmt::join(formatNames(false), ", "))
+               : "A destination of the preceding --skip-until";
+    text("--to", what, [this, format](const std::string& value) {
         if (m_until) {
             m_until->to.push_back(value);
             return;
         }
-        if (!dialect) throw UsageError("--to must follow the --skip-until that it belongs to");
-        m_options.dialect = knownDialect("--to", value, false);
-    })->type_name(dialect ? "FORMAT|NAME" : "NAME");
+        if (!format) throw UsageError("--to must follow the --skip-until that it belongs to");
+        m_options.format = knownFormat("--to", value, false);
+    })->type_name(format ? "FORMAT|NAME" : "NAME");
     if (!m_has.foreign) return;
-    m_choices["--from"] = dialectNames(true);
-    text("--from", fmt::format("The format of FILE: {}", fmt::join(dialectNames(true), ", ")),
-         [this](const std::string& value) { m_options.dialect = knownDialect("--from", value, true); })
+    m_choices["--from"] = formatNames(true);
+    text("--from", fmt::format("The format of FILE: {}", fmt::join(formatNames(true), ", ")),
+         [this](const std::string& value) { m_options.format = knownFormat("--from", value, true); })
         ->required()
         ->type_name("FORMAT");
 }
@@ -374,7 +374,7 @@ std::vector<std::string> OptionReader::choices(const std::string& option) const 
 
 Options OptionReader::finish() {
     closeUntil();
-    if (m_has.dialect && m_options.dialect.empty()) {
+    if (m_has.format && m_options.format.empty()) {
         throw UsageError(
             "--to FORMAT is missing (a --to right after --skip-until is one of its destinations)");
     }

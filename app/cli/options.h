@@ -44,7 +44,7 @@ struct Options {
     std::optional<std::string> layer, image;       ///< analyze
     std::size_t bins = 64;                         ///< analyze: number of histogram bins for --layer
     bool images = false;                           ///< analyze
-    std::string dialect;                           ///< export, import
+    std::string format;                            ///< export, import
     std::filesystem::path foreign;                 ///< import
     bool progress = false;                         ///< session
     bool connections = false;                      ///< inspect
@@ -59,7 +59,7 @@ struct CommandOptions {
     enum class Need { No, Optional, Required };
     Need data = Need::No;
     Need output = Need::No;
-    bool dialect = false;  ///< --to also names an export format
+    bool format = false;   ///< --to also names an export format
     bool foreign = false;  ///< a file of another tool, and --from
     bool quantized = false;
     bool layerTable = false;
@@ -111,7 +111,7 @@ class OptionReader {
     void addConfiguration();
     void addField(const Field& field);
     void addSkips();
-    void addTo(bool dialect);
+    void addTo(bool format);
     QuantizationConfig startingPoint() const;
     void closeUntil();
 

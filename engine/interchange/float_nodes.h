@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 
 namespace quantloupe {
 

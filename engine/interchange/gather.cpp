@@ -23,20 +23,20 @@ void fillThresholds(const Graph& graph, const Evaluation& evaluation, Quantizati
 
 }  // namespace
 
-ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, const Dialect& dialect,
+ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, const FileFormat& format,
                           const EvaluationObserver& observer, const CancelToken& cancel) {
     const QuantizationConfig config = withoutOffRules(tuned);
     const bool calibrates = session.hasData() && !session.randomInputs();
-    if (dialect.needs == DialectNeeds::Scales && !calibrates)
+    if (format.needs == FormatNeeds::Scales && !calibrates)
         failInput("{} contains scales, which need samples: open calibration data first (--calibration-data)",
-                  dialect.title);
-    if (dialect.needs != DialectNeeds::Metrics && quantizationOperators(session.graph()) > 0)
+                  format.title);
+    if (format.needs != FormatNeeds::Metrics && quantizationOperators(session.graph()) > 0)
         failInput("the model is already quantized, but {} needs a float model: open the original float model",
-                  dialect.title);
+                  format.title);
     // Reports mark numbers from random inputs; a configuration for another tool cannot.
-    const bool measured = dialect.needs == DialectNeeds::Metrics ? session.hasData() : calibrates;
+    const bool measured = format.needs == FormatNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);
-    const bool metrics = dialect.needs == DialectNeeds::Metrics && session.hasData();
+    const bool metrics = format.needs == FormatNeeds::Metrics && session.hasData();
     ExportSource source;
     source.config = config;
     source.prepared = session.prepare(config);
@@ -46,9 +46,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     fillThresholds(session.graph(), *source.evaluation, source.config);
     // Only these reports show the accuracy path.
     const bool quantizes = quantizationOperators(session.graph()) == 0;
-    if (metrics && quantizes && (dialect.name == "html" || dialect.name == "json"))
+    if (metrics && quantizes && (format.name == "html" || format.name == "json"))
         source.path = session.accuracyPath(source.config, cancel);
-    const bool scales = dialect.needs == DialectNeeds::Scales || dialect.needs == DialectNeeds::BetterScales;
+    const bool scales = format.needs == FormatNeeds::Scales || format.needs == FormatNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(config, cancel);
     return source;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writers and readers of all formats, for the registry. dialect.h documents parameters, results and errors.
+// Writers and readers of all formats, for the registry. format.h documents parameters, results and errors.
 
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 
 namespace quantloupe {
 

@@ -59,10 +59,10 @@ class AimetTest : public QObject {
         SkipRule rule;
         rule.layers = {"/features/features.0/features.0.0/Conv", "/classifier/classifier.1/Gemm"};
         config.rules = {rule};
-        const Dialect& dialect = dialectNamed("aimet", false);
-        ExportSource source = gatherExport(*session, config, dialect);
+        const FileFormat& format = formatNamed("aimet", false);
+        ExportSource source = gatherExport(*session, config, format);
         source.output = "net.encodings";
-        m_result = dialect.write(source);
+        m_result = format.write(source);
         m_model = loadModel(m_assets / "models/mobilenetv2_cifar10.onnx").graph;
     }
 

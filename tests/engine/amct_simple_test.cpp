@@ -30,7 +30,7 @@ QuantizationConfig tuned() {
 }
 
 std::string written(const QuantizationConfig& config) {
-    return dialectNamed("amct-simple", false)
+    return formatNamed("amct-simple", false)
         .write(exportSource(stageModel(), config, "net.cfg"))
         .files[0]
         .text;

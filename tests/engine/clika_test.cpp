@@ -33,7 +33,7 @@ QuantizationConfig tuned() {
 }
 
 ExportResult exported(const QuantizationConfig& config) {
-    return dialectNamed("clika", false).write(exportSource(stageModel(), config, "net.clika.py"));
+    return formatNamed("clika", false).write(exportSource(stageModel(), config, "net.clika.py"));
 }
 
 /// Two pools and six linear layers.

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "config/skip_rules.h"
-#include "interchange/guess_dialect.h"
+#include "interchange/guess_format.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -44,14 +44,14 @@ class CorpusTest : public QObject {
     void files() {
         QFETCH(std::string, file);
         const fs::path path = corpus() / file;
-        const std::string dialect = fs::path(file).parent_path().string(), name = path.filename().string();
-        QCOMPARE(guessDialect(path, readFile(path)), dialect);
+        const std::string format = fs::path(file).parent_path().string(), name = path.filename().string();
+        QCOMPARE(guessFormat(path, readFile(path)), format);
         const auto all = expectations();
         const auto wanted = all.find(file);
         QCOMPARE(wanted == all.end(), name.starts_with("good_"));
         try {
             const GraphPtr graph = stageModel();
-            const ImportResult result = importFile(dialectNamed(dialect, true), graph, {}, path);
+            const ImportResult result = importFile(formatNamed(format, true), graph, {}, path);
             QVERIFY2(!name.starts_with("bad_"), "was read");
             resolveSkips(*graph, result.config);
             QVERIFY2(!result.taken.empty(), "nothing was understood");
@@ -67,14 +67,13 @@ class CorpusTest : public QObject {
         }
     }
 
-    void everyDialectIsThere() {
+    void everyFormatIsThere() {
         const auto all = expectations();
-        for (const std::string& dialect : dialectNames(true)) {
-            if (dialect == "amct-minimal" || dialect == "qoperator") continue;  // the readers of amct and qdq
-            const bool bad = std::any_of(all.begin(), all.end(), [&](const auto& e) {
-                return e.first.starts_with(dialect + "/bad_");
-            });
-            QVERIFY2(bad, dialect.c_str());
+        for (const std::string& format : formatNames(true)) {
+            if (format == "amct-minimal" || format == "qoperator") continue;  // the readers of amct and qdq
+            const bool bad = std::any_of(
+                all.begin(), all.end(), [&](const auto& e) { return e.first.starts_with(format + "/bad_"); });
+            QVERIFY2(bad, format.c_str());
         }
         for (const auto& [file, words] : all) QVERIFY2(fs::exists(corpus() / file), file.c_str());
     }

@@ -32,16 +32,16 @@ QuantizationConfig tuned() {
 }
 
 /// With scales, without an evaluation.
-ExportResult scaled(const char* dialect, const char* output) {
+ExportResult scaled(const char* format, const char* output) {
     Session session(LoadedModel{exactModel(), "net.onnx", {}, {}});
     session.setData(std::make_shared<Quarters>(), std::make_shared<Quarters>());
-    ExportSource source = gatherExport(session, tuned(), dialectNamed(dialect, false));
+    ExportSource source = gatherExport(session, tuned(), formatNamed(format, false));
     source.output = output;
-    return dialectNamed(dialect, false).write(source);
+    return formatNamed(format, false).write(source);
 }
 
 /// With made-up results: only their formatting matters.
-ExportResult reported(const char* dialect, const char* output) {
+ExportResult reported(const char* format, const char* output) {
     ExportSource source = exportSource(exactModel(), tuned(), output);
     auto evaluation = std::make_shared<Evaluation>();
     Accuracy accuracy;
@@ -78,7 +78,7 @@ ExportResult reported(const char* dialect, const char* output) {
                    {"weights quantized", *evaluation->prepared},
                    {"activations, too", *evaluation->quantized}};
     source.history = {{"Open", *evaluation->quantized}, {"Skip /dw/Conv & more", *evaluation->floating}};
-    return dialectNamed(dialect, false).write(source);
+    return formatNamed(format, false).write(source);
 }
 
 /// Text widths in the graph depend on this machine's fonts; those in the plots do not.

@@ -25,8 +25,8 @@ QuantizationConfig tuned() {
     return config;
 }
 
-ExportResult exported(const char* dialect, const QuantizationConfig& config) {
-    return dialectNamed(dialect, false).write(exportSource(stageModel(), config, "net.py"));
+ExportResult exported(const char* format, const QuantizationConfig& config) {
+    return formatNamed(format, false).write(exportSource(stageModel(), config, "net.py"));
 }
 
 }  // namespace
@@ -61,22 +61,22 @@ class NameListsTest : public QObject {
         config.rules = {};
         config.layers["head.1+(x)"].quantize = false;
         const ExportResult odd =
-            dialectNamed("modelopt", false).write(exportSource(builder.build(), config, "net.py"));
+            formatNamed("modelopt", false).write(exportSource(builder.build(), config, "net.py"));
         QVERIFY(odd.files[0].text.find(R"("^head\\.1\\+\\(x\\)$")") != std::string::npos);
     }
 
     void npuOperatorsAreDisclosed() {
         QuantizationConfig config = tuned();
         config.transforms.npuOperators.averagePool = true;
-        for (const char* dialect : {"nncf", "modelopt", "onnxruntime", "clika", "amct"})
-            QVERIFY2(says(exported(dialect, config).notices, "NPU arithmetic for means (npu_operators)"),
-                     dialect);
+        for (const char* format : {"nncf", "modelopt", "onnxruntime", "clika", "amct"})
+            QVERIFY2(says(exported(format, config).notices, "NPU arithmetic for means (npu_operators)"),
+                     format);
     }
 
     void pythonCompilesThem() {
         if (runPython({"-c", "pass"}) != 0) QSKIP("Python is not available");
-        for (const char* dialect : {"nncf", "modelopt", "onnxruntime"})
-            QVERIFY2(compilesInPython(exported(dialect, tuned()).files[0].text), dialect);
+        for (const char* format : {"nncf", "modelopt", "onnxruntime"})
+            QVERIFY2(compilesInPython(exported(format, tuned()).files[0].text), format);
     }
 
     void qnn() {
@@ -86,9 +86,9 @@ class NameListsTest : public QObject {
         SkipRule rule;
         rule.layers = {"/features/features.0/features.0.0/Conv"};
         config.rules = {rule};
-        ExportSource source = gatherExport(*session, config, dialectNamed("qnn", false));
+        ExportSource source = gatherExport(*session, config, formatNamed("qnn", false));
         source.output = "net.qnn.json";
-        const ExportResult result = dialectNamed("qnn", false).write(source);
+        const ExportResult result = formatNamed("qnn", false).write(source);
         const auto json = nlohmann::json::parse(result.files[0].text);
         const GraphPtr model = result.files[1].model;
         std::size_t floating = 0;

@@ -157,21 +157,21 @@ class QOperatorTest : public QObject {
         QCOMPARE(toQOperators(qdqOf(biases)).made.at("QLinearConv"), 3u);  // they become int32
     }
 
-    void itIsADialect() {
+    void itIsAFormat() {
         Session session(LoadedModel{exactModel(), "net.onnx", {}, {}});
         session.setData(std::make_shared<Quarters>(), std::make_shared<Quarters>());
         QuantizationConfig config = unsignedAffine();
         config.quantization.activation.symmetric = true;
         config.quantization.activation.isSigned = true;
         const ExportResult result =
-            dialectNamed("qoperator", false)
-                .write(gatherExport(session, config, dialectNamed("qoperator", false)));
+            formatNamed("qoperator", false)
+                .write(gatherExport(session, config, formatNamed("qoperator", false)));
         QVERIFY(says(result.notices,
                      "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range "
                      "of the Relu or Clip"));
         QTemporaryDir folder;
         const auto path = writeExport(result, folder.filePath("q.onnx").toStdString()).at(0);
-        const ImportResult back = importFile(dialectNamed("qoperator", true), exactModel(), {}, path);
+        const ImportResult back = importFile(formatNamed("qoperator", true), exactModel(), {}, path);
         QVERIFY(back.config == config);
     }
 };

@@ -20,7 +20,7 @@ QuantizationConfig seedConfig() {
 }
 
 ExportResult exported(const QuantizationConfig& config) {
-    return dialectNamed("quark", false).write(exportSource(stageModel(), config, "net.quark.py"));
+    return formatNamed("quark", false).write(exportSource(stageModel(), config, "net.quark.py"));
 }
 
 /// The lines of the documentation page, as they stand there.
@@ -112,7 +112,7 @@ class QuarkTest : public QObject {
         text.replace(text.find("QuantFormat.QDQ"), 15, "QuantFormat.QOperator");
         QVERIFY(says(readText("quark", stageModel(), text).left,
                      "quant_format QOperator: a configuration does not choose the format"));
-        QVERIFY(dialectNamed("quark", false).what.find("0.12") !=
+        QVERIFY(formatNamed("quark", false).what.find("0.12") !=
                 std::string::npos);  // older ones do not read the JSON
     }
 

@@ -113,7 +113,7 @@ class ReadAmctTest : public QObject {
         rule.layers = {"/head/Gemm"};
         config.rules = {rule};
         const std::string text =
-            dialectNamed("amct", false).write(exportSource(stageModel(), config, "x.json")).files[0].text;
+            formatNamed("amct", false).write(exportSource(stageModel(), config, "x.json")).files[0].text;
         QVERIFY(matchesGolden(text, "amct.json"));
         const ImportResult back = readText("amct", stageModel(), text);
         QCOMPARE(back.config.rules.size(), 1u);
@@ -127,11 +127,9 @@ class ReadAmctTest : public QObject {
         QCOMPARE(*own.calibrationParameters.searchStep, 0.5);
         QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
         // Exporting it again gives the same text.
-        QCOMPARE(dialectNamed("amct", false)
-                     .write(exportSource(stageModel(), back.config, "x.json"))
-                     .files[0]
-                     .text,
-                 text);
+        QCOMPARE(
+            formatNamed("amct", false).write(exportSource(stageModel(), back.config, "x.json")).files[0].text,
+            text);
     }
 
     // Settings of a disabled layer apply when it is enabled.
@@ -153,7 +151,7 @@ class ReadAmctTest : public QObject {
         QCOMPARE(*own.activationSymmetric, true);
         QCOMPARE(*own.calibrationParameters.maxPercentile, 0.999);
         QVERIFY(!own.quantize);  // a rule keeps it in float
-        const std::string written = dialectNamed("amct", false)
+        const std::string written = formatNamed("amct", false)
                                         .write(exportSource(stageModel(), first.config, "x.json"))
                                         .files[0]
                                         .text;
@@ -190,7 +188,7 @@ class ReadAmctTest : public QObject {
         config.skipTail = false;
         config.calibration.samples = 20;
         const auto exported = [&](const char* format, const GraphPtr& graph) {
-            return dialectNamed(format, false).write(exportSource(graph, config, "x.json"));
+            return formatNamed(format, false).write(exportSource(graph, config, "x.json"));
         };
         const auto fixed = [](int batch) {
             return namedModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]>
@@ -231,13 +229,13 @@ class ReadAmctTest : public QObject {
             QVERIFY2(none.find(words) != std::string::npos, none.c_str());
     }
 
-    void theNarrowDialect() {
+    void theNarrowFormat() {
         QuantizationConfig config;
         config.wholeTail = true;
         config.calibration.method = CalibrationMethod::Hfmg;
         config.layers["/out/Conv"].weightBits = 4;
         const ExportResult result =
-            dialectNamed("amct-minimal", false).write(exportSource(stageModel(), config, "x.json"));
+            formatNamed("amct-minimal", false).write(exportSource(stageModel(), config, "x.json"));
         QVERIFY(matchesGolden(result.files[0].text, "amct_minimal.json"));
         for (const char* absent : {"batch_num", "joint_quant", "num_bits", "hfmg"})
             QVERIFY2(result.files[0].text.find(absent) == std::string::npos, absent);

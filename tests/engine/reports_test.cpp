@@ -41,9 +41,7 @@ ExportSource evaluated(const char* output) {
     return source;
 }
 
-ExportResult exported(const char* dialect) {
-    return dialectNamed(dialect, false).write(evaluated("net.out"));
-}
+ExportResult exported(const char* format) { return formatNamed(format, false).write(evaluated("net.out")); }
 
 /// By RFC 4180.
 std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
@@ -122,7 +120,7 @@ class ReportsTest : public QObject {
         const auto filesOf = [](const char* output) {
             ExportSource source = exportSource(stageModel(), {}, output);
             std::vector<std::string> names;
-            for (const ExportedFile& file : dialectNamed("clika-graphs", false).write(source).files)
+            for (const ExportedFile& file : formatNamed("clika-graphs", false).write(source).files)
                 names.push_back(exportedPath(output, file.ending).string());
             return names;
         };
@@ -133,7 +131,7 @@ class ReportsTest : public QObject {
                                            "d/net.model_post_preprocessing.dot", "d/net.model_init.svg",
                                            "d/net.model_init.dot"}));
         const ExportResult result =
-            dialectNamed("clika-graphs", false).write(exportSource(stageModel(), {}, "d/a.svg"));
+            formatNamed("clika-graphs", false).write(exportSource(stageModel(), {}, "d/a.svg"));
         for (const ExportedFile& file : result.files) {
             QVERIFY(file.text.find("/dw/Conv (conv_1)") != std::string::npos);
             QVERIFY(file.text.find("/head/Gemm (linear)") != std::string::npos);
@@ -181,13 +179,13 @@ class ReportsTest : public QObject {
     void theExportListKnowsThemAll() {
         for (const char* name : {"amct", "amct-minimal", "quark", "clika", "aimet", "onnxruntime", "nncf",
                                  "modelopt", "qnn", "model-explorer", "clika-graphs", "html", "csv", "json"})
-            QVERIFY(dialectNamed(name, false).write != nullptr);
-        for (const Dialect& dialect : dialects()) {
-            QVERIFY(!dialect.what.empty() && !dialect.title.empty() && dialect.ending.starts_with('.'));
-            QVERIFY(dialect.write != nullptr || dialect.read != nullptr);
+            QVERIFY(formatNamed(name, false).write != nullptr);
+        for (const FileFormat& format : fileFormats()) {
+            QVERIFY(!format.what.empty() && !format.title.empty() && format.ending.starts_with('.'));
+            QVERIFY(format.write != nullptr || format.read != nullptr);
         }
         try {
-            dialectNamed("qark", false);
+            formatNamed("qark", false);
             QFAIL("there is no such dialect");
         } catch (const Error& error) {
             QVERIFY2(std::string(error.what()).find("did you mean 'quark'") != std::string::npos,

@@ -255,9 +255,9 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
     }
 
   private:
-    void runScript(const char* dialect, const QString& python, const QStringList& how, double apart) {
+    void runScript(const char* format, const QString& python, const QStringList& how, double apart) {
         const Outcome written = runCli(
-            QStringList{"export", text(m_model), "--to", dialect, "-o", file("tuned.py")} + data() + how);
+            QStringList{"export", text(m_model), "--to", format, "-o", file("tuned.py")} + data() + how);
         QVERIFY2(written.code == 0, written.err.c_str());
         const Outcome run =
             runProcess(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
@@ -271,7 +271,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         QCOMPARE(ours.size(), samples->size());
         const double here = top1(ours, *samples), there = top1(theirs, *samples);
         qInfo("%s: top-1 on %zu images %.4f here, %.4f by the script's model; the same class for %.2f %%",
-              dialect, ours.size(), here, there, 100 * agreement(ours, theirs));
+              format, ours.size(), here, there, 100 * agreement(ours, theirs));
         QVERIFY(std::abs(here - there) <= apart + 1e-9);
         if (!how.contains("--skip")) return;
         // The excluded layer exists in float: its weight is not a dequantized constant.

@@ -133,10 +133,10 @@ class InterchangeTest : public QObject {
         if (!m_runtime)
             QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
         std::vector<ConstantPtr> outputs;
-        for (const char* dialect : {"qdq", "qoperator"}) {
-            const QString model = file(dialect) + QStringLiteral(".onnx");
+        for (const char* format : {"qdq", "qoperator"}) {
+            const QString model = file(format) + QStringLiteral(".onnx");
             const Outcome written =
-                runCli(QStringList{"export", demoModel(), "--to", dialect, "-o", model, "--preset",
+                runCli(QStringList{"export", demoModel(), "--to", format, "-o", model, "--preset",
                                    "onnxruntime-u8s8", "--weight-bits", "7", "--skip", kSkipped} +
                        demoData());
             QVERIFY2(written.code == 0, written.err.c_str());
@@ -245,16 +245,16 @@ class InterchangeTest : public QObject {
         QVERIFY2(said.find(message) != std::string::npos, said.c_str());
     }
 
-    void everyDialectIsWritten() {
-        for (const Dialect& dialect : dialects()) {
-            if (dialect.write == nullptr) continue;
-            const QString output = file(("all" + dialect.ending).c_str());
+    void everyFormatIsWritten() {
+        for (const FileFormat& format : fileFormats()) {
+            if (format.write == nullptr) continue;
+            const QString output = file(("all" + format.ending).c_str());
             const Outcome outcome =
                 runCli(QStringList{"export", demoModel(), "--samples", "50", "--skip", kSkipped, "--to",
-                                   QString::fromStdString(dialect.name), "-o", output} +
+                                   QString::fromStdString(format.name), "-o", output} +
                        demoData());
-            QVERIFY2(outcome.code == 0, (dialect.name + ": " + outcome.err).c_str());
-            QVERIFY2(fs::exists(output.toStdString()), dialect.name.c_str());
+            QVERIFY2(outcome.code == 0, (format.name + ": " + outcome.err).c_str());
+            QVERIFY2(fs::exists(output.toStdString()), format.name.c_str());
         }
     }
 };

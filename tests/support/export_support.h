@@ -10,7 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "model/graph_builder.h"
 #include "quantize/plan.h"
 #include "support/python.h"
@@ -102,13 +102,13 @@ inline bool compilesInPython(const std::string& text) {
 }
 
 /// Imports a text in another tool's format and returns the error message if this fails.
-inline ImportResult readText(const char* dialect, const GraphPtr& graph, const std::string& text,
+inline ImportResult readText(const char* format, const GraphPtr& graph, const std::string& text,
                              const QuantizationConfig& start = {}) {
-    return dialectNamed(dialect, true).read({graph, start, text, "file"});
+    return formatNamed(format, true).read({graph, start, text, "file"});
 }
-inline std::string readFailure(const char* dialect, const GraphPtr& graph, const std::string& text) {
+inline std::string readFailure(const char* format, const GraphPtr& graph, const std::string& text) {
     try {
-        readText(dialect, graph, text);
+        readText(format, graph, text);
         return "was read";
     } catch (const Error& error) {
         return error.what();

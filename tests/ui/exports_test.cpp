@@ -11,7 +11,7 @@
 #include "dialogs/export_dialog.h"
 #include "document/demo.h"
 #include "document/document.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "support/demo.h"
 #include "support/text_model.h"
 
@@ -30,9 +30,9 @@ class ExportsTest : public QObject {
         QSignalSpy finished(&m_document, &Document::evaluationFinished);
         return finished.wait(1800000);  // long under a sanitizer
     }
-    bool exportTo(ExportKind kind, const std::filesystem::path& path, const std::string& dialect = {}) {
+    bool exportTo(ExportKind kind, const std::filesystem::path& path, const std::string& format = {}) {
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
-        startExport(m_document, exportInfo(kind, dialect), path);
+        startExport(m_document, exportInfo(kind, format), path);
         return exported.wait(600000) && std::filesystem::exists(path);
     }
 
@@ -61,7 +61,7 @@ class ExportsTest : public QObject {
     }
 
     void everyKindWritesWhatItSays() {
-        QVERIFY(exportTo(ExportKind::Dialect, file("amct.json"), "amct"));
+        QVERIFY(exportTo(ExportKind::FileFormat, file("amct.json"), "amct"));
         const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
         QCOMPARE(amct["version"], 1);
         QVERIFY(amct["/features/features.0/features.0.0/Conv"]["quant_enable"] == true);
@@ -85,7 +85,7 @@ class ExportsTest : public QObject {
     }
 
     void theDialogListsLossesBeforeWriting() {
-        ExportDialog dialog(m_document, exportInfo(ExportKind::Dialect, "quark"), file("net.quark.py"));
+        ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "quark"), file("net.quark.py"));
         QVERIFY(dialog.limits().contains("rules become single layers"));
         QVERIFY(!dialog.saveButton()->isEnabled());
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
@@ -98,10 +98,10 @@ class ExportsTest : public QObject {
         QCOMPARE(QGuiApplication::clipboard()->text(), dialog.preview());
     }
 
-    void everyDialectIsInTheList() {
-        for (const Dialect& dialect : dialects())
-            if (dialect.write != nullptr && dialect.name != "qdq")
-                QCOMPARE(exportInfo(ExportKind::Dialect, dialect.name).suffix, dialect.ending);
+    void everyFormatIsInTheList() {
+        for (const FileFormat& format : fileFormats())
+            if (format.write != nullptr && format.name != "qdq")
+                QCOMPARE(exportInfo(ExportKind::FileFormat, format.name).suffix, format.ending);
     }
 
     void nothingThatIsSavedOverwritesWhatWasOpened() {

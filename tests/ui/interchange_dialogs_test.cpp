@@ -98,7 +98,7 @@ class InterchangeDialogsTest : public QObject {
             "/features/features.1/conv/conv.0/conv.0.0/Cov": {"quant_enable": true}})");
         const QuantizationConfig before = document().config();
         ImportDialog dialog(document(), path, m_window.get());
-        QCOMPARE(dialog.dialectBox()->currentText(), QStringLiteral("AMCT configuration"));
+        QCOMPARE(dialog.formatBox()->currentText(), QStringLiteral("AMCT configuration"));
         QVERIFY(waitForReview(dialog));
         dialog.show();
         shoot(&dialog, "import");
@@ -208,15 +208,15 @@ class InterchangeDialogsTest : public QObject {
             "do_fusio": {"quant_enable": true}})");
         const std::map<std::string, std::string> renamed = {{"do_fusio", kFirst}, {"version", kFirst}};
         const ImportResult result =
-            importFile(dialectNamed("amct", true), document().graph(), {}, path, renamed);
+            importFile(formatNamed("amct", true), document().graph(), {}, path, renamed);
         QVERIFY(result.unknown.empty());
         const std::string script = std::string("batch_num: 1\nskip_layers: \"batch_num\"\n");
-        const ImportResult simple = importFile(dialectNamed("amct-simple", true), document().graph(), {},
+        const ImportResult simple = importFile(formatNamed("amct-simple", true), document().graph(), {},
                                                written("keys.cfg", script), {{"batch_num", kFirst}});
         QCOMPARE(simple.config.rules.at(0).layers, std::vector<std::string>{kFirst});
     }
 
-    void theDialectIsGuessed_data() {
+    void theFormatIsGuessed_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("title");
@@ -236,16 +236,16 @@ class InterchangeDialogsTest : public QObject {
             "AIMET encodings");
         row("d.json", R"({"something": 1})", "");
     }
-    void theDialectIsGuessed() {
+    void theFormatIsGuessed() {
         QFETCH(QString, name);
         QFETCH(QString, text);
         QFETCH(QString, title);
         ImportDialog dialog(document(), written(qPrintable(name), text.toStdString()));
-        QCOMPARE(dialog.dialectBox()->currentText(), title);
+        QCOMPARE(dialog.formatBox()->currentText(), title);
         QVERIFY(waitForReview(dialog));
     }
 
-    void aBadFileIsRefusedAndAnotherDialectCanBeTried() {
+    void aBadFileIsRefusedAndAnotherFormatCanBeTried() {
         const auto path = written("broken.json", R"({"version": 1, "quant_enable": tru})");
         ImportDialog dialog(document(), path, m_window.get());
         QVERIFY(waitForReview(dialog));
@@ -255,9 +255,9 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY2(dialog.status().contains(QStringLiteral("broken.json")) &&
                      dialog.status().contains(QStringLiteral("line 1")),
                  qPrintable(dialog.status()));
-        const int aimet = dialog.dialectBox()->findText(QStringLiteral("AIMET encodings"));
-        dialog.dialectBox()->setCurrentIndex(aimet);
-        Q_EMIT dialog.dialectBox()->activated(aimet);
+        const int aimet = dialog.formatBox()->findText(QStringLiteral("AIMET encodings"));
+        dialog.formatBox()->setCurrentIndex(aimet);
+        Q_EMIT dialog.formatBox()->activated(aimet);
         QVERIFY(waitForReview(dialog));
         QVERIFY(!dialog.importButton()->isEnabled());
         ImportDialog own(document(), written("own.json", R"({"quantloupe": 1})"));
@@ -273,7 +273,7 @@ class InterchangeDialogsTest : public QObject {
         const auto dialog = m_window->findChild<ImportDialog*>();
         QVERIFY(dialog != nullptr);
         QVERIFY(waitForReview(*dialog));
-        QCOMPARE(dialog->dialectBox()->currentText(), QStringLiteral("AMCT simplified configuration"));
+        QCOMPARE(dialog->formatBox()->currentText(), QStringLiteral("AMCT simplified configuration"));
         dialog->reject();
         const QuantizationConfig before = document().config();
         QuantizationConfig other = before;
@@ -314,7 +314,7 @@ class InterchangeDialogsTest : public QObject {
         const QString folder = m_folder.filePath(QStringLiteral("several"));
         dialog.folderLine()->setText(folder);
         QVERIFY(!dialog.exportButton()->isEnabled());
-        for (const char* dialect : {"amct", "quark", "onnxruntime", "csv"}) dialog.setChecked(dialect, true);
+        for (const char* format : {"amct", "quark", "onnxruntime", "csv"}) dialog.setChecked(format, true);
         QCOMPARE(dialog.exportButton()->text(), QStringLiteral("Export 4"));
         dialog.exportButton()->click();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));

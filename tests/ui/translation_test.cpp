@@ -15,7 +15,7 @@
 
 #include "config/presets.h"
 #include "interchange/clika/clika_names.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "model/load_model.h"
 #include "style/words.h"
 #include "window_test_support.h"
@@ -95,9 +95,9 @@ class TranslationTest : public QObject {
             data << QString::fromStdString(clika.of(NodeId(n)));
         for (const PresetInfo& preset : presets())
             data << QString::fromStdString(preset.name) << QString::fromStdString(preset.description);
-        for (const Dialect& dialect : dialects()) {
-            data << QString::fromStdString(dialect.title) << QString::fromStdString(dialect.what);
-            for (const std::string& limit : dialect.limits) data << QString::fromStdString(limit);
+        for (const FileFormat& format : fileFormats()) {
+            data << QString::fromStdString(format.title) << QString::fromStdString(format.what);
+            for (const std::string& limit : format.limits) data << QString::fromStdString(limit);
         }
         data.remove({});
         const QRegularExpression known = anyOf(data.values());

@@ -100,15 +100,15 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     refresh();
 }
 
-QTreeWidgetItem* BatchExportDialog::item(const std::string& dialect) const {
+QTreeWidgetItem* BatchExportDialog::item(const std::string& format) const {
     for (std::size_t i = 0; i < m_items.size(); ++i)
-        if (exportKinds()[i].kind == ExportKind::Dialect && exportKinds()[i].dialect == dialect)
+        if (exportKinds()[i].kind == ExportKind::FileFormat && exportKinds()[i].format == format)
             return m_items[i];
     return nullptr;
 }
 
-void BatchExportDialog::setChecked(const std::string& dialect, bool on) {
-    if (QTreeWidgetItem* found = item(dialect)) found->setCheckState(kName, on ? Qt::Checked : Qt::Unchecked);
+void BatchExportDialog::setChecked(const std::string& format, bool on) {
+    if (QTreeWidgetItem* found = item(format)) found->setCheckState(kName, on ? Qt::Checked : Qt::Unchecked);
 }
 
 void BatchExportDialog::refresh() {

@@ -6,7 +6,7 @@
 #include <QGuiApplication>
 #include <QVBoxLayout>
 
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 
 namespace quantloupe::ui {
 namespace {
@@ -41,11 +41,11 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     title.remove(QChar(0x2026));
     setWindowTitle(tr("Export: ") + title);
     resize(760, 560);
-    const Dialect& dialect = dialectNamed(info.dialect, false);
+    const FileFormat& format = formatNamed(info.format, false);
     auto* what = wrapped(this);
-    what->setText(QString::fromStdString(dialect.what));
-    m_limits->setText(dialect.limits.empty() ? tr("This format can express every setting.")
-                                             : tr("This format cannot express:\n") + bullets(dialect.limits));
+    what->setText(QString::fromStdString(format.what));
+    m_limits->setText(format.limits.empty() ? tr("This format can express every setting.")
+                                            : tr("This format cannot express:\n") + bullets(format.limits));
     m_notices->setText(tr("Working\u2026"));
     m_text->setReadOnly(true);
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);

@@ -16,10 +16,10 @@ namespace quantloupe::ui {
 
 namespace {
 
-ExportFamily familyOf(const std::string& dialect) {
-    if (dialect == "qoperator") return ExportFamily::Model;
-    if (dialect == "html" || dialect == "csv" || dialect == "json") return ExportFamily::Report;
-    if (dialect == "model-explorer" || dialect == "clika-graphs") return ExportFamily::Picture;
+ExportFamily familyOf(const std::string& format) {
+    if (format == "qoperator") return ExportFamily::Model;
+    if (format == "html" || format == "csv" || format == "json") return ExportFamily::Report;
+    if (format == "model-explorer" || format == "clika-graphs") return ExportFamily::Picture;
     return ExportFamily::Configuration;
 }
 
@@ -42,14 +42,14 @@ QString exportFamilyName(ExportFamily family) {
 const std::vector<ExportInfo>& exportKinds() {
     static const std::vector<ExportInfo> kinds = [] {
         std::vector<ExportInfo> all;
-        for (const Dialect& dialect : dialects()) {
-            if (dialect.write == nullptr || dialect.name == "qdq") continue;  // has an entry of its own below
-            std::string tip = dialect.what;
-            for (const std::string& limit : dialect.limits) tip += "\n\u2022 " + limit;
-            const std::string ending = dialect.ending.substr(dialect.ending.rfind('.'));
-            all.push_back({ExportKind::Dialect, familyOf(dialect.name), dialect.name,
-                           dialect.title + "\u2026", dialect.ending,
-                           fmt::format("{} (*{})", dialect.title, ending), tip});
+        for (const FileFormat& format : fileFormats()) {
+            if (format.write == nullptr || format.name == "qdq") continue;  // has an entry of its own below
+            std::string tip = format.what;
+            for (const std::string& limit : format.limits) tip += "\n\u2022 " + limit;
+            const std::string ending = format.ending.substr(format.ending.rfind('.'));
+            all.push_back({ExportKind::FileFormat, familyOf(format.name), format.name,
+                           format.title + "\u2026", format.ending,
+                           fmt::format("{} (*{})", format.title, ending), tip});
         }
         const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
         const std::vector<ExportInfo> others = {
@@ -104,9 +104,9 @@ const std::vector<ExportInfo>& exportKinds() {
     return kinds;
 }
 
-const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect) {
+const ExportInfo& exportInfo(ExportKind kind, const std::string& format) {
     for (const ExportInfo& info : exportKinds())
-        if (info.kind == kind && info.dialect == dialect) return info;
+        if (info.kind == kind && info.format == format) return info;
     fail(ErrorKind::Internal, "unknown export format");
 }
 
@@ -134,9 +134,9 @@ ExportOrder orderOf(const Document& document) {
             std::move(history), arrangement,     document.inputPaths()};
 }
 
-ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect& dialect,
+ExportSource sourceFor(Session& session, const ExportOrder& order, const FileFormat& format,
                        const std::filesystem::path& output, const CancelToken& cancel) {
-    ExportSource source = gatherExport(session, order.config, dialect, {}, cancel);
+    ExportSource source = gatherExport(session, order.config, format, {}, cancel);
     source.output = output;
     source.history = order.history;
     if (order.data) {
@@ -152,10 +152,10 @@ ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   std::shared_ptr<ExportPreview> result) {
     document.job()->runExport(
-        QString::fromStdString(info.dialect),
+        QString::fromStdString(info.format),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
-            const Dialect& dialect = dialectNamed(info.dialect, false);
-            const ExportResult exported = dialect.write(sourceFor(session, order, dialect, output, cancel));
+            const FileFormat& format = formatNamed(info.format, false);
+            const ExportResult exported = format.write(sourceFor(session, order, format, output, cancel));
             result->text = exported.files.at(0).text;
             result->notices = exported.notices;
             result->ready = true;
@@ -175,16 +175,16 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
                                     : order.layers;
     };
     switch (info.kind) {
-        case ExportKind::Dialect: {
-            const Dialect& dialect = dialectNamed(info.dialect, false);
-            const ExportSource source = sourceFor(session, order, dialect, path, cancel);
-            const ExportResult result = dialect.write(source);
+        case ExportKind::FileFormat: {
+            const FileFormat& format = formatNamed(info.format, false);
+            const ExportSource source = sourceFor(session, order, format, path, cancel);
+            const ExportResult result = format.write(source);
             writeExport(result, path, order.inputs);
             return result.notices;
         }
         case ExportKind::Pdf: {
-            const Dialect& dialect = dialectNamed("html", false);
-            writePdfReport(htmlReport(sourceFor(session, order, dialect, path, cancel), true), path);
+            const FileFormat& format = formatNamed("html", false);
+            writePdfReport(htmlReport(sourceFor(session, order, format, path, cancel), true), path);
             return {};
         }
         case ExportKind::QuantizedModel:

@@ -9,7 +9,7 @@
 
 namespace quantloupe::ui {
 
-enum class ExportKind { Dialect, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
+enum class ExportKind { FileFormat, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
 
 /// In the order in which menus and lists show them.
 enum class ExportFamily { Model, Configuration, Report, Picture };
@@ -18,10 +18,10 @@ QString exportFamilyName(ExportFamily family);
 struct ExportInfo {
     ExportKind kind;
     ExportFamily family;
-    std::string dialect;  ///< of engine/interchange; empty for the other kinds
-    std::string label;    ///< of the menu entry
-    std::string suffix;   ///< appended to the model's name
-    std::string filter;   ///< of the file dialog
+    std::string format;  ///< of engine/interchange; empty for the other kinds
+    std::string label;   ///< of the menu entry
+    std::string suffix;  ///< appended to the model's name
+    std::string filter;  ///< of the file dialog
     std::string tip;
 };
 /// One family after the other; the quantized model is the first.
@@ -59,6 +59,6 @@ std::filesystem::path exportPath(const Document& document, const ExportInfo& inf
 void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch);
 
 /// Returns the entry of a kind, or of an export format by its name.
-const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect = {});
+const ExportInfo& exportInfo(ExportKind kind, const std::string& format = {});
 
 }  // namespace quantloupe::ui

@@ -10,7 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "config/skip_rules.h"
-#include "interchange/guess_dialect.h"
+#include "interchange/guess_format.h"
 #include "models/config_difference.h"
 #include "style/theme.h"
 
@@ -84,17 +84,17 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     : QDialog(parent),
       m_document(document),
       m_file(new ElidedLabel({}, Qt::ElideMiddle, this)),
-      m_dialect(new ChoiceBox(tr("Format"), this)),
+      m_format(new ChoiceBox(tr("Format"), this)),
       m_what(makeLabel({}, "muted")),
       m_status(makeLabel({}, "muted")),
       m_review(new QTreeWidget(this)),
       m_thread(QStringLiteral("import")) {
     setWindowTitle(tr("Import from Another Tool"));
     resize(720, 560);
-    for (const std::string& name : dialectNames(true)) {
-        const Dialect& dialect = dialectNamed(name, true);
+    for (const std::string& name : formatNames(true)) {
+        const FileFormat& format = formatNamed(name, true);
         m_names.push_back(name);
-        m_dialect->addChoice(QString::fromStdString(dialect.title), QString::fromStdString(dialect.what));
+        m_format->addChoice(QString::fromStdString(format.title), QString::fromStdString(format.what));
     }
     auto* choose = new QPushButton(tr("Choose\u2026"), this);
     auto* fileRow = new QWidget(this);
@@ -118,7 +118,7 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makeRow(tr("File"), fileRow));
     layout->addWidget(
-        makeRow(tr("Format"), m_dialect, tr("Detected from the file; you can choose another one")));
+        makeRow(tr("Format"), m_format, tr("Detected from the file; you can choose another one")));
     layout->addWidget(m_what);
     layout->addWidget(m_review, 1);
     layout->addWidget(m_status);
@@ -136,7 +136,7 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
                 m_import->click();
         });
     }
-    connect(m_dialect, &QComboBox::activated, this, [this] {
+    connect(m_format, &QComboBox::activated, this, [this] {
         m_guess.clear();
         read();
     });
@@ -161,17 +161,17 @@ void ImportDialog::openFile(const std::filesystem::path& path) {
     m_path = path;
     m_renamed.clear();
     m_file->setFullText(QString::fromStdString(path.string()));
-    const std::string guess = guessDialect(path);
+    const std::string guess = guessFormat(path);
     const auto found = std::find(m_names.begin(), m_names.end(), guess);
     if (guess == kOwn) {
-        m_dialect->setCurrentIndex(-1);
+        m_format->setCurrentIndex(-1);
         return refuse(tr("This is a Quantloupe configuration. Open it with File \u2192 Open Configuration."));
     }
     if (found == m_names.end()) {
-        m_dialect->setCurrentIndex(-1);
+        m_format->setCurrentIndex(-1);
         return refuse(tr("The format of the file could not be detected: choose it from the list."));
     }
-    m_dialect->setCurrentIndex(static_cast<int>(found - m_names.begin()));
+    m_format->setCurrentIndex(static_cast<int>(found - m_names.begin()));
     m_guess = tr(" (detected from the file)");
     read();
 }
@@ -180,20 +180,20 @@ void ImportDialog::read() {
     const quint64 generation = ++m_generation;
     m_result.reset();
     m_import->setEnabled(false);
-    if (m_dialect->currentIndex() < 0) return;
-    const Dialect& dialect = dialectNamed(m_names[static_cast<std::size_t>(m_dialect->currentIndex())], true);
-    m_what->setText(QString::fromStdString(dialect.what) + m_guess);
+    if (m_format->currentIndex() < 0) return;
+    const FileFormat& format = formatNamed(m_names[static_cast<std::size_t>(m_format->currentIndex())], true);
+    m_what->setText(QString::fromStdString(format.what) + m_guess);
     m_review->clear();
     setRole(m_status, "muted");
     m_status->setText(tr("Reading\u2026"));
     m_reading = true;
-    m_thread.post([this, generation, &dialect, path = m_path, renamed = m_renamed, graph = m_document.graph(),
+    m_thread.post([this, generation, &format, path = m_path, renamed = m_renamed, graph = m_document.graph(),
                    start = m_document.config()] {
         std::optional<ImportResult> result;
         QString why;
         std::optional<UnknownName> unknown;
         try {
-            result = importFile(dialect, graph, start, path, renamed);
+            result = importFile(format, graph, start, path, renamed);
             resolveSkips(*graph, result->config);  // throws for a rule that makes no sense here
         } catch (const std::exception& error) {
             result.reset();

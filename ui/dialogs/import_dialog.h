@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "document/document.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "jobs/worker_thread.h"
 #include "widgets/basics.h"
 
@@ -23,7 +23,7 @@ class ImportDialog : public QDialog {
   public:
     ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent = nullptr);
 
-    ChoiceBox* dialectBox() const { return m_dialect; }
+    ChoiceBox* formatBox() const { return m_format; }
     QTreeWidget* review() const { return m_review; }
     QPushButton* importButton() const { return m_import; }
     QString status() const { return m_status->text(); }
@@ -49,13 +49,13 @@ class ImportDialog : public QDialog {
 
     Document& m_document;
     std::filesystem::path m_path;
-    std::vector<std::string> m_names;  ///< of the dialects in the box
+    std::vector<std::string> m_names;  ///< of the fileFormats in the box
     /// of layers, from the file's names to the model's, as the user chose
     std::map<std::string, std::string> m_renamed;
     std::optional<ImportResult> m_result;
     QString m_guess;
     ElidedLabel* m_file;
-    ChoiceBox* m_dialect;
+    ChoiceBox* m_format;
     QLabel *m_what, *m_status;
     QTreeWidget* m_review;
     QPushButton* m_import;

@@ -77,7 +77,7 @@ void MainWindow::chooseExport(int index) {
     std::filesystem::path proposal = m_document.model()->path;
     proposal.replace_extension();
     proposal += info.suffix;
-    if (info.kind == ExportKind::Dialect) {
+    if (info.kind == ExportKind::FileFormat) {
         ExportDialog dialog(m_document, info, proposal, this);
         if (dialog.exec() != QDialog::Accepted) return;
     }

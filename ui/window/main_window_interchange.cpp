@@ -5,7 +5,7 @@
 #include "dialogs/batch_export_dialog.h"
 #include "dialogs/import_dialog.h"
 #include "dialogs/verify_dialog.h"
-#include "interchange/guess_dialect.h"
+#include "interchange/guess_format.h"
 #include "window/main_window.h"
 
 namespace quantloupe::ui {
@@ -19,7 +19,7 @@ void MainWindow::chooseImport() {
 
 void MainWindow::importFrom(const std::filesystem::path& path) {
     if (path.extension() == ".json") {
-        const std::string guess = guessDialect(path);
+        const std::string guess = guessFormat(path);
         if (guess.empty() || guess == "quantloupe") {  // ours, or so wrong that our reader says it best
             m_document.openConfig(path);
             return;

@@ -259,7 +259,7 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
 
 enum class Form { Full, Minimal, Simple };
 
-ExportResult writeDialect(const ExportSource& source, Form form) {
+ExportResult writeFormat(const ExportSource& source, Form form) {
     const Graph& graph = *source.prepared->source;
     const QuantizationConfig& config = source.config;
     ExportResult result;
@@ -336,8 +336,8 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
 
 }  // namespace
 
-ExportResult writeAmct(const ExportSource& source) { return writeDialect(source, Form::Full); }
-ExportResult writeAmctMinimal(const ExportSource& source) { return writeDialect(source, Form::Minimal); }
-ExportResult writeAmctSimple(const ExportSource& source) { return writeDialect(source, Form::Simple); }
+ExportResult writeAmct(const ExportSource& source) { return writeFormat(source, Form::Full); }
+ExportResult writeAmctMinimal(const ExportSource& source) { return writeFormat(source, Form::Minimal); }
+ExportResult writeAmctSimple(const ExportSource& source) { return writeFormat(source, Form::Simple); }
 
 }  // namespace quantloupe

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 #include "model/graph.h"
 
 namespace quantloupe {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 
 namespace quantloupe {
 

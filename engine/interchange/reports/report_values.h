@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 
 namespace quantloupe {
 

@@ -11,8 +11,8 @@ namespace quantloupe {
 /// Returns the name of an import format, "quantloupe" for Quantloupe's own configuration, or an empty string
 /// if the format is not recognizable. Only a guess: the reader of the format decides whether the file is
 /// valid.
-std::string guessDialect(const std::filesystem::path& path, std::string_view text);
+std::string guessFormat(const std::filesystem::path& path, std::string_view text);
 /// The same for the first megabyte of the file. A file that cannot be read is judged by its extension.
-std::string guessDialect(const std::filesystem::path& path);
+std::string guessFormat(const std::filesystem::path& path);
 
 }  // namespace quantloupe

@@ -81,19 +81,19 @@ struct ImportResult {
     }
 };
 
-enum class DialectNeeds {
+enum class FormatNeeds {
     States,        ///< no data
     BetterScales,  ///< calibrates if calibration data is given
     Scales,        ///< needs calibration data
     Metrics,       ///< evaluates if data is given
 };
 
-struct Dialect {
+struct FileFormat {
     std::string name;    ///< name for --to and --from: "amct"
     std::string title;   ///< title in the menu: "AMCT configuration"
     std::string ending;  ///< ".amct.json"
     std::string what;    ///< one line: what the file contains and which tool reads it
-    DialectNeeds needs = DialectNeeds::States;
+    FormatNeeds needs = FormatNeeds::States;
     std::vector<std::string> limits;  ///< descriptions of what it can never express
     /// Null if the format cannot be written or read. Both throw Error naming the layer, file, line or key and
     /// the expected value.
@@ -102,11 +102,11 @@ struct Dialect {
 };
 
 /// All formats, in the order of the menus.
-const std::vector<Dialect>& dialects();
+const std::vector<FileFormat>& fileFormats();
 /// Throws Error that lists the available names. `reading`: finds a format that can be read, otherwise one
 /// that can be written.
-const Dialect& dialectNamed(const std::string& name, bool reading);
-std::vector<std::string> dialectNames(bool reading);
+const FileFormat& formatNamed(const std::string& name, bool reading);
+std::vector<std::string> formatNames(bool reading);
 
 /// Returns the path of one file of an export.
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending);
@@ -116,7 +116,7 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result,
                                                const std::filesystem::path& output,
                                                const InputPaths& inputs = {});
 /// Reads the configuration from the file; errors name the file. `renamed`: see ImportSource.
-ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
+ImportResult importFile(const FileFormat& format, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interchange/dialect.h"
+#include "interchange/file_format.h"
 
 #include <system_error>
 
@@ -11,13 +11,13 @@
 
 namespace quantloupe {
 
-const std::vector<Dialect>& dialects() {
-    static const std::vector<Dialect> kAll = {
+const std::vector<FileFormat>& fileFormats() {
+    static const std::vector<FileFormat> kAll = {
         {"amct",
          "AMCT configuration",
          ".amct.json",
          "config.json for amct_onnx's create_quant_config and quantize_model",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"skip rules become single layers",
           "layers other than Conv, ConvTranspose, Gemm, MatMul and AveragePool are left out",
           "layer outputs are not quantized",
@@ -29,7 +29,7 @@ const std::vector<Dialect>& dialects() {
          ".amct_minimal.json",
          "config.json with only the keys that AMCT's oldest tools support: no bit widths, no hfmg, no "
          "batch_num",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"8 bits everywhere", "only ifmr and arq_quantize", "all limits of AMCT's full configuration"},
          writeAmctMinimal,
          readAmct},
@@ -37,7 +37,7 @@ const std::vector<Dialect>& dialects() {
          "AMCT simplified configuration",
          ".amct.cfg",
          "the .cfg that AMCT's create_quant_config takes as config_defination",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"skip rules other than by operator become single layers",
           "all limits of AMCT's full configuration"},
          writeAmctSimple,
@@ -47,7 +47,7 @@ const std::vector<Dialect>& dialects() {
          ".quark.py",
          "a Python script for AMD Quark's ONNX quantizer, the float model that it quantizes, and QConfig "
          "JSON for Quark 0.12 and later",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"skip rules become single layers", "one scheme for all layers",
           "equalization other than Quark's is already applied to the exported model"},
          writeQuark,
@@ -56,7 +56,7 @@ const std::vector<Dialect>& dialects() {
          "CLIKA settings",
          ".clika.py",
          "Python settings for CLIKA ACE 24.x, and the same settings as YAML",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"skip rules by operator, name, block or threshold become single layers",
           "CLIKA chooses calibration, symmetry and granularity", "transforms need the transformed model"},
          writeClika,
@@ -66,7 +66,7 @@ const std::vector<Dialect>& dialects() {
          ".encodings",
          "encodings 1.0.0, 0.6.1 and 2.0.0, the float model whose tensors they name, and a quantsim "
          "configuration",
-         DialectNeeds::Scales,
+         FormatNeeds::Scales,
          {"layers in float are those without an encoding", "biases stay in float"},
          writeAimet,
          readAimet},
@@ -74,7 +74,7 @@ const std::vector<Dialect>& dialects() {
          "ONNX Runtime script",
          ".onnxruntime.py",
          "a Python script with quantize_static, and the float model that it quantizes",
-         DialectNeeds::BetterScales,
+         FormatNeeds::BetterScales,
          {"skip rules become single layers",
           "without calibration data, only ONNX Runtime's own calibration methods"},
          writeOnnxRuntime,
@@ -83,7 +83,7 @@ const std::vector<Dialect>& dialects() {
          "NNCF script",
          ".nncf.py",
          "a Python script with nncf.quantize and an IgnoredScope, and the float model that it quantizes",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"skip rules by name, block, threshold and downstream become single layers",
           "no scales, no bit widths per layer"},
          writeNncf,
@@ -92,7 +92,7 @@ const std::vector<Dialect>& dialects() {
          "ModelOpt script",
          ".modelopt.py",
          "a Python script with NVIDIA ModelOpt's quantize, and the float model that it quantizes",
-         DialectNeeds::States,
+         FormatNeeds::States,
          {"skip rules become single layers", "only symmetric 8-bit activations",
           "only max or entropy calibration"},
          writeModelOpt,
@@ -102,7 +102,7 @@ const std::vector<Dialect>& dialects() {
          ".qnn.json",
          "the --quantization_overrides file for Qualcomm's converters, and the float model whose tensors "
          "it names",
-         DialectNeeds::Scales,
+         FormatNeeds::Scales,
          {"skip rules become single layers", "the converter quantizes the biases"},
          writeQnn,
          nullptr},
@@ -110,7 +110,7 @@ const std::vector<Dialect>& dialects() {
          "Model Explorer node data",
          ".model_explorer.json",
          "sensitivities and states as an overlay for Google's Model Explorer",
-         DialectNeeds::Metrics,
+         FormatNeeds::Metrics,
          {"does not contain the configuration"},
          writeModelExplorer,
          nullptr},
@@ -118,7 +118,7 @@ const std::vector<Dialect>& dialects() {
          "CLIKA graph pictures",
          ".model_post_preprocessing.svg",
          "the graph before and after preprocessing, as SVG and DOT, colored as in CLIKA ACE",
-         DialectNeeds::Metrics,
+         FormatNeeds::Metrics,
          {"does not contain the configuration"},
          writeClikaGraphs,
          nullptr},
@@ -126,7 +126,7 @@ const std::vector<Dialect>& dialects() {
          "Report (HTML)",
          ".report.html",
          "one self-contained page: accuracy, graph, layers, configuration",
-         DialectNeeds::Metrics,
+         FormatNeeds::Metrics,
          {},
          writeHtmlReport,
          nullptr},
@@ -134,7 +134,7 @@ const std::vector<Dialect>& dialects() {
          "Layer table (CSV)",
          ".layers.csv",
          "the layer table for spreadsheets",
-         DialectNeeds::Metrics,
+         FormatNeeds::Metrics,
          {},
          writeCsvReport,
          nullptr},
@@ -142,7 +142,7 @@ const std::vector<Dialect>& dialects() {
          "Report (JSON)",
          ".report.json",
          "configuration, accuracy and layers for scripts",
-         DialectNeeds::Metrics,
+         FormatNeeds::Metrics,
          {},
          writeJsonReport,
          nullptr},
@@ -151,7 +151,7 @@ const std::vector<Dialect>& dialects() {
          ".quantized.onnx",
          "the model with QuantizeLinear and DequantizeLinear pairs, for every ONNX runtime; contains its "
          "configuration",
-         DialectNeeds::Scales,
+         FormatNeeds::Scales,
          {},
          writeQdqModel,
          readQdq},
@@ -160,7 +160,7 @@ const std::vector<Dialect>& dialects() {
          ".qoperator.onnx",
          "the model with integer operators (QLinearConv, QGemm...), for ONNX Runtime; contains its "
          "configuration",
-         DialectNeeds::Scales,
+         FormatNeeds::Scales,
          {"8-bit codes only",
           "only operators with an integer version in ONNX Runtime; the others stay between Q/DQ pairs",
           "Relu and Clip only if the range of the codes ends where they clip"},
@@ -170,18 +170,18 @@ const std::vector<Dialect>& dialects() {
     return kAll;
 }
 
-std::vector<std::string> dialectNames(bool reading) {
+std::vector<std::string> formatNames(bool reading) {
     std::vector<std::string> names;
-    for (const Dialect& dialect : dialects())
-        if (reading ? dialect.read != nullptr : dialect.write != nullptr) names.push_back(dialect.name);
+    for (const FileFormat& format : fileFormats())
+        if (reading ? format.read != nullptr : format.write != nullptr) names.push_back(format.name);
     return names;
 }
 
-const Dialect& dialectNamed(const std::string& name, bool reading) {
-    for (const Dialect& dialect : dialects())
-        if (dialect.name == name && (reading ? dialect.read != nullptr : dialect.write != nullptr))
-            return dialect;
-    const std::vector<std::string> names = dialectNames(reading);
+const FileFormat& formatNamed(const std::string& name, bool reading) {
+    for (const FileFormat& format : fileFormats())
+        if (format.name == name && (reading ? format.read != nullptr : format.write != nullptr))
+            return format;
+    const std::vector<std::string> names = formatNames(reading);
     failInput("unknown format '{}' to {}{}; available: {}", name, reading ? "read" : "write",
               didYouMean(nearNames(names, name, 2)), fmt::join(names, ", "));
 }
@@ -243,12 +243,12 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result,
     return paths;
 }
 
-ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
+ImportResult importFile(const FileFormat& format, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed) {
     const ImportSource source{std::move(graph), start, readFile(path), path, renamed};
     try {
-        return dialect.read(source);
+        return format.read(source);
     } catch (Error& error) {
         error.addContext(fmt::format("'{}'", path.filename().string()));
         throw;

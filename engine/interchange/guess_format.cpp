@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interchange/guess_dialect.h"
+#include "interchange/guess_format.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +11,7 @@
 
 namespace quantloupe {
 
-std::string guessDialect(const std::filesystem::path& path, std::string_view text) {
+std::string guessFormat(const std::filesystem::path& path, std::string_view text) {
     std::string ending = path.extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -35,20 +35,20 @@ std::string guessDialect(const std::filesystem::path& path, std::string_view tex
         {"\"quant_enable\"", "amct"},         {"\"weight_quant_params\"", "amct"},
         {"\"activation_offset\"", "amct"},    {"\"skip_fusion_layers\"", "amct"},
         {"\"retrain_enable\"", "amct"}};
-    for (const auto& [key, dialect] : keys)
-        if (has(key)) return dialect;
+    for (const auto& [key, format] : keys)
+        if (has(key)) return format;
     return "";
 }
 
-std::string guessDialect(const std::filesystem::path& path) {
+std::string guessFormat(const std::filesystem::path& path) {
     constexpr std::uint64_t kEnough = 1 << 20;
     try {
         const InputFile file(path);
         std::string text(static_cast<std::size_t>(std::min(file.size(), kEnough)), '\0');
         file.read(text.data(), text.size(), 0);
-        return guessDialect(path, text);
+        return guessFormat(path, text);
     } catch (const Error&) {
-        return guessDialect(path, "");  // by its extension; the reader of the format reports the error
+        return guessFormat(path, "");  // by its extension; the reader of the format reports the error
     }
 }
 
