@@ -186,7 +186,7 @@ class ReportsTest : public QObject {
         }
         try {
             formatNamed("qark", false);
-            QFAIL("there is no such dialect");
+            QFAIL("there is no such format");
         } catch (const Error& error) {
             QVERIFY2(std::string(error.what()).find("did you mean 'quark'") != std::string::npos,
                      error.what());

@@ -135,11 +135,11 @@ class CliTest : public QObject {
         row("until without end", "inspect MODEL --skip-until a", "--to");
         row("until, then another option", "inspect MODEL --skip-until a --json --to b", "--to");
         row("end without until", "inspect MODEL --to b", "--skip-until");
-        row("export without dialect", "export MODEL -o x.json", "--to FORMAT");
-        row("the dialect went to until", "export MODEL --skip-until a --to amct -o x.json", "--to FORMAT");
-        row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
+        row("export without a format", "export MODEL -o x.json", "--to FORMAT");
+        row("the format went to until", "export MODEL --skip-until a --to amct -o x.json", "--to FORMAT");
+        row("unknown format", "export MODEL --to nope -o x.json", "amct");
         row("import without model", "import x.json --from amct -o y.json", "--model");
-        row("import without dialect", "import x.json --model MODEL -o y.json", "--from");
+        row("import without a format", "import x.json --model MODEL -o y.json", "--from");
         row("a format that cannot be imported", "import x.json --model MODEL --from nncf -o y.json", "quark");
         row("verify without data", "verify MODEL -o y.onnx", "--data");
         row("unknown metrics", "analyze MODEL --metrics some", "basic, all");
