@@ -122,22 +122,24 @@ class CompactGraphTest : public QObject {
         // All of it is drawn where it fits: at 200 % the box shows more than the same box enlarged.
         ViewTransform view;
         view.center(toRectF(canvas()->picture()->nodes[boxOf(0)].box).center(), QRectF(canvas()->rect()));
-        const auto inkAt = [&](double zoom) {
+        const auto linesAt = [&](double zoom) {
             view.zoom = zoom;
             const QRectF box = toRectF(canvas()->picture()->nodes[boxOf(0)].box);
             view.center(box.center(), QRectF(canvas()->rect()));
             canvas()->setTransform(view);
             const QImage image = canvas()->grab(view.toView(box).toAlignedRect()).toImage();
-            int rows = 0;  // of pixels with a change from text to background
+            int lines = 0;  // of text: rows of pixels with letters after one without
+            bool before = false;
             for (int y = 2; y < image.height() - 2; ++y) {
-                bool dark = false;
+                bool letters = false;
                 for (int x = image.width() / 10; x < image.width() / 2; ++x)
-                    dark = dark || image.pixelColor(x, y).lightness() < 160;
-                rows += dark;
+                    letters = letters || image.pixelColor(x, y).lightness() < 160;
+                lines += letters && !before;
+                before = letters;
             }
-            return rows / static_cast<double>(image.height());
+            return lines;
         };
-        QVERIFY(inkAt(2.01) > inkAt(1.99));
+        QVERIFY(linesAt(2.01) > linesAt(1.99));
     }
 
     void nothingCoversTheCanvas_data() {
