@@ -1,5 +1,6 @@
 # Writes the header OUTPUT with the commit of the sources in SOURCE. Runs in every build and changes the file only if
 # the commit is another one, so that the version is right without configuring again.
+cmake_minimum_required(VERSION 3.25)
 set(commit "")
 if(EXISTS "${SOURCE}/.git")
     execute_process(COMMAND git -C "${SOURCE}" describe --always --abbrev=12 --exclude=* --dirty
