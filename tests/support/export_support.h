@@ -104,7 +104,7 @@ inline bool compilesInPython(const std::string& text) {
 /// Imports a text in another tool's format and returns the error message if this fails.
 inline ImportResult readText(const char* format, const GraphPtr& graph, const std::string& text,
                              const QuantizationConfig& start = {}) {
-    return formatNamed(format, true).read({graph, start, text, "file"});
+    return formatNamed(format, true).read({graph, start, text, "file", {}});
 }
 inline std::string readFailure(const char* format, const GraphPtr& graph, const std::string& text) {
     try {

@@ -128,16 +128,16 @@ class CompactGraphTest : public QObject {
             view.center(box.center(), QRectF(canvas()->rect()));
             canvas()->setTransform(view);
             const QImage image = canvas()->grab(view.toView(box).toAlignedRect()).toImage();
-            int lines = 0;  // of text: rows of pixels with letters after one without
+            int count = 0;  // lines of text: rows of pixels with letters after one without
             bool before = false;
             for (int y = 2; y < image.height() - 2; ++y) {
                 bool letters = false;
                 for (int x = image.width() / 10; x < image.width() / 2; ++x)
                     letters = letters || image.pixelColor(x, y).lightness() < 160;
-                lines += letters && !before;
+                count += letters && !before;
                 before = letters;
             }
-            return lines;
+            return count;
         };
         QVERIFY(linesAt(2.01) > linesAt(1.99));
     }

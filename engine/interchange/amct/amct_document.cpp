@@ -164,8 +164,8 @@ class DocumentReader {
         }
     }
 
-    void layer(const std::string& key, const Json& value) {
-        const std::string& name = m_source.layerName(key);
+    void layer(const std::string& given, const Json& value) {
+        const std::string& name = m_source.layerName(given);
         const auto node = m_graph.findNode(name);
         ++m_entries;
         if (!node) {
