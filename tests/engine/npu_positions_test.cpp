@@ -209,7 +209,7 @@ class NpuPositionsTest : public QObject {
                  free.quantizers[0].weight->dequantized->floats()[0]);
         QVERIFY(
             test::lines(moved.notices)
-                .contains("layer 'Conv_0': the NPU's rules move the scale of its weight from 2^1 to 2^-6"));
+                .contains("layer 'Conv_0': the NPU's rules change the scale of its weight from 2^1 to 2^-6"));
         QVERIFY(moved.version != free.version);
     }
 

@@ -89,6 +89,8 @@ class TranslationTest : public QObject {
         QSet<QString> data;  // texts from the network and the engine
         for (const auto& node : window->document()->graph()->nodes())
             data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
+        for (const auto& tensor : window->document()->graph()->tensors())
+            data << QString::fromStdString(tensor.name);
         for (const std::string& notice : loadModel(model).notices) data << QString::fromStdString(notice);
         const ClikaNames clika(*window->document()->graph());
         for (std::size_t n = 0; n < window->document()->graph()->nodeCount(); ++n)

@@ -158,7 +158,10 @@ void Bookmarks::go(std::size_t index) {
     options.opened = m_going->opened;
     options.arrangement = m_going->arrangement;
     options.tidy = m_going->tidy;
-    if (options == m_document->layoutOptions()) return arrive();
+    // The arrangement that "largest" has chosen is the one that the bookmark knows.
+    LayoutOptions shown = m_document->layoutOptions();
+    if (m_canvas->picture()) shown.arrangement = m_canvas->picture()->arrangement;
+    if (options == m_document->layoutOptions() || options == shown) return arrive();
     m_document->setLayoutOptions(options);
 }
 
