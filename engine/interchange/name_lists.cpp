@@ -103,15 +103,7 @@ IGNORED_SCOPE = nncf.IgnoredScope(
 {5}    ],
 )
 
-{6}
-
-def main():
-    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
-    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
-    parser.add_argument("-o", "--output", default=str(HERE / {7}), help="the quantized model")
-    arguments = parser.parse_args()
-
-    dataset = nncf.Dataset(list(samples(MODEL, arguments.data, SAMPLES)))
+{6}{7}    dataset = nncf.Dataset(list(samples(MODEL, arguments.data, SAMPLES)))
     quantized = nncf.quantize(onnx.load(MODEL), dataset, preset=nncf.QuantizationPreset.{8}, subset_size=SAMPLES,
                               ignored_scope=IGNORED_SCOPE)
     onnx.save(quantized, arguments.output)
@@ -122,7 +114,7 @@ if __name__ == "__main__":
 )",
                      source.model.filename().string(), source.output.filename().string(),
                      pythonPlaces(source, model), pythonNames(names, 4), pythonNames(types, 4), subgraphs,
-                     pythonReader(source), pythonString(source.output.stem().string() + ".quantized.onnx"),
+                     pythonReader(source), pythonMain(source),
                      source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
          nullptr, true});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
@@ -167,15 +159,7 @@ from onnxruntime.quantization import CalibrationDataReader
 # Layers that stay in float, as regular expressions.
 NODES_TO_EXCLUDE = {3}
 
-{4}
-
-def main():
-    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
-    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
-    parser.add_argument("-o", "--output", default=str(HERE / {5}), help="the quantized model")
-    arguments = parser.parse_args()
-
-    rows = list(samples(MODEL, arguments.data, SAMPLES))
+{4}{5}    rows = list(samples(MODEL, arguments.data, SAMPLES))
     data = {{name: np.concatenate([row[name] for row in rows]) for name in rows[0]}}
     quantize(onnx_path=str(MODEL), quantize_mode="int8", calibration_data=data, calibration_method={6},
              nodes_to_exclude=NODES_TO_EXCLUDE, high_precision_dtype="fp32", output_path=arguments.output)
@@ -186,8 +170,7 @@ if __name__ == "__main__":
 )",
                      source.model.filename().string(), source.output.filename().string(),
                      pythonPlaces(source, model), pythonNames(patterns), pythonReader(source),
-                     pythonString(source.output.stem().string() + ".quantized.onnx"),
-                     entropy ? "\"entropy\"" : "\"max\""),
+                     pythonMain(source), entropy ? "\"entropy\"" : "\"max\""),
          nullptr, true});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
     return result;

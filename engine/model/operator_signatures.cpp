@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/operator_signatures.h"
 
-#include <limits>
 #include <map>
-#include <set>
 
 #include "base/error.h"
+#include "model/attribute_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -224,148 +223,6 @@ constexpr Signature kSignatures[] = {
     {"Where", "xxx", 1, 1},
     {"Xor", "xx", 1, 1},
 };
-
-enum class Kind { Integer, Integers, Real, Reals, Text, Texts, Tensor, Graph };
-
-/// The range applies to each element of a list.
-struct AttributeRule {
-    Kind kind;
-    std::int64_t least = std::numeric_limits<std::int64_t>::min(),
-                 most = std::numeric_limits<std::int64_t>::max();
-    std::set<std::string> choices = {};
-};
-
-/// For kernels, strides and the like; larger than in any real network.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 24;
-constexpr std::int64_t kMaxAxis = 64;
-
-/// An attribute name means the same in all operators; the exceptions are not listed (p, to, seed, value).
-const std::map<std::string, AttributeRule, std::less<>>& attributeRules() {
-    static const std::map<std::string, AttributeRule, std::less<>> rules = [] {
-        std::map<std::string, AttributeRule, std::less<>> all;
-        const auto add = [&](const AttributeRule& rule, std::initializer_list<const char*> names) {
-            for (const char* name : names) all[name] = rule;
-        };
-        add({Kind::Integers, 1, kMaxExtent}, {"kernel_shape", "strides", "dilations", "pooled_shape"});
-        add({Kind::Integers, -kMaxExtent, kMaxExtent}, {"pads", "paddings", "output_padding"});
-        add({Kind::Integers, 0, kMaxExtent}, {"output_shape"});
-        add({Kind::Integers, 0, std::int64_t{1} << 40}, {"split"});
-        add({Kind::Integers, -kMaxAxis, kMaxAxis}, {"axes", "scan_input_axes", "scan_output_axes"});
-        add({Kind::Integers, 0, kMaxAxis}, {"perm"});
-        add({Kind::Integers}, {"starts", "ends", "shape", "value_ints"});
-        add({Kind::Integer, 1, kMaxExtent},
-            {"group", "blocksize", "hidden_size", "num_groups", "offset_group", "num_heads", "q_num_heads",
-             "kv_num_heads", "num_outputs"});
-        add({Kind::Integer, 1, std::int64_t{1} << 31}, {"size"});
-        add({Kind::Integer, 0, kMaxExtent}, {"output_height", "output_width", "sampling_ratio", "block_size",
-                                             "batch_dims", "num_scan_inputs"});
-        add({Kind::Integer, -kMaxAxis, kMaxAxis}, {"axis", "batch_axis", "time_axis"});
-        add({Kind::Integer, 0, 1}, {"keepdims",
-                                    "transA",
-                                    "transB",
-                                    "ceil_mode",
-                                    "count_include_pad",
-                                    "storage_order",
-                                    "layout",
-                                    "input_forget",
-                                    "linear_before_reset",
-                                    "exclusive",
-                                    "reverse",
-                                    "largest",
-                                    "sorted",
-                                    "upper",
-                                    "allowzero",
-                                    "training_mode",
-                                    "exclude_outside",
-                                    "antialias",
-                                    "select_last_index",
-                                    "noop_with_empty_axes",
-                                    "fmod",
-                                    "onesided",
-                                    "periodic",
-                                    "align_corners"});
-        add({Kind::Integer},
-            {"k", "start", "end", "value_int", "dtype", "output_dtype", "center_point_box", "saturate"});
-        add({Kind::Real}, {"alpha", "beta", "gamma", "epsilon", "momentum", "ratio", "bias", "lambd", "max",
-                           "min", "mean", "scale", "clip", "cubic_coeff_a", "extrapolation_value",
-                           "spatial_scale", "value_float", "high", "low"});
-        add({Kind::Reals}, {"activation_alpha", "activation_beta", "value_floats", "scales"});
-        add({Kind::Text}, {"equation", "mode", "nearest_mode", "coordinate_transformation_mode", "reduction",
-                           "padding_mode", "keep_aspect_ratio_policy", "approximate", "value_string"});
-        add({Kind::Text, 0, 0, {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}}, {"auto_pad"});
-        add({Kind::Text, 0, 0, {"forward", "reverse", "bidirectional"}}, {"direction"});
-        add({Kind::Texts}, {"activations", "value_strings"});
-        add({Kind::Graph}, {"body", "then_branch", "else_branch"});
-        return all;
-    }();
-    return rules;
-}
-
-const char* kindName(Kind kind) {
-    switch (kind) {
-        case Kind::Integer:
-            return "an integer";
-        case Kind::Integers:
-            return "a list of integers";
-        case Kind::Real:
-            return "a number";
-        case Kind::Reals:
-            return "a list of numbers";
-        case Kind::Text:
-            return "a string";
-        case Kind::Texts:
-            return "a list of strings";
-        case Kind::Tensor:
-            return "a tensor";
-        case Kind::Graph:
-            return "a graph";
-    }
-    return "";
-}
-
-Kind kindOf(const AttributeValue& value) {
-    struct Visitor {
-        Kind operator()(std::int64_t) const { return Kind::Integer; }
-        Kind operator()(float) const { return Kind::Real; }
-        Kind operator()(const std::string&) const { return Kind::Text; }
-        Kind operator()(const std::vector<std::int64_t>&) const { return Kind::Integers; }
-        Kind operator()(const std::vector<float>&) const { return Kind::Reals; }
-        Kind operator()(const std::vector<std::string>&) const { return Kind::Texts; }
-        Kind operator()(const ConstantPtr&) const { return Kind::Tensor; }
-        Kind operator()(const OpaqueAttribute&) const { return Kind::Graph; }
-    };
-    return std::visit(Visitor(), value);
-}
-
-bool emptyList(const AttributeValue& value) {
-    const auto* integers = std::get_if<std::vector<std::int64_t>>(&value);
-    const auto* reals = std::get_if<std::vector<float>>(&value);
-    const auto* texts = std::get_if<std::vector<std::string>>(&value);
-    return (integers != nullptr && integers->empty()) || (reals != nullptr && reals->empty()) ||
-           (texts != nullptr && texts->empty());
-}
-
-void checkAttribute(const std::string& op, const std::string& name, const AttributeValue& value) {
-    if (op == "BitShift" && name == "direction") return;  // LEFT or RIGHT
-    const auto found = attributeRules().find(name);
-    if (found == attributeRules().end()) return;
-    const AttributeRule& rule = found->second;
-    // In some files an empty list has no type of its own.
-    if (kindOf(value) != rule.kind && !emptyList(value))
-        failInput("its attribute '{}' must be {}, not {}", name, kindName(rule.kind),
-                  kindName(kindOf(value)));
-    std::vector<std::int64_t> numbers;
-    if (const auto* one = std::get_if<std::int64_t>(&value)) numbers = {*one};
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) numbers = *list;
-    for (const std::int64_t number : numbers)
-        if (number < rule.least || number > rule.most)
-            failInput("its attribute '{}' is {}, but it must be within {} and {}", name, number, rule.least,
-                      rule.most);
-    if (const auto* text = std::get_if<std::string>(&value);
-        text != nullptr && !rule.choices.empty() && !rule.choices.contains(*text))
-        failInput("its attribute '{}' is '{:.40}', but it must be one of {}", name, *text,
-                  fmt::join(rule.choices, ", "));
-}
 
 const std::map<std::string_view, const Signature*>& signatures() {
     static const std::map<std::string_view, const Signature*> all = [] {

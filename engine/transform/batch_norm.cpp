@@ -65,6 +65,30 @@ bool isPadded(const Node& node) {
 
 }  // namespace
 
+BatchNorm BatchNorm::part(std::size_t first, std::size_t count) const {
+    const auto partOf = [&](const std::vector<float>& all) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+        return all.empty() ? all : std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    return {partOf(gamma), partOf(beta), partOf(mean), partOf(scale)};
+}
+
+BatchNorm BatchNorm::repeated(std::size_t times) const {
+    const auto repeat = [times](const std::vector<float>& all) {
+        std::vector<float> result;
+        for (const float v : all) result.insert(result.end(), times, v);
+        return result;
+    };
+    return {repeat(gamma), repeat(beta), repeat(mean), repeat(scale)};
+}
+
+bool BatchNorm::onlyScales() const {
+    const auto zero = [](const std::vector<float>& all) {
+        return std::ranges::all_of(all, [](float v) { return v == 0; });
+    };
+    return zero(beta) && zero(mean);
+}
+
 std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& result) {
     if (std::string reason = checkForm(graph, node); !reason.empty()) return reason;
     std::vector<float> parameters[4];

@@ -16,6 +16,12 @@ namespace quantloupe {
 struct BatchNorm {
     std::vector<float> gamma, beta, mean, scale;
     std::size_t channels() const { return scale.size(); }
+    /// The channels [first, first + count).
+    BatchNorm part(std::size_t first, std::size_t count) const;
+    /// Each channel's parameters repeated for `times` adjacent features.
+    BatchNorm repeated(std::size_t times) const;
+    /// Whether it shifts no channel.
+    bool onlyScales() const;
 };
 
 /// Reads the node's constants. Returns why it cannot be folded into any layer, or an empty string.

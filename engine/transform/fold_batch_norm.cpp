@@ -29,32 +29,6 @@
 namespace quantloupe {
 namespace {
 
-BatchNorm partOf(const BatchNorm& norm, const FoldSource& source) {
-    const auto part = [&](const std::vector<float>& all) {
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(source.first);
-        return all.empty() ? all
-                           : std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(source.count));
-    };
-    return {part(norm.gamma), part(norm.beta), part(norm.mean), part(norm.scale)};
-}
-
-/// Repeats each channel's parameters for `times` adjacent features.
-BatchNorm repeated(const BatchNorm& norm, std::size_t times) {
-    const auto repeat = [times](const std::vector<float>& all) {
-        std::vector<float> result;
-        for (const float v : all) result.insert(result.end(), times, v);
-        return result;
-    };
-    return {repeat(norm.gamma), repeat(norm.beta), repeat(norm.mean), repeat(norm.scale)};
-}
-
-bool onlyScales(const BatchNorm& norm) {
-    const auto zero = [](const std::vector<float>& all) {
-        return std::ranges::all_of(all, [](float v) { return v == 0; });
-    };
-    return zero(norm.beta) && zero(norm.mean);
-}
-
 class Folder {
   public:
     Folder(const Graph& source, const std::vector<std::string>& skip)
@@ -139,7 +113,7 @@ class Folder {
             const Node& host = m_builder.node(source.host);
             std::string reason = checkHostBefore(host, host.input(2).valid(), constantNow(source.host, 1),
                                                  constantNow(source.host, 2), source.count, hosts[i]);
-            if (reason.empty() && source.needsAdd() && !onlyScales(norm)) {
+            if (reason.empty() && source.needsAdd() && !norm.onlyScales()) {
                 if (found.sources.size() > 1)
                     reason =
                         fmt::format("'{}' is a MatMul without a bias for its part of the shift", host.name);
@@ -151,7 +125,8 @@ class Folder {
             return false;
         }
         for (std::size_t i = 0; i < hosts.size(); ++i)
-            apply(found.sources[i], std::move(hosts[i]), partOf(norm, found.sources[i]), id);
+            apply(found.sources[i], std::move(hosts[i]),
+                  norm.part(found.sources[i].first, found.sources[i].count), id);
         const Node& node = m_source.node(id);
         if (staysAsAdd) {
             const std::size_t after = m_source.tensor(input).shape->size() - axis - 1;
@@ -332,7 +307,7 @@ class Folder {
             refuse(id, fmt::format("'{}' after it does not have the same channel axis", hostNode.name));
             return;
         }
-        const BatchNorm spread = repeated(norm, positions);
+        const BatchNorm spread = norm.repeated(positions);
         FoldHost fold;
         if (std::string reason = checkHostAfter(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
                                                 constantNow(host, 2), spread.channels(), fold);

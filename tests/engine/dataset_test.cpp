@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sources that --data accepts: folders of images, arrays, ONNX test data; their order, labels and errors;
-// and the preprocessing file.
+// The sources that --data accepts: folders of images, arrays, ONNX test data; their order, labels and errors.
 
 #include "data/dataset.h"
 
@@ -329,72 +328,6 @@ class DatasetTest : public QObject {
                  std::size_t(256));
         const QString error = errorOf([&] { openDataset(assets / "data" / "cifar10", inputs, preprocess); });
         QVERIFY2(error.contains("'val' contains folders"), qPrintable(error));
-    }
-
-    void preprocessFile() {
-        const Preprocess read = preprocessFromJson(
-            R"({"color": "BGR", "resize": [32, 48], "center_crop": [28, 30], "scale": 0.5,
-                "mean": [0.4914, 0, 1],
-                "std": [1, 2, 3], "layout": "NHWC"})");
-        QCOMPARE(read.resize.value()[1], 48);
-        QCOMPARE(read.mean[0], 0.4914f);
-        QCOMPARE(preprocessToJson(read),
-                 std::string(R"({"color":"BGR","resize":[32,48],"center_crop":[28,30],"scale":0.5,)"
-                             R"("mean":[0.4914,0.0,1.0],"std":[1.0,2.0,3.0],"layout":"NHWC"})"));
-        QVERIFY(preprocessFromJson(preprocessToJson(read)) == read);
-        QVERIFY(preprocessFromJson("{}") == Preprocess());
-        const Preprocess bicubic = preprocessFromJson(R"({"resize": [32, 48], "interpolation": "bicubic"})");
-        QCOMPARE(bicubic.interpolation, Interpolation::Bicubic);
-        QVERIFY(preprocessFromJson(preprocessToJson(bicubic)) == bicubic);
-        QCOMPARE(preprocessFromJson(R"({"color": "GRAY"})").mean.size(), std::size_t(1));
-        write("m.onnx", "");
-        QVERIFY(!preprocessBeside(m_root / "m.onnx"));
-        write("m.preprocess.json", R"({"scale": 1, "sclae": 2})");
-        const QString error = errorOf([&] { loadPreprocess(preprocessBeside(m_root / "m.onnx").value()); });
-        QVERIFY2(error.contains("m.preprocess.json") && error.contains("'sclae'"), qPrintable(error));
-    }
-
-    void preprocessErrorsNameTheKey_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<QString>("wanted");
-        QTest::newRow("unknown") << R"({"crop": [1, 1]})"
-                                 << "unknown key 'crop'";
-        QTest::newRow("twice") << R"({"scale": 1, "scale": 2})"
-                               << "duplicate key 'scale'";
-        QTest::newRow("color") << R"({"color": "HSV"})"
-                               << "'color' must be one of \"RGB\"";
-        QTest::newRow("layout") << R"({"layout": 3})"
-                                << "'layout'";
-        QTest::newRow("interpolation") << R"({"interpolation": "nearest"})"
-                                       << "'interpolation' must be one of \"bilinear\", \"bicubic\"";
-        QTest::newRow("size") << R"({"resize": [32]})"
-                              << "'resize'";
-        QTest::newRow("no size") << R"({"center_crop": [0, 3]})"
-                                 << "'center_crop'";
-        QTest::newRow("absurd size") << R"({"resize": [1e9, 99999999999999999999]})"
-                                     << "'resize'";
-        QTest::newRow("scale") << R"({"scale": "1/255"})"
-                               << "'scale'";
-        QTest::newRow("infinite") << R"({"scale": 1e300})"
-                                  << "'scale'";
-        QTest::newRow("channels") << R"({"mean": [0, 0]})"
-                                  << "'mean' has 2";
-        QTest::newRow("channels of gray") << R"({"color": "GRAY", "std": [1, 1, 1]})"
-                                          << "'std' has 3";
-        QTest::newRow("zero") << R"({"std": [1, 0, 1]})"
-                              << "'std' must not contain 0";
-        QTest::newRow("text in a list") << R"({"mean": [0, "x", 0]})"
-                                        << "'mean'";
-        QTest::newRow("list") << "[]"
-                              << "object";
-        QTest::newRow("broken") << "{"
-                                << "not valid JSON";
-    }
-    void preprocessErrorsNameTheKey() {
-        QFETCH(QString, text);
-        QFETCH(QString, wanted);
-        const QString error = errorOf([&] { preprocessFromJson(text.toStdString()); });
-        QVERIFY2(error.contains(wanted), qPrintable(error));
     }
 };
 

@@ -32,6 +32,12 @@ inline QString list(const auto& values, int digits = 6) {
     return texts.join(' ');
 }
 
+/// The values of a node's constant input, as text; "none" if it is computed or missing.
+inline QString constantText(const Graph& g, const char* node, std::size_t input) {
+    const Constant* constant = g.constantOf(g.node(*g.findNode(node)).input(input));
+    return constant == nullptr ? "none" : list(constant->floats());
+}
+
 inline QString lines(const std::vector<std::string>& lines) {
     QStringList texts;
     for (const std::string& line : lines) texts << QString::fromStdString(line);

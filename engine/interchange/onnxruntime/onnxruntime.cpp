@@ -284,34 +284,26 @@ NODES_TO_EXCLUDE = {3}
                         m_source.model.filename().string(), m_source.output.filename().string(),
                         pythonPlaces(m_source, model), pythonNames(m_excluded));
         if (!m_overrides.empty()) text += overrides();
-        text += "\n" + pythonReader(m_source);
-        text += fmt::format(R"(
-
-def main():
-    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
-    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
-    parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
-    arguments = parser.parse_args()
-
-    names = {{node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}}
+        text += "\n" + pythonReader(m_source) + pythonMain(m_source);
+        text += fmt::format(
+            R"(    names = {{node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}}
     missing = [name for name in NODES_TO_EXCLUDE if name not in names]
     if missing:
         sys.exit(f"{{MODEL}} has no nodes of these names: {{missing}}; it is not the model that was exported with this script")
     quantize_static(
         MODEL, arguments.output, Reader(MODEL, arguments.data, SAMPLES),
-        quant_format=QuantFormat.QDQ, calibrate_method=CalibrationMethod.{1},
-        activation_type={2}, weight_type={3}, per_channel={4},
+        quant_format=QuantFormat.QDQ, calibrate_method=CalibrationMethod.{0},
+        activation_type={1}, weight_type={2}, per_channel={3},
         nodes_to_exclude=NODES_TO_EXCLUDE,
-        extra_options={{{5}}})
+        extra_options={{{4}}})
     print(f"{{arguments.output}}: {{len(NODES_TO_EXCLUDE)}} nodes excluded")
 
 
 if __name__ == "__main__":
     main()
 )",
-                            pythonString(m_source.output.stem().string() + ".quantized.onnx"), m_method.name,
-                            activationType(q.activation), commonWeightType(), pythonBool(q.weight.perChannel),
-                            fmt::join(options, ", "));
+            m_method.name, activationType(q.activation), commonWeightType(), pythonBool(q.weight.perChannel),
+            fmt::join(options, ", "));
         return text;
     }
 

@@ -115,26 +115,18 @@ NODES_TO_EXCLUDE = {6}
                                    source.model.filename().string(), source.output.filename().string(), types,
                                    s.powerOfTwo ? "" : ", CalibrationMethod", quark,
                                    pythonPlaces(source, model), pythonNames(s.excluded));
-    text += pythonReader(source);
-    text += fmt::format(R"(
-
-def main():
-    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
-    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
-    parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
-    arguments = parser.parse_args()
-
-    config = QuantizationConfig(
-        quant_format={1}.QDQ,
-        calibrate_method={2},
-        activation_type={3},
-        weight_type={4},
-        per_channel={5},
-        enable_npu_cnn={6},
-        include_cle={7},
+    text += pythonReader(source) + pythonMain(source);
+    text += fmt::format(R"(    config = QuantizationConfig(
+        quant_format={0}.QDQ,
+        calibrate_method={1},
+        activation_type={2},
+        weight_type={3},
+        per_channel={4},
+        enable_npu_cnn={5},
+        include_cle={6},
         nodes_to_exclude=NODES_TO_EXCLUDE,
         extra_options={{
-            {8},
+            {7},
         }},
     )
     quantizer = ModelQuantizer(Config(global_quant_config=config))
@@ -144,7 +136,6 @@ def main():
 if __name__ == "__main__":
     main()
 )",
-                        pythonString(source.output.stem().string() + ".quantized.onnx"),
                         extended ? "ExtendedQuantFormat" : "QuantFormat", s.method,
                         typeName(q.activation.isSigned, s.activationBits),
                         typeName(q.weight.isSigned, s.weightBits), pythonBool(q.weight.perChannel),

@@ -139,4 +139,17 @@ class Reader(CalibrationDataReader):
     return text;
 }
 
+std::string pythonMain(const ExportSource& source) {
+    return fmt::format(R"(
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / {}), help="the quantized model")
+    arguments = parser.parse_args()
+
+)",
+                       pythonString(source.output.stem().string() + ".quantized.onnx"));
+}
+
 }  // namespace quantloupe

@@ -24,6 +24,8 @@ std::string pythonNames(const std::vector<std::string>& names, int indent = 0);
 /// Quantloupe, for at most `most` evenly spread samples, and `class Reader`. The script must import pathlib,
 /// numpy as np, onnx and CalibrationDataReader.
 std::string pythonReader(const ExportSource& source);
+/// Returns the beginning of `main()`: it reads the options --data and --output into `arguments`.
+std::string pythonMain(const ExportSource& source);
 
 /// Defines HERE, MODEL, DATA and SAMPLES at the beginning of a script. `model` is the file name of the model
 /// next to the script.

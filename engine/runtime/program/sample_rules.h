@@ -79,6 +79,12 @@ class SampleFlow {
 /// The dimension of output `index` that contains the samples; empty if they are mixed. No input is mixed.
 using SampleRule = FoundAxis (*)(const SampleFlow&, const Dims& output, std::size_t index);
 
+/// Rules of products and of recurrent layers, in sample_rules_products.cpp.
+FoundAxis sampleAxisOfMatMul(const SampleFlow& flow, const Dims& output, std::size_t index);
+FoundAxis sampleAxisOfGemm(const SampleFlow& flow, const Dims& output, std::size_t index);
+FoundAxis sampleAxisOfEinsum(const SampleFlow& flow, const Dims& output, std::size_t index);
+FoundAxis sampleAxisOfRecurrence(const SampleFlow& flow, const Dims& output, std::size_t index);
+
 /// Null for operators that mix the samples or whose behavior is unknown.
 SampleRule sampleRuleOf(const std::string& op);
 
