@@ -35,9 +35,11 @@ struct OperatorTraits {
     /// recurrent layers and activations have rules of their own in quantize/units.cpp.
     OutputScale layers = OutputScale::None, onnxRuntime = OutputScale::None, quark = OutputScale::None,
                 aimet = OutputScale::None;
-    bool everyInput = false;    ///< all inputs are activations, not only the first
-    bool sameShape = false;     ///< the output has the shape of the first input
-    bool passesFactor = false;  ///< a positive factor on a channel of the input is one on that of the output
+    bool everyInput = false;  ///< all inputs are activations, not only the first
+    bool sameShape = false;   ///< the output has the shape of the first input
+    /// A positive factor on a channel of the input is one on that of the output, whatever the attributes and
+    /// constants are (transform/pass_through.cpp has the operators that pass factors under conditions).
+    bool passesFactor = false;
 };
 
 /// Returns the row of the node's operator. An operator without a row, or of another domain, has no traits.

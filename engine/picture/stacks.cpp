@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "model/operator_traits.h"
+
 namespace quantloupe {
 namespace {
 
@@ -32,7 +34,7 @@ std::vector<NodeId> findStacks(const Graph& graph, const std::vector<std::size_t
         if (!above.valid() || graph.onlyConsumer(read) != NodeId(n) || !readsOneTensor(graph, node)) continue;
         if (groupOf[n] != Group::kNone || groupOf[above.index()] != Group::kNone) continue;
         const Node& layer = graph.node(above);
-        const bool weighted = isOneOf(layer, {"Conv", "ConvTranspose", "Gemm", "MatMul"});
+        const bool weighted = multipliesWeight(layer);
         const bool afterNorm = hosts[above.index()].valid() && isOneOf(layer, {"BatchNormalization"});
         if (norm ? !weighted : !weighted && !afterNorm && !isOneOf(layer, {"Add", "Mul"})) continue;
         hosts[n] = afterNorm ? hosts[above.index()] : above;

@@ -90,8 +90,11 @@ DnnlCap dnnlCap() {
         case dnnl::cpu_isa::avx512_core_vnni:
         case dnnl::cpu_isa::avx512_core_bf16:
             return {true, true, true, false};
-        default:
+        case dnnl::cpu_isa::avx512_core_amx:
+        case dnnl::cpu_isa::all:
             return {};
+        default:  // a newer instruction set, which may lie below AMX
+            return {true, true, true, false};
     }
 }
 

@@ -156,6 +156,7 @@ class EvaluationRun {
                 .finish();
         m_result.randomInputs = m_session.randomInputs;
         m_state.context = contextVersion(*m_session.model.graph, m_result.config, m_session.evaluationData);
+        m_state.quantized.clear();  // a network that is evaluated in part is gone through twice
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
         if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);

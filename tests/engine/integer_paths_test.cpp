@@ -153,10 +153,10 @@ class IntegerPathsTest : public QObject {
         for (std::size_t axis = 0; axis < 2; ++axis) {
             Window& w = g.window;
             w.kernel.push_back(pick(0, 2) == 0 ? 1 : pick(1, depthwise ? 7 : 4));
-            w.strides.push_back(pick(1, 3));
-            w.dilations.push_back(pick(0, 3) == 0 ? 2 : 1);
-            w.padBegin.push_back(pick(0, 3));
-            w.padEnd.push_back(pick(0, 3));
+            w.strides.push_back(pick(0, 9) == 0 ? 30 : pick(1, 3));
+            w.dilations.push_back(pick(0, 9) == 0 ? 12 : pick(0, 3) == 0 ? 2 : 1);
+            w.padBegin.push_back(pick(-2, 3));
+            w.padEnd.push_back(pick(-2, 3));
             const std::int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1,
                                missing = span - extent[axis] - w.padBegin[axis] - w.padEnd[axis];
             extent[axis] += std::max<std::int64_t>(missing, 0);

@@ -7,6 +7,7 @@
 #include "runtime/instruction_sets.h"
 #include "runtime/integer/coded_kernels.h"
 #include "runtime/integer/integer_paths.h"
+#include "runtime/integer/segmented_convolution.h"
 
 namespace quantloupe {
 namespace {
@@ -105,7 +106,7 @@ std::unique_ptr<Kernel> makeConvolutionOn(IntegerPath path, const CodedUnit& uni
     const std::size_t taps = static_cast<std::size_t>(dims[2] * dims[3]);
     const auto zero = static_cast<std::uint8_t>(-unit.input.low);
     const bool depthwise = groups > 1 && groups == input.dims[1] && dims[0] == groups && groups >= 16;
-    if (groups > 1 && !depthwise) return nullptr;
+    if ((groups > 1 && !depthwise) || taps * channels == 0 || columns == 0) return nullptr;
     // Depth runs over the taps, with the channels of each tap contiguous; the file has the reverse order.
     auto weight = prepared(unit, taps * channels, columns, [&](std::size_t k, std::size_t c) {
         return (c * channels + k % channels) * taps + k / channels;
@@ -115,9 +116,11 @@ std::unique_ptr<Kernel> makeConvolutionOn(IntegerPath path, const CodedUnit& uni
     if (depthwise)
         return usesDepthwiseVnni(path) ? makeDepthwiseVnni(std::move(*weight), shape)
                                        : makeDepthwiseAvx2(std::move(*weight), shape);
-    const bool segmented = usesSegments(path);
     const bool pointwise =
         taps == 1 && isOne(window.strides) && isZero(window.padBegin) && isZero(window.padEnd);
+    const bool segmented =
+        usesSegments(path) &&
+        (pointwise || SegmentedConvolution::fits(input.dims[1], input.dims[2], input.dims[3], window));
     if (pointwise) {
         const auto rows = static_cast<std::size_t>(output.dims[0] * output.dims[2] * output.dims[3]);
         return segmented ? makeRowsVnni(std::move(*weight), {rows, channels, columns}, tilesOf(path))
@@ -129,7 +132,7 @@ std::unique_ptr<Kernel> makeConvolutionOn(IntegerPath path, const CodedUnit& uni
 
 std::unique_ptr<Kernel> makeProductOn(IntegerPath path, const CodedUnit& unit, std::size_t rows,
                                       std::size_t depth, std::size_t columns, bool transposed) {
-    if (!integerKernelsAvailable()) return nullptr;
+    if (!integerKernelsAvailable() || depth == 0 || columns == 0) return nullptr;
     auto weight = prepared(unit, depth, columns, [&](std::size_t k, std::size_t c) {
         return transposed ? c * depth + k : k * columns + c;
     });

@@ -12,8 +12,7 @@ namespace quantloupe {
 ///
 /// `fromLow`: (round_half_up(clamp(x, low * scale, high * scale) / scale - low) + low) * scale, each step in
 /// float32, as AIMET's operator computes it (determined by running it on values around ties). The subtraction
-/// loses bits, so values slightly below a half are rounded up, too. does it (found by running it on values
-/// around ties). The difference loses bits, so that more than exact halves go up.
+/// loses bits, so values slightly below a half are rounded up, too.
 struct FakeQuant {
     float scale = 1;
     float low = 0, high = 0;

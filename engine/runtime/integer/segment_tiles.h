@@ -53,8 +53,8 @@ struct SegmentTiles {
     const char* name;
     std::size_t rows;   ///< of a tile
     std::size_t group;  ///< rows are computed, and must be readable, up to the next multiple of `group`
-    void (*begin)();    ///< called before the first and after the last tile of a thread
-    void (*end)();
+    void (*begin)();    ///< before the tiles of a run, on its thread; AMX: loads the tile configuration
+    void (*end)();      ///< after them; AMX: releases it
     void (*add)(const SegmentTile&);
     void (*store)(const SegmentStore&);
 };

@@ -11,8 +11,12 @@ namespace quantloupe {
 
 class SegmentedConvolution {
   public:
+    /// Whether the layout pays: no negative padding, and little in the padded image that no window reads, as
+    /// there is with large strides and dilations.
+    static bool fits(std::int64_t channels, std::int64_t height, std::int64_t width, const Window& window);
+
     /// `weight` is [kernel height, kernel width, channels, columns]. `zero` is the code of 0.0, used for
-    /// padding. Two spatial dimensions.
+    /// padding. Two spatial dimensions; requires fits().
     SegmentedConvolution(std::span<const std::int8_t> weight, std::int64_t channels, std::int64_t height,
                          std::int64_t width, const Window& window, std::size_t columns, std::uint8_t zero,
                          Requantization requantization, const SegmentTiles* tiles = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Element-wise operators on two operands of any layout, with broadcasting. Used by the ops_*.cpp that contain
+// Element-wise operators on two operands of any layout, with broadcasting. Used by the files that contain
 // such operators.
 
 #include "runtime/operators/broadcast.h"

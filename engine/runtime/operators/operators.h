@@ -12,33 +12,33 @@ namespace quantloupe {
 /// Keyed by name; for domains other than ai.onnx with the domain: "com.microsoft.QGemm".
 using OperatorTable = std::map<std::string, Operator, std::less<>>;
 
-void addConvolutions(OperatorTable& table);            // ops_convolution.cpp
-void addTransposedConvolutions(OperatorTable& table);  // ops_conv_transpose.cpp
-void addMatrixProducts(OperatorTable& table);          // ops_matrix.cpp
-void addPools(OperatorTable& table);                   // ops_pool.cpp
-void addElementwise(OperatorTable& table);             // ops_elementwise.cpp
-void addArithmetic(OperatorTable& table);              // ops_arithmetic.cpp
-void addLogic(OperatorTable& table);                   // ops_logic.cpp
-void addNormalizations(OperatorTable& table);          // ops_normalization.cpp
-void addLayerNormalizations(OperatorTable& table);     // ops_layer_norm.cpp
-void addSoftmaxes(OperatorTable& table);               // ops_softmax.cpp
-void addReductions(OperatorTable& table);              // ops_reduction.cpp
-void addShapes(OperatorTable& table);                  // ops_shape.cpp
-void addMoves(OperatorTable& table);                   // ops_move.cpp
-void addGathers(OperatorTable& table);                 // ops_gather.cpp
-void addGenerators(OperatorTable& table);              // ops_generate.cpp
-void addScatters(OperatorTable& table);                // ops_scatter.cpp
-void addControlFlow(OperatorTable& table);             // ops_control.cpp
-void addSelections(OperatorTable& table);              // ops_selection.cpp
-void addRegions(OperatorTable& table);                 // ops_roi.cpp
-void addSorts(OperatorTable& table);                   // ops_sort.cpp
-void addEinsum(OperatorTable& table);                  // ops_einsum.cpp
-void addRecurrences(OperatorTable& table);             // ops_recurrent.cpp
-void addGridSamples(OperatorTable& table);             // ops_grid_sample.cpp
-void addPads(OperatorTable& table);                    // ops_pad.cpp
-void addResizes(OperatorTable& table);                 // ops_resize.cpp
-void addQuantizers(OperatorTable& table);              // ops_quantize.cpp
-void addQuantizedLayers(OperatorTable& table);         // ops_quantized_layers.cpp
+void addConvolutions(OperatorTable& table);
+void addTransposedConvolutions(OperatorTable& table);
+void addMatrixProducts(OperatorTable& table);
+void addPools(OperatorTable& table);
+void addElementwise(OperatorTable& table);
+void addArithmetic(OperatorTable& table);
+void addLogic(OperatorTable& table);
+void addNormalizations(OperatorTable& table);
+void addLayerNormalizations(OperatorTable& table);
+void addSoftmaxes(OperatorTable& table);
+void addReductions(OperatorTable& table);
+void addShapes(OperatorTable& table);
+void addMoves(OperatorTable& table);
+void addGathers(OperatorTable& table);
+void addGenerators(OperatorTable& table);
+void addScatters(OperatorTable& table);
+void addControlFlow(OperatorTable& table);
+void addSelections(OperatorTable& table);
+void addRegions(OperatorTable& table);
+void addSorts(OperatorTable& table);
+void addEinsum(OperatorTable& table);
+void addRecurrences(OperatorTable& table);
+void addGridSamples(OperatorTable& table);
+void addPads(OperatorTable& table);
+void addResizes(OperatorTable& table);
+void addQuantizers(OperatorTable& table);
+void addQuantizedLayers(OperatorTable& table);
 
 /// Operators that occur in no file: several nodes fused into one (fusions.h).
 inline constexpr const char* kFusedErfGelu = "quantloupe.ErfGelu";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Groups of nodes that run as one kernel if no intermediate result is needed: a bias added after a matrix
-// product, a scale and mask before Softmax, Gelu and LayerNormalization composed of simpler operators. The
+// product, a batch norm after a convolution, a scale and mask before Softmax, Gelu and LayerNormalization
+// composed of simpler operators. The
 // kernel rounds at each step as the nodes would, so the choice of observed tensors changes no value.
 
 #include <functional>

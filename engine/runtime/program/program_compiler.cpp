@@ -261,8 +261,6 @@ void ProgramCompiler::addNode(NodeId id) {
         if (in.valid()) valueOf(in);
     const std::optional<Fusion> fusion = fusionAt(id);
     const Node& node = fusion ? fusion->node : m_graph.node(id);
-    if (fusion)
-        for (const NodeId covered : fusion->covered) m_done[covered.index()] = true;
     const Operator* op = findOperator(node.domain, node.op);
     if (op == nullptr)
         fail(ErrorKind::Unsupported, "the operator {}{}{} is not supported", node.domain,
@@ -292,6 +290,9 @@ void ProgramCompiler::addNode(NodeId id) {
     Compiled compiled = compileCached(*op, context, activation);
     requireModestExtents(compiled.outputs);
     followNode(context, fused, compiled.outputs);
+    // Only now: where a fused kernel is not supported, the other nodes are left out for reasons of their own.
+    if (fusion)
+        for (const NodeId covered : fusion->covered) m_done[covered.index()] = true;
     if (!fused.valid() && foldConstant(context, compiled)) return;
     if (!compiled.kernel) return addView(node, context.inputs[0].layout, std::move(compiled.outputs[0]));
     std::shared_ptr<const Kernel> kernel = std::move(compiled.kernel);

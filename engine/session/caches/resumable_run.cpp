@@ -55,14 +55,16 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
     for (const Node& node : graph->nodes()) {
         const TensorId output = node.output();
         const auto known = shapes.dims->find(output);
-        if (known == shapes.dims->end()) {  // fused into the next node, which includes its time
+        // MACs of the whole chunk
+        const auto macs = static_cast<double>(costOf(*graph, node, {shapes.dims, 1}).macs);
+        if (known == shapes.dims->end()) {  // fused into the next node: its time is spent there
+            if (!output.valid()) continue;
+            pending[output.index()] += macs / kMacsPerSecond;
             for (const TensorId in : node.inputs)
-                if (in.valid() && output.valid()) pending[output.index()] += pending[in.index()];
+                if (in.valid()) pending[output.index()] += pending[in.index()];
             continue;
         }
         const double bytes = 4.0 * static_cast<double>(elementCount(known->second));
-        // MACs of the whole chunk
-        const auto macs = static_cast<double>(costOf(*graph, node, {shapes.dims, 1}).macs);
         double seconds = macs / kMacsPerSecond + bytes / 4 / kBytesPerSecond;
         for (const TensorId in : node.inputs)
             if (in.valid()) seconds += pending[in.index()];
