@@ -3,13 +3,16 @@
 // integration. Writes a JUnit report and a summary in Markdown on request.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/atomic_file.h"
 #include "commands.h"
 #include "interchange/reports/report_values.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
+#include "picture/picture_text.h"
 #include "progress_line.h"
 #include "readable.h"
 #include "search/accuracy_check.h"
@@ -19,51 +22,66 @@ namespace {
 
 constexpr int kFailed = 3;
 
-std::string junit(const std::string& model, const AccuracyCheck& check, double seconds) {
-    const std::string failure =
-        check.passed ? ""
-                     : fmt::format("\n      <failure message=\"{}\"/>\n    ", escapedXml(describe(check)));
+/// `outcome`: "failure" or "error" with the message, or empty; `notices` are the output of the test.
+std::string junit(const std::string& model, const char* outcome, const std::string& message,
+                  const std::vector<std::string>& notices, double seconds) {
+    const std::string_view kind = outcome;
+    std::string content;
+    if (!kind.empty()) content = fmt::format("\n      <{} message=\"{}\"/>", outcome, escapedXml(message));
+    if (!notices.empty())
+        content += fmt::format("\n      <system-out>{}</system-out>",
+                               escapedXml(fmt::format("{}", fmt::join(notices, "\n"))));
+    if (!content.empty()) content += "\n    ";
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuites>\n"
-        "  <testsuite name=\"quantloupe\" tests=\"1\" failures=\"{}\" time=\"{:.3f}\">\n"
+        "  <testsuite name=\"quantloupe\" tests=\"1\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n"
         "    <testcase classname=\"quantloupe.accuracy\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n"
         "  </testsuite>\n"
         "</testsuites>\n",
-        check.passed ? 0 : 1, seconds, escapedXml(model), seconds, failure);
+        kind == "failure" ? 1 : 0, kind == "error" ? 1 : 0, seconds, escapedXml(model), seconds, content);
+}
+
+/// A file name as code in Markdown; a name with backticks or line breaks would end it.
+std::string markdownName(std::string name) {
+    for (char& c : name)
+        if (c == '`' || static_cast<unsigned char>(c) < 0x20) c = '_';
+    return "`" + cleanText(name) + "`";
 }
 
 std::string markdown(const std::string& model, const Evaluation& result, const AccuracyCheck& check) {
     const Accuracy &floating = *result.floating, &quantized = *result.quantized;
     std::string text = fmt::format("### {} {}\n\n{}.\n\n| | float | quantized |\n|---|---|---|\n",
-                                   check.passed ? "✅" : "❌", model, describe(check));
+                                   check.passed ? "✅" : "❌", markdownName(model), describe(check));
     if (quantized.top1)
         text += fmt::format("| top-1 | {} | {} |\n", percent(floating.top1), percent(quantized.top1));
     if (quantized.top5)
         text += fmt::format("| top-5 | {} | {} |\n", percent(floating.top5), percent(quantized.top5));
     if (quantized.agreement) text += fmt::format("| agreement | | {} |\n", percent(quantized.agreement));
-    text += fmt::format("| SQNR | | {} |\n\n{} samples; {} layers quantized, {} skipped.\n",
-                        decibels(quantized.sqnrDb), quantized.samples, result.counts.quantized,
+    text += fmt::format("| SQNR | | {} |\n\n{}; {} quantized, {} skipped.\n", decibels(quantized.sqnrDb),
+                        counted(quantized.samples, "sample"), counted(result.counts.quantized, "layer"),
                         result.counts.skipped);
+    for (const std::string& line : result.notices) text += fmt::format("\n- {}", line);
+    if (!result.notices.empty()) text += "\n";
     return text;
 }
 
-}  // namespace
-
-int runCheck(const Options& options) {
-    for (const auto& path : {options.junit, options.markdown})
-        if (!path.empty()) requireWritable(path, options);
+int runCheckOf(const Options& options, const std::string& model) {
     const OpenedSession opened = openSession(options);
     ProgressLine line;
     const EvaluationPtr result = opened.session->evaluate(options.config, Depth::Accuracy, line.observer());
     line.clear();
+    if (result->counts.quantized == 0)
+        failInput(
+            "no layer is quantized, so there is nothing to check; 'quantloupe-cli analyze' with the same "
+            "options shows the reason for each layer");
     const AccuracyCheck check = checkAccuracy(*result, options.tune.maxDrop);
     for (const std::string& text : result->notices)
         if (text != opened.session->dataNotice()) notice(text);
 
-    const std::string model = options.model.filename().string();
     if (!options.junit.empty())
-        writeFileAtomically(options.junit, junit(model, check, result->seconds.total));
+        writeFileAtomically(options.junit, junit(model, check.passed ? "" : "failure", describe(check),
+                                                 result->notices, result->seconds.total));
     if (!options.markdown.empty()) writeFileAtomically(options.markdown, markdown(model, *result, check));
     if (options.json) {
         Json json = {{"model", options.model.string()}, {"metric", check.metric},
@@ -82,6 +100,23 @@ int runCheck(const Options& options) {
         fmt::print("{}: {}\n", model, describe(check));
     }
     return check.passed ? 0 : kFailed;
+}
+
+}  // namespace
+
+int runCheck(const Options& options) {
+    const std::string model = options.model.filename().string();
+    try {
+        return runCheckOf(options, model);
+    } catch (const Error& error) {
+        // An old report must not be taken for the result of this run.
+        if (!options.junit.empty())
+            writeFileAtomically(options.junit, junit(model, "error", error.what(), {}, 0));
+        if (!options.markdown.empty())
+            writeFileAtomically(options.markdown,
+                                fmt::format("### ❌ {}\n\n{}\n", markdownName(model), error.what()));
+        throw;
+    }
 }
 
 }  // namespace quantloupe::cli

@@ -33,7 +33,8 @@ std::vector<std::string> choicesIn(const std::string& value) {
 
 OptionDescription describe(const CLI::Option& option) {
     const std::string value = option.get_items_expected_max() > 0 ? option.get_type_name() : "";
-    return {namesOf(option), value, choicesIn(value), withoutStop(option.get_description())};
+    return {namesOf(option), value, choicesIn(value), withoutStop(option.get_description()),
+            option.get_required()};
 }
 
 void addOptions(const CLI::App& app, std::vector<OptionDescription>& positionals,
@@ -60,7 +61,7 @@ ProgramDescription describe(const CLI::App& program) {
     result.exitCodes = {{"0", "Success"},
                         {"1", "Failure; stderr says why"},
                         {"2", "Wrong usage"},
-                        {"3", "tune or check: the target was not reached"}};
+                        {"3", "The target of tune or check was not reached"}};
     result.environment = {
         {"QUANTLOUPE_PYTHON", "The Python that verify runs ONNX Runtime in; otherwise python3 on the PATH"}};
     result.examples = {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/input_paths.h"
 #include "base/strict_json.h"
 #include "config/config_choices.h"
 #include "config/config_fields.h"
@@ -372,6 +373,20 @@ std::vector<std::string> OptionReader::choices(const std::string& option) const 
     return found == m_choices.end() ? std::vector<std::string>() : found->second;
 }
 
+std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {
+    std::vector<std::pair<const char*, std::filesystem::path>> given;
+    for (const auto& [option, path] :
+         std::initializer_list<std::pair<const char*, const std::filesystem::path&>>{
+             {"--output", output},
+             {"--save-config", saveConfig},
+             {"--save-config", saveFound},
+             {"--weights", weights},
+             {"--junit", junit},
+             {"--markdown", markdown}})
+        if (!path.empty()) given.emplace_back(option, path);
+    return given;
+}
+
 Options OptionReader::finish() {
     closeUntil();
     if (m_has.format && m_options.format.empty()) {
@@ -380,10 +395,15 @@ Options OptionReader::finish() {
     }
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
-    if (m_options.saveConfig.empty()) return m_options;
-    if (m_options.saveConfig.lexically_normal() == m_options.output.lexically_normal())
-        throw UsageError("--save-config and --output name the same file");
-    requireWritable(m_options.saveConfig, m_options);
+    const auto outputs = m_options.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k)
+            if (sameFile(outputs[k].second, outputs[i].second))
+                throw UsageError(
+                    fmt::format("{} and {} name the same file", outputs[k].first, outputs[i].first));
+        // What --output names depends on the command, which checks it.
+        if (outputs[i].second != m_options.output) requireWritable(outputs[i].second, m_options);
+    }
     if (m_has.tuning) std::swap(m_options.saveConfig, m_options.saveFound);
     return m_options;
 }

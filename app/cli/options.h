@@ -52,6 +52,9 @@ struct Options {
     TuneOptions tune;                              ///< tune; check uses maxDrop
     std::filesystem::path junit, markdown;         ///< check; empty: not given
     QuantizationConfig config;
+
+    /// The output files that are given, with their options.
+    std::vector<std::pair<const char*, std::filesystem::path>> outputs() const;
 };
 
 /// Which options a command has in addition to the shared ones.

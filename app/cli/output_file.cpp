@@ -46,9 +46,7 @@ void requireWritable(const fs::path& path, const Options& options) {
 
 void startOutputs(const Options& options, const LoadedModel& model) {
     const InputPaths inputs = inputsOf(options, model);
-    for (const fs::path& output :
-         {options.output, options.saveConfig, options.saveFound, options.junit, options.markdown})
-        inputs.checkOutput(output);
+    for (const auto& [option, output] : options.outputs()) inputs.checkOutput(output);
     if (!options.saveConfig.empty()) saveConfig(options.config, options.saveConfig);
 }
 

@@ -46,7 +46,6 @@ void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
 
 void runTransform(const Options& options) {
     requireWritable(options.output, options);
-    if (!options.weights.empty()) requireWritable(options.weights, options);
     Options withoutData = options;
     // Threshold rules affect the result only if skipped layers are excluded from equalization.
     const bool bySkips = options.config.transforms.equalization.excludeSkipped;

@@ -44,8 +44,11 @@ std::string valueOf(const OptionDescription& option) {
     return result;
 }
 
-std::string sentence(std::string text) {
-    if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+/// `literals`: values that keep their case.
+std::string sentence(std::string text, const std::vector<std::string>& literals = {}) {
+    const std::string first = text.substr(0, text.find_first_of(" ,:"));
+    if (!text.empty() && std::find(literals.begin(), literals.end(), first) == literals.end())
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     return text.ends_with('.') ? text : text + '.';
 }
 
@@ -73,7 +76,7 @@ void addOption(std::string& page, const OptionDescription& option, const std::st
     page += ".TP\n";
     for (std::size_t i = 0; i < option.names.size(); ++i) page += (i > 0 ? ", " : "") + bold(option.names[i]);
     if (!option.value.empty()) page += ' ' + valueOf(option);
-    page += '\n' + escaped(sentence(option.help)) + '\n';
+    page += '\n' + escaped(sentence(option.help, option.choices)) + '\n';
     if (!only.empty()) page += fmt::format("Commands: {}.\n", only);
 }
 
@@ -97,6 +100,8 @@ void addSynopsis(std::string& page, const ProgramDescription& program) {
         page += bold(program.name + ' ' + command.name);
         for (const OptionDescription& positional : command.positionals)
             page += ' ' + italic(positional.names.front());
+        for (const OptionDescription& option : command.options)
+            if (option.required) page += ' ' + bold(option.names.back()) + ' ' + valueOf(option);
         page += " [" + italic("OPTION") + "]...\n.br\n";
     }
 }

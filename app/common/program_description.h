@@ -14,6 +14,7 @@ struct OptionDescription {
     std::string value;               ///< "PATH", "N", "int8|uint8"; empty: takes no value
     std::vector<std::string> choices;  ///< all values, or empty if there are others
     std::string help;                  ///< one sentence without full stop
+    bool required = false;
     bool takesFile() const {
         return value == "PATH" || value == "FILE" || value == "DATA" || value == "FILE.png";
     }

@@ -99,7 +99,8 @@ Arguments readArguments(const QCoreApplication& application) {
     parser.setApplicationDescription(
         QStringLiteral("A loupe for quantized networks: see which layers quantization hurts and tune them."));
     addOptions(parser, program);
-    parser.process(application);
+    if (!parser.parse(application.arguments())) wrongUsage(parser.errorText());
+    parser.process(application);  // --help and --version
     const auto value = [&parser](const char* name) { return parser.value(QString::fromLatin1(name)); };
     if (parser.isSet(QStringLiteral("document"))) printDocument(program, value("document"));
 
@@ -119,8 +120,13 @@ Arguments readArguments(const QCoreApplication& application) {
     arguments.theme = value("theme");
     if (arguments.demo && !positional.isEmpty()) wrongUsage(QStringLiteral("--demo opens its own model"));
     if (positional.isEmpty() && !arguments.demo &&
-        (!arguments.request.data.empty() || !arguments.request.config.empty()))
-        wrongUsage(QStringLiteral("--data and --config need a MODEL"));
+        (!arguments.request.data.empty() || !arguments.request.config.empty() ||
+         !arguments.request.calibration.empty()))
+        wrongUsage(QStringLiteral("--data, --calibration-data and --config need a MODEL"));
+    if (!parser.isSet(QStringLiteral("screenshot")))
+        for (const char* option : {"select", "until", "command", "size"})
+            if (parser.isSet(QString::fromLatin1(option)))
+                wrongUsage(QStringLiteral("--%1 needs --screenshot").arg(QString::fromLatin1(option)));
     if (!QStringList{{}, QStringLiteral("light"), QStringLiteral("dark"), QStringLiteral("system")}.contains(
             arguments.theme))
         wrongUsage(QStringLiteral("--theme takes light, dark or system"));

@@ -13,7 +13,7 @@ namespace quantloupe {
 struct Arguments {
     ui::OpenRequest request;
     bool demo = false;
-    QString theme;  ///< "light", "dark" or empty
+    QString theme;  ///< "system", "light", "dark" or empty
     ScreenshotOptions screenshot;
 };
 

@@ -33,6 +33,14 @@ bool isInside(const fs::path& file, const fs::path& folder) {
 
 }  // namespace
 
+bool sameFile(const fs::path& a, const fs::path& b) {
+    std::error_code error;
+    if (fs::equivalent(a, b, error)) return true;
+    const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error),
+                   second = fs::weakly_canonical(fs::absolute(b, error), error);
+    return !first.empty() && first == second;
+}
+
 void InputPaths::add(std::string what, fs::path path) {
     if (!path.empty()) m_inputs.emplace_back(std::move(what), std::move(path));
 }

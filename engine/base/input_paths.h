@@ -9,6 +9,10 @@
 
 namespace quantloupe {
 
+/// Whether two paths name the same file, which need not exist yet: by relative paths, through links, or as
+/// hard links.
+bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b);
+
 /// The files and folders that a task reads, each with a description such as "the model".
 class InputPaths {
   public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writers and readers of all formats, for the registry. format.h documents parameters, results and errors.
+// Writers and readers of all formats, for the registry. file_format.h documents parameters, results and
+// errors.
 
 #include "interchange/file_format.h"
 

@@ -22,7 +22,7 @@ struct AccuracyCheck {
 /// Requires an evaluation of all samples (Depth::Accuracy). Throws Error if the outputs cannot be compared.
 AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop);
 
-/// "passed: 4.60 points below float; at most 5 are allowed (95 % interval 2.10 to 7.20 points)"
+/// "passed: top-1 is 4.60 points below float; at most 5 are allowed (95 % interval 2.10 to 7.20 points)"
 std::string describe(const AccuracyCheck& check);
 
 }  // namespace quantloupe

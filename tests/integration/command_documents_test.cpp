@@ -78,6 +78,12 @@ class CommandDocumentsTest : public QObject {
                 QVERIFY2(document.contains(whole), qPrintable(QString::fromUtf8(kind) + u' ' + option));
             }
         }
+        // The documents list an option of several commands once. Bash is asked what this command has.
+        const QString words = help.size() > 1 ? program + u' ' + help.front() : program;
+        const QStringList offered = completed(program, words + QStringLiteral(" --"));
+        for (const QString& option : options) QVERIFY2(offered.contains(option), qPrintable(option));
+        for (const QString& option : offered)
+            QVERIFY2(options.contains(option) || option == QLatin1String("--help-all"), qPrintable(option));
     }
 
     void bashCompletes_data() {

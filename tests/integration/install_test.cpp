@@ -75,11 +75,15 @@ class InstallTest : public QObject {
     }
 
     void noFileNamesTheSourceOrBuildFolder() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        QSKIP("sanitizers put the names of source files into the programs, which are not released");
+#endif
         int count = 0;
         QDirIterator files(m_prefix, QDir::Files, QDirIterator::Subdirectories);
         while (files.hasNext()) {
             const QByteArray bytes = content(files.next());
-            QVERIFY2(!bytes.contains(QUANTLOUPE_SOURCE_DIR "/"), qPrintable(files.filePath()));
+            for (const QByteArray& folder : {QByteArray(QUANTLOUPE_SOURCE_DIR "/"), m_build.toUtf8() + '/'})
+                QVERIFY2(!bytes.contains(folder), qPrintable(files.filePath()));
             ++count;
         }
         QVERIFY(count > 600);  // the demo alone has 600 images

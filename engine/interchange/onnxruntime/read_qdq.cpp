@@ -27,6 +27,7 @@ ImportResult readQdq(const ImportSource& source) {
     }
     for (auto rule = result.config.rules.begin(); rule != result.config.rules.end();) {
         rule->from = source.layerName(rule->from);
+        rule->like = source.layerName(rule->like);
         for (std::string& end : rule->to) end = source.layerName(end);
         if (rule->kind != SkipKind::Node) {
             ++rule;
@@ -35,10 +36,17 @@ ImportResult readQdq(const ImportSource& source) {
         rule->layers = knownLayers(source, rule->layers, result);
         rule = rule->layers.empty() ? result.config.rules.erase(rule) : std::next(rule);
     }
+    auto& transforms = result.config.transforms;
+    transforms.skipFolding = knownLayers(source, transforms.skipFolding, result);
+    for (const auto& group : std::exchange(transforms.equalization.off, {}))
+        if (auto known = knownLayers(source, group, result); known.size() == group.size())
+            transforms.equalization.off.push_back(std::move(known));
     const auto layers = std::exchange(result.config.layers, {});
     for (const auto& [given, settings] : layers)
         for (const std::string& name : knownLayers(source, {given}, result))
-            result.config.layers[name] = settings;
+            if (!result.config.layers.emplace(name, settings).second)
+                result.left.push_back(
+                    fmt::format("'{}' is configured twice: the settings of '{}' are left out", name, given));
     result.taken.push_back(
         fmt::format("the whole configuration, with {}", counted(result.config.rules.size(), "rule")));
     return result;

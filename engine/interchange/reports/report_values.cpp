@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "picture/picture_text.h"
+
 namespace quantloupe {
 
 const std::vector<std::string>& reportColumns() {
@@ -29,7 +31,7 @@ const std::vector<std::string>& reportColumns() {
 
 std::string escapedXml(std::string_view text) {
     std::string result;
-    for (const char c : text) {
+    for (const char c : cleanText(text)) {
         if (c == '&')
             result += "&amp;";
         else if (c == '<')
@@ -38,7 +40,7 @@ std::string escapedXml(std::string_view text) {
             result += "&gt;";
         else if (c == '"')
             result += "&quot;";
-        else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t')
+        else
             result += c;
     }
     return result;
