@@ -15,7 +15,7 @@ foreach(program quantloupe quantloupe-cli)
     endforeach()
 endforeach()
 if(QUANTLOUPE_SANITIZE)
-    add_custom_target(quantloupe_documents DEPENDS ${documents})  # not installed: no need to run the programs
+    add_custom_target(quantloupe_documents DEPENDS ${documents})
 else()
     add_custom_target(quantloupe_documents ALL DEPENDS ${documents})
 endif()

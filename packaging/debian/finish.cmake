@@ -6,9 +6,11 @@ set(doc ${root}/doc/quantloupe)
 file(REMOVE ${doc}/LICENSE)
 file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)
 file(COPY_FILE ${CMAKE_CURRENT_LIST_DIR}/copyright ${doc}/copyright)
-file(MAKE_DIRECTORY ${root}/zsh)
 file(RENAME ${root}/zsh/site-functions ${root}/zsh/vendor-completions)
 
+if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
+    message(FATAL_ERROR "SOURCE_DATE_EPOCH is not set: build the package with packaging/deb")
+endif()
 execute_process(COMMAND date -R -u -d @$ENV{SOURCE_DATE_EPOCH} OUTPUT_VARIABLE date
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 file(WRITE ${doc}/changelog.Debian
