@@ -45,7 +45,9 @@ class Reader {
 Version placesKey(const Picture& described, const LayoutOptions& options) {
     VersionBuilder builder;
     builder.add(kLayoutVersion).add(options.nodeWidth).add(options.nodeHeight).add(options.rowHeight);
-    builder.add(static_cast<int>(options.arrangement)).add(options.viewWidth).add(options.viewHeight);
+    builder.add(static_cast<int>(options.arrangement));
+    if (options.arrangement == Arrangement::Columns || options.arrangement == Arrangement::Largest)
+        builder.add(options.viewWidth).add(options.viewHeight);
     builder.add(described.nodes.size());
     for (const PictureNode& node : described.nodes) builder.add(node.host);
     for (const PictureEdge& edge : described.edges)

@@ -52,16 +52,26 @@ void markReferences(Picture& picture) {
 }
 
 void placeReferences(Picture& picture) {
+    const bool right = picture.arrangement == Arrangement::Right;
     std::map<std::size_t, int> atBox;
     for (PictureEdge& edge : picture.edges) {
         if (edge.hidden) {
             const Rect &from = picture.nodes[edge.from].box, &to = picture.nodes[edge.to].box;
-            edge.points = {{from.x + from.width / 2, from.bottom()}, {to.x + to.width / 2, to.y}};
+            if (right)
+                edge.points = {{from.right(), from.y + from.height / 2}, {to.x, to.y + to.height / 2}};
+            else
+                edge.points = {{from.x + from.width / 2, from.bottom()}, {to.x + to.width / 2, to.y}};
         }
         if (!edge.reference) continue;
         const Rect& to = picture.nodes[edge.to].box;
-        const double x = to.right() - 18 - 12 * (atBox[edge.to]++ % 4);
-        edge.points = {{x, to.y - kRowGap * 0.62}, {x, to.y}};
+        const int place = atBox[edge.to]++ % 4;
+        if (right) {
+            const double y = to.bottom() - std::min(to.height / 2, 12 + 8.0 * place);
+            edge.points = {{to.x - kRowGap * 0.62, y}, {to.x, y}};
+        } else {
+            const double x = to.right() - 18 - 12 * place;
+            edge.points = {{x, to.y - kRowGap * 0.62}, {x, to.y}};
+        }
     }
 }
 

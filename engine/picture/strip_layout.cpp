@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // On a whole network, dot is quadratic at best and does not terminate at worst: a mask that feeds 24 layers,
-// or a network that concatenates all earlier features, has tens of thousands of bends. Therefore:   1. edges
-// that pass more than 30 rows (10 if only that makes the pieces small) are taken out and drawn in      lanes
-// at the sides (side_lanes.h), unless the strip is only connected by them;   2. the rest is cut at its
-// waists;   3. each distinct piece is laid out once, with dot, or with layeredLayout() if it is large or dot
-// has used      up its time;   4. pieces are stacked so that the waists that they share coincide. Cost:
-// linear except for dot, which gets at most about 0.5 s (estimated from sizes, so that results do not depend
-// on the machine's load).
+// or a network that concatenates all earlier features, has tens of thousands of bends. Therefore:
+//
+// 1. Edges that pass more than 30 rows (10 if only that makes the pieces small) are taken out and drawn in
+//    lanes at the sides (side_lanes.h), unless the strip is only connected by them.
+// 2. The rest is cut at its waists.
+// 3. Each distinct piece is laid out once, with dot, or with layeredLayout() if it is large or dot has used
+//    up its time.
+// 4. Pieces are stacked so that the waists that they share coincide.
+//
+// Cost: linear except for dot, which gets at most about 0.5 s (estimated from sizes, so that results do not
+// depend on the machine's load).
 #include "picture/strip_layout.h"
 
 #include <algorithm>

@@ -21,16 +21,15 @@ constexpr const char* kPage = "documentation";
 struct Page {
     const char *file, *title;
 };
-constexpr Page kPages[] = {
-    {"window.md", QT_TRANSLATE_NOOP("DocumentationWindow", "The window")},
-    {"graph.md", QT_TRANSLATE_NOOP("DocumentationWindow", "The graph")},
-    {"calibration.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Calibration and schemes")},
-    {"equalization.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Equalization and refinement")},
-    {"exports.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Export and import")},
-    {"projects.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Projects")},
-    {"command_line.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Command line")},
-    {"from_training.md", QT_TRANSLATE_NOOP("DocumentationWindow", "From training to ONNX")},
-    {"operators.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Operators")}};
+constexpr Page kPages[] = {{"window.md", QT_TRANSLATE_NOOP("Words", "The window")},
+                           {"graph.md", QT_TRANSLATE_NOOP("Words", "The graph")},
+                           {"calibration.md", QT_TRANSLATE_NOOP("Words", "Calibration and schemes")},
+                           {"equalization.md", QT_TRANSLATE_NOOP("Words", "Equalization and refinement")},
+                           {"exports.md", QT_TRANSLATE_NOOP("Words", "Export and import")},
+                           {"projects.md", QT_TRANSLATE_NOOP("Words", "Projects")},
+                           {"command_line.md", QT_TRANSLATE_NOOP("Words", "Command line")},
+                           {"from_training.md", QT_TRANSLATE_NOOP("Words", "From training to ONNX")},
+                           {"operators.md", QT_TRANSLATE_NOOP("Words", "Operators")}};
 
 /// Shows pictures no wider than the page.
 class PageBrowser : public QTextBrowser {
@@ -40,8 +39,20 @@ class PageBrowser : public QTextBrowser {
         if (type != QTextDocument::ImageResource) return resource;
         QImage image = resource.canConvert<QImage>() ? resource.value<QImage>() : QImage();
         if (image.isNull()) image.loadFromData(resource.toByteArray());
-        const int width = viewport()->width() - static_cast<int>(2 * document()->documentMargin());
-        return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+        const double ratio = devicePixelRatioF();
+        const double width = viewport()->width() - 2 * document()->documentMargin();
+        if (image.width() > width * ratio)
+            image = image.scaledToWidth(static_cast<int>(width * ratio), Qt::SmoothTransformation);
+        image.setDevicePixelRatio(ratio);
+        return image;
+    }
+    /// Pictures are kept in the size in which they were loaded: load the page again.
+    void resizeEvent(QResizeEvent* event) override {
+        QTextBrowser::resizeEvent(event);
+        if (event->size().width() == event->oldSize().width() || source().isEmpty()) return;
+        const int place = verticalScrollBar()->value();
+        reload();
+        verticalScrollBar()->setValue(place);
     }
 };
 
@@ -86,7 +97,7 @@ DocumentationWindow::DocumentationWindow(const std::filesystem::path& folder, QW
     pages->setAccessibleName(tr("Pages"));
     pages->setFixedWidth(unit * 14);
     for (const Page& page : kPages) {
-        auto* item = new QListWidgetItem(tr(page.title), pages);
+        auto* item = new QListWidgetItem(Words::tr(page.title), pages);
         item->setData(Qt::UserRole, QString::fromLatin1(page.file));
     }
     m_browser = new PageBrowser;

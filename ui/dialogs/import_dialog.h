@@ -49,7 +49,7 @@ class ImportDialog : public QDialog {
 
     Document& m_document;
     std::filesystem::path m_path;
-    std::vector<std::string> m_names;  ///< of the fileFormats in the box
+    std::vector<std::string> m_names;  ///< of the formats in the box
     /// of layers, from the file's names to the model's, as the user chose
     std::map<std::string, std::string> m_renamed;
     std::optional<ImportResult> m_result;

@@ -29,17 +29,17 @@ QStringList GraphCanvas::detailsOf(std::size_t box) const {
     const PictureNode& drawn = m_picture->nodes[box];
     if (drawn.kind != PictureNode::Kind::Layer || !m_graph) return {};
     const Node& node = m_graph->node(drawn.layer);
-    QStringList lines{QString::fromStdString(drawn.title), QString::fromStdString(cleanText(node.name))};
+    QStringList lines{QString::fromStdString(drawn.title), m_document->layerName(drawn.layer)};
     const QString separator = QStringLiteral(" \u00b7 ");
     QString shapes = joined(inputShapes(*m_graph, node), QStringLiteral(", ")) + QStringLiteral(" \u2192 ") +
                      joined(outputShapes(*m_graph, node), QStringLiteral(", "));
     const QString attributes = joined(attributeTexts(node), separator);
     lines.append(attributes.isEmpty() ? shapes : shapes + separator + attributes);
     if (const LayerResult* layer = layerResult(drawn.layer)) {
-        const QString why =
-            layer->state == LayerState::Quantized || layer->reason.empty()
-                ? QString()
-                : stateText(layer->state) + QStringLiteral(": ") + QString::fromStdString(layer->reason);
+        const QString why = layer->state == LayerState::Quantized || layer->reason.empty()
+                                ? QString()
+                                : stateText(layer->state) + QStringLiteral(": ") +
+                                      m_document->withLayerNames(QString::fromStdString(layer->reason));
         for (const QString& line : {why, m_scales->of(*layer), sizeText(*layer)})
             if (!line.isEmpty()) lines.append(line);
     }

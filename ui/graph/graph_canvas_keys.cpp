@@ -37,9 +37,20 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-/// Down and up follow the edges, to the straightest one; left and right go to the nearest box at that side.
+/// Where the network goes down, down and up follow the edges, to the straightest one; left and right go to
+/// the nearest box at that side. Where it goes to the right, the keys are exchanged.
 std::optional<std::size_t> GraphCanvas::neighbor(std::size_t box, int key) const {
-    const QRectF here = toRectF(m_picture->nodes[box].box);
+    const bool turned = m_picture->arrangement == Arrangement::Right;
+    const auto turn = [turned](const QRectF& rect) {
+        return turned ? QRectF(rect.y(), rect.x(), rect.height(), rect.width()) : rect;
+    };
+    const auto rectOf = [&](std::size_t other) { return turn(toRectF(m_picture->nodes[other].box)); };
+    if (turned)
+        key = key == Qt::Key_Right  ? Qt::Key_Down
+              : key == Qt::Key_Left ? Qt::Key_Up
+              : key == Qt::Key_Down ? Qt::Key_Right
+                                    : Qt::Key_Left;
+    const QRectF here = rectOf(box);
     std::optional<std::size_t> best;
     double bestDistance = 0;
     const auto offer = [&](std::size_t other, double distance) {
@@ -48,7 +59,7 @@ std::optional<std::size_t> GraphCanvas::neighbor(std::size_t box, int key) const
         bestDistance = distance;
     };
     const auto sideways = [&](std::size_t other) {
-        return std::abs(toRectF(m_picture->nodes[other].box).center().x() - here.center().x());
+        return std::abs(rectOf(other).center().x() - here.center().x());
     };
     if (key == Qt::Key_Down)
         for (const std::size_t e : m_index.edgesOutOf(box))
@@ -59,10 +70,10 @@ std::optional<std::size_t> GraphCanvas::neighbor(std::size_t box, int key) const
     if (key == Qt::Key_Left || key == Qt::Key_Right) {
         const bool left = key == Qt::Key_Left;
         const double reach = here.height() * 3;
-        QRectF strip(m_index.bounds().left(), here.top() - reach, m_index.bounds().width(),
-                     here.height() + 2 * reach);
-        for (const std::size_t other : m_index.nodesIn(strip)) {
-            const QPointF there = toRectF(m_picture->nodes[other].box).center();
+        const QRectF all = turn(m_index.bounds());
+        const QRectF strip(all.left(), here.top() - reach, all.width(), here.height() + 2 * reach);
+        for (const std::size_t other : m_index.nodesIn(turn(strip))) {
+            const QPointF there = rectOf(other).center();
             const double dx = left ? here.center().x() - there.x() : there.x() - here.center().x();
             if (other != box && dx > here.width() / 4)
                 offer(other, dx + 2 * std::abs(there.y() - here.center().y()));

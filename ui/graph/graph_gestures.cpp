@@ -35,7 +35,11 @@ GraphGestures::GraphGestures(Document* document, GraphView* view, QObject* paren
     connect(document, &Document::selectionChanged, this, &GraphGestures::withdraw);
     connect(document, &Document::configChanged, this, &GraphGestures::withdraw);
     connect(document, &Document::modelChanged, this, &GraphGestures::withdraw);
-    connect(view->legend(), &Legend::thresholdRequested, this, [this] { m_view->thresholdBar()->start(); });
+    connect(view->legend(), &Legend::thresholdRequested, this, [this] {
+        withdraw();
+        m_view->canvas()->cancelUntil();
+        m_view->thresholdBar()->start();
+    });
 }
 
 void GraphGestures::addTo(QMenu* layers) {
@@ -61,13 +65,14 @@ void GraphGestures::previewIn(QMenu* menu) {
 }
 
 void GraphGestures::propose(QAction* action, std::function<void()> apply) {
-    if (m_fromMenu || m_proposed == action) {
-        withdraw();
-        return apply();
-    }
-    withdraw();
-    show(action);
     GraphCanvas* canvas = m_view->canvas();
+    const bool now = m_fromMenu || m_proposed == action;
+    withdraw();
+    // Their previews would be taken for the one of this action.
+    canvas->cancelUntil();
+    m_view->thresholdBar()->finish();
+    if (now) return apply();
+    show(action);
     if (canvas->previewed().empty()) return apply();  // which says why there is nothing to show
     m_proposed = action;
     m_apply = std::move(apply);
@@ -90,7 +95,7 @@ bool GraphGestures::eventFilter(QObject* watched, QEvent* event) {
         QTimer::singleShot(0, this, [this] { m_fromMenu = false; });
         return false;
     }
-    if (!key || !m_apply) return false;
+    if (!key || !m_apply || m_view->canvas()->choosingUntil()) return false;
     const int pressed = static_cast<QKeyEvent*>(event)->key();
     if (pressed != Qt::Key_Return && pressed != Qt::Key_Enter) return false;
     const auto apply = m_apply;
@@ -129,11 +134,10 @@ void GraphGestures::fillBlocks() {
     const Graph& graph = *m_document->graph();
     for (const BlockChoice& choice : blockChoices(graph, current)) {
         const bool alone = choice.like == graph.node(current).name;
-        const QString what = QString::fromStdString(
-            alone ? graph.node(current).op + " layers set up like this one" : choice.like);
+        const QString what = QString::fromStdString(alone ? graph.node(current).op : choice.like);
         const QString text =
             alone
-                ? QStringLiteral("%1 %2").arg(choice.blocks).arg(what)
+                ? tr("%1 %2 layers set up like this one").arg(choice.blocks).arg(what)
                 : tr("%1 and %2 more like it (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
         QAction* action = m_blocks->addAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
         SkipRule rule;
@@ -198,7 +202,14 @@ bool GraphGestures::cancel() {
     return false;
 }
 
+void GraphGestures::startUntil(NodeId from) {
+    withdraw();
+    m_view->thresholdBar()->finish();
+    m_view->canvas()->startUntil(from);
+}
+
 void GraphGestures::startThreshold() {
+    withdraw();
     m_view->canvas()->cancelUntil();
     m_view->thresholdBar()->start(m_document->current());
 }

@@ -45,6 +45,8 @@ class GraphGestures : public QObject {
     /// Escape: cancels the gesture in progress. Returns false if there is none.
     bool cancel();
 
+    /// Each ends the gesture in progress.
+    void startUntil(NodeId from);
     void startThreshold();
     void popUpBlocks();
     QMenu* blockMenu() const { return m_blocks; }

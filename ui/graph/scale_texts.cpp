@@ -29,10 +29,8 @@ ScaleTexts::ScaleTexts(Document* document, QObject* parent) : QObject(parent), m
     m_delay.setInterval(kHoldsStill);
     connect(&m_delay, &QTimer::timeout, this, &ScaleTexts::ask);
     connect(document, &Document::evaluationFinished, this, [this] { setWanted(m_wanted); });
-    connect(document, &Document::modelChanged, this, [this] {
-        m_scales.clear();
-        m_answered.reset();
-    });
+    for (const auto signal : {&Document::modelChanged, &Document::dataChanged})
+        connect(document, signal, this, &ScaleTexts::forget);
 }
 
 QString ScaleTexts::of(const LayerResult& layer) const {
@@ -43,6 +41,12 @@ QString ScaleTexts::of(const LayerResult& layer) const {
     if (layer.weightBits > 0) parts.append(tr("W%1").arg(layer.weightBits) + weightText(scale));
     if (layer.activationBits > 0) parts.append(tr("A%1").arg(layer.activationBits) + outputText(scale));
     return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+void ScaleTexts::forget() {
+    ++m_generation;
+    m_scales.clear();
+    m_answered.reset();
 }
 
 void ScaleTexts::setWanted(bool wanted) {
@@ -56,16 +60,17 @@ void ScaleTexts::setWanted(bool wanted) {
 void ScaleTexts::ask() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!m_wanted || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
-    m_document->job()->ask(
-        kSlot, [this, config = m_document->config()](Session& session, const CancelToken& cancel) {
-            return [this, config, layers = layerScales(session, config, cancel)] {
-                m_scales.clear();
-                for (const LayerScale& layer : layers)
-                    m_scales.insert(static_cast<std::uint32_t>(layer.node.index()), layer);
-                m_answered = config;
-                Q_EMIT changed();
-            };
-        });
+    m_document->job()->ask(kSlot, [this, config = m_document->config(), generation = m_generation](
+                                      Session& session, const CancelToken& cancel) {
+        return [this, config, generation, layers = layerScales(session, config, cancel)] {
+            if (generation != m_generation) return;
+            m_scales.clear();
+            for (const LayerScale& layer : layers)
+                m_scales.insert(static_cast<std::uint32_t>(layer.node.index()), layer);
+            m_answered = config;
+            Q_EMIT changed();
+        };
+    });
 }
 
 }  // namespace quantloupe::ui

@@ -28,10 +28,13 @@ class ScaleTexts : public QObject {
 
   private:
     void ask();
+    /// Model or data have changed.
+    void forget();
 
     Document* m_document;
     QTimer m_delay;
     bool m_wanted = false;
+    int m_generation = 0;  ///< of model and data
     std::optional<QuantizationConfig> m_answered;
     QHash<std::uint32_t, LayerScale> m_scales;  ///< by index of the node
 };

@@ -36,6 +36,7 @@ void ZoomButtons::setNarrow(bool narrow) {
 void ZoomButtons::showZoom() {
     const double percent = 100 * m_canvas->transform().zoom;
     m_zoom->setText(tr("%1 %").arg(percent, 0, 'f', percent < 9.95 ? 1 : 0));
+    m_zoom->setAccessibleDescription(m_zoom->text());
 }
 
 }  // namespace quantloupe::ui

@@ -62,6 +62,8 @@ constexpr Roles kRoles[] = {
 }  // namespace
 
 QString inputRole(const Node& node, std::size_t index) {
+    // Before opset 11, Resize has no region.
+    if (node.op == "Resize" && node.inputs.size() == 2 && index == 1) return Words::tr("scales");
     if (index == 0 || index > std::tuple_size_v<decltype(Roles::names)>) return {};
     for (const Roles& roles : kRoles)
         if (node.op == roles.op && node.domain.empty() && roles.names[index - 1])

@@ -101,16 +101,24 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
 }
 
 bool LayerTableModel::isQuantizable(int row) const {
-    return !m_anyQuantizable || m_document->layers()[static_cast<std::size_t>(row)].quantizable;
+    const LayerResult* layer = layerAt(row);
+    return !m_anyQuantizable || (layer && layer->quantizable);
 }
 
 std::string LayerTableModel::fullName(int row) const {
-    return m_document->layers()[static_cast<std::size_t>(row)].name;
+    const LayerResult* layer = layerAt(row);
+    return layer ? layer->name : std::string();
 }
 
 bool LayerTableModel::hasName(int row, const QString& text) const {
-    return m_document->names().matches(m_document->layers()[static_cast<std::size_t>(row)].node,
-                                       text.toStdString());
+    const LayerResult* layer = layerAt(row);
+    return layer && m_document->names().matches(layer->node, text.toStdString());
+}
+
+const LayerResult* LayerTableModel::layerAt(int row) const {
+    const auto& layers = m_document->layers();
+    return row >= 0 && static_cast<std::size_t>(row) < layers.size() ? &layers[static_cast<std::size_t>(row)]
+                                                                     : nullptr;
 }
 
 bool LayerTableModel::isNumeric(int column) {

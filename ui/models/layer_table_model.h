@@ -61,6 +61,8 @@ class LayerTableModel : public QAbstractTableModel {
 
   private:
     void update();
+    /// Null while the results of a new model are not there yet.
+    const LayerResult* layerAt(int row) const;
     QVariant display(const LayerResult& layer, int column, std::size_t row) const;
     QVariant sortKey(const LayerResult& layer, int column, std::size_t row) const;
     static std::optional<Metric> metricOf(int column);

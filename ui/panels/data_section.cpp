@@ -57,10 +57,10 @@ QString chanceWarning(const Evaluation& evaluation) {
     if (floating.samples < kEnough) return {};
     std::map<std::int32_t, std::size_t> counts;
     std::size_t all = 0, most = 0;
-    for (const std::int32_t wanted : *evaluation.rightClasses) {
-        if (wanted < 0) continue;
+    for (const std::int32_t label : *evaluation.rightClasses) {
+        if (label < 0) continue;
         ++all;
-        most = std::max(most, ++counts[wanted]);
+        most = std::max(most, ++counts[label]);
     }
     if (counts.size() < 2) return {};
     const double chance = static_cast<double>(most) / static_cast<double>(all);
@@ -111,8 +111,13 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     m_changePreprocess->setToolTip(
         tr("How images are converted to network inputs: size, colors, scale, mean"));
     m_changePreprocess->setAccessibleName(tr("Change the preprocessing"));
-    m_choose->setToolTip(tr("Images for measuring the accuracy: one subfolder per class, or a flat folder"));
-    m_chooseCalibration->setToolTip(tr("Images for calibrating the ranges of the activations"));
+    m_choose->setToolTip(
+        tr("Samples for evaluation: a folder of images (one subfolder per class, or flat), a folder of ONNX "
+           "test data, or a .npy or .npz file"));
+    m_chooseCalibration->setToolTip(
+        tr("Samples for calibrating the ranges of the activations: a folder, or a .npy or .npz file"));
+    m_choose->setAccessibleName(tr("Open evaluation data"));
+    m_chooseCalibration->setAccessibleName(tr("Open calibration data"));
     content->addWidget(card);
     m_ask = buildAsking();
     content->addWidget(m_ask);
@@ -219,7 +224,9 @@ void DataSection::refresh() {
     }
     if (info->thumbnails.isEmpty()) {
         m_thumbnails->hide();
-    } else if (m_thumbnails->isHidden() || m_thumbnails->pixmap().isNull()) {
+    } else if (m_thumbnails->isHidden() || m_shown.isEmpty() ||
+               m_shown.front().cacheKey() != info->thumbnails.front().cacheKey()) {
+        m_shown = info->thumbnails;
         m_thumbnails->setPixmap(strip(info->thumbnails, fontMetrics().height() * 2, devicePixelRatioF()));
         m_thumbnails->show();
     }

@@ -33,6 +33,7 @@ class DataSection : public QWidget {
 
     Document* m_document;
     SectionHeading* m_heading;
+    QList<QImage> m_shown;  ///< the images of m_thumbnails
     QLabel *m_thumbnails, *m_notice, *m_warning, *m_views, *m_viewText;
     QFrame *m_wrong, *m_ask;
     ElidedLabel *m_path, *m_calibrationPath;

@@ -34,14 +34,22 @@ ImprovePanel::ImprovePanel(Document* document, QWidget* parent) : QWidget(parent
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_bar);
+    auto* quantized = makeLabel(tr("This model is already quantized, so nothing here can change its results. "
+                                   "Open the float model that it was made from."),
+                                "muted", 0.95);
+    quantized->setWordWrap(true);
+    quantized->setMargin(fontMetrics().height());
+    column->addWidget(quantized);
     column->addWidget(m_pages, 1);
     connect(m_bar, &QTabBar::currentChanged, this, [this](int page) {
         m_pages->setCurrentIndex(page);
         Q_EMIT pageChanged();
     });
     // Nothing changes the results of a model that is already quantized.
-    const auto refresh = [this, document] {
-        m_pages->setEnabled(!document->hasModel() || quantizationOperators(*document->graph()) == 0);
+    const auto refresh = [this, document, quantized] {
+        const bool changes = !document->hasModel() || quantizationOperators(*document->graph()) == 0;
+        quantized->setVisible(!changes);
+        m_pages->setEnabled(changes);
     };
     connect(document, &Document::modelChanged, this, refresh);
     refresh();

@@ -43,7 +43,6 @@ void LayerTable::buildHead() {
     row->addWidget(m_complaint, 10);
     row->addStretch(1);
     m_count = makeLabel({}, "faint", 0.9);
-    m_count->setMinimumWidth(1);  // fitHead() hides it before it is cut off
     row->addWidget(m_count);
     const auto link = [&](const QString& text, const QString& toolTip) {
         auto* button = new QPushButton(text);
@@ -55,7 +54,6 @@ void LayerTable::buildHead() {
     m_all =
         link(tr("Show All"), tr("Also shows layers that cannot be quantized, or run inside another layer"));
     m_all->setCheckable(true);
-    m_all->setMinimumWidth(1);
     m_views =
         link(tr("Views"), tr("Filters with sort order and columns: choose one, or save the current one"));
     m_ranges = link(tr("Ranges"), tr("The range of each layer's weights and output on a power-of-two scale"));
@@ -69,15 +67,19 @@ void LayerTable::buildHead() {
             [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
-/// In a narrow window the count is hidden before the buttons are cut off, and then what Views offers, too.
+/// In a narrow window nothing is cut off: what has another place is hidden first (the menu of the header has
+/// the columns, the View menu the views). Show All stays, since it tells that rows are hidden.
 void LayerTable::fitHead() {
+    const QList<QWidget*> hideable{m_columns, m_views, m_count, m_ranges};
     const QLayout* row = m_head->layout();
-    int needed = (row->count() - 2) * row->spacing();  // beside the stretch
-    needed += m_filterLine->minimumWidth() + m_count->sizeHint().width();
-    for (const QPushButton* button : {m_all, m_views, m_ranges, m_columns})
-        needed += button->sizeHint().width();
-    m_count->setVisible(m_head->width() >= needed);
-    m_all->setVisible(m_head->width() >= needed - m_count->sizeHint().width());
+    int needed = (row->count() - 2) * row->spacing();  // without the stretch
+    needed += m_filterLine->minimumWidth() + m_all->sizeHint().width();
+    for (const QWidget* part : hideable) needed += part->sizeHint().width();
+    for (QWidget* part : hideable) {
+        const bool fits = m_head->width() >= needed;
+        part->setVisible(fits);
+        if (!fits) needed -= part->sizeHint().width() + row->spacing();
+    }
 }
 
 void LayerTable::showRanges(bool on) {

@@ -127,8 +127,9 @@ void LayerTable::updateCount() {
         hidden += !m_model->isQuantizable(row) && m_filter->matchesTerms(row);
     if (seen == 0)
         m_nothing->setText(
-            hidden == 0
-                ? tr("No layer matches the filter")
+            hidden == 0 ? tr("No layer matches the filter")
+            : hidden == 1
+                ? tr("One layer matches, but it cannot be quantized. Show All lists it.")
                 : tr("%1 layers match, but none of them can be quantized. Show All lists them.").arg(hidden));
     m_count->setText(all == 0      ? QString()
                      : seen == all ? QString::number(all)

@@ -67,6 +67,7 @@ PictureButton::PictureButton(const QString& text, const QString& remark, Paint p
     : QPushButton(text, parent), m_remark(remark), m_picture(std::move(picture)) {
     setCursor(Qt::PointingHandCursor);
     setToolTip(remark);
+    setAccessibleDescription(remark);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
@@ -158,13 +159,21 @@ StartPage::StartPage(bool hasDemo, const std::filesystem::path& demoImages, QWid
         card->setEnabled(hasDemo);
         cards->addWidget(card);
     }
-    column->addLayout(cards);
-    column->addSpacing(unit / 2);
-    m_recentHeading = makeLabel(tr("RECENT"), "heading", 0.85, QFont::Bold);
-    column->addWidget(m_recentHeading);
+    const auto part = [&](QLayout* content) {
+        auto* widget = new QWidget;
+        content->setContentsMargins(0, 0, 0, unit / 2);
+        widget->setLayout(content);
+        column->addWidget(widget);
+        return widget;
+    };
+    m_pictures = part(cards);
+    auto* recent = new QVBoxLayout;
+    recent->setSpacing(unit / 2);
+    recent->addWidget(makeLabel(tr("RECENT"), "heading", 0.85, QFont::Bold));
     m_recent = new QVBoxLayout;
     m_recent->setSpacing(unit / 4);
-    column->addLayout(m_recent);
+    recent->addLayout(m_recent);
+    m_recentPart = part(recent);
     outer->addWidget(m_card, 0, Qt::AlignHCenter);
     outer->addStretch(3);
     connect(demo, &QPushButton::clicked, this, &StartPage::demoRequested);
@@ -181,7 +190,6 @@ void StartPage::setBusy(const QString& text) {
 void StartPage::refresh() {
     clearLayout(m_recent);
     const QStringList paths = recentModels();
-    m_recentHeading->setVisible(!paths.isEmpty());
     for (const QString& path : paths.mid(0, kRecent)) {
         auto* row = new QHBoxLayout;
         auto* link = new QPushButton(QFileInfo(path).fileName());
@@ -195,6 +203,22 @@ void StartPage::refresh() {
         m_recent->addLayout(row);
         connect(link, &QPushButton::clicked, this, [this, path] { Q_EMIT recentChosen(path); });
     }
+    fit();
+}
+
+void StartPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit();
+}
+
+/// In a low window nothing is squeezed: the recent files are left out (the File menu has them), and then the
+/// pictures (the File and Help menus have the demo and the tour).
+void StartPage::fit() {
+    const auto tooHigh = [this] { return m_card->layout()->sizeHint().height() > height(); };
+    m_recentPart->setVisible(m_recent->count() > 0);
+    m_pictures->show();
+    if (tooHigh()) m_recentPart->hide();
+    if (tooHigh()) m_pictures->hide();
 }
 
 void StartPage::paintEvent(QPaintEvent*) {

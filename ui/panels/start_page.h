@@ -19,6 +19,7 @@ class PictureButton : public QPushButton {
     using Paint = std::function<void(QPainter&, const QRectF&)>;
     PictureButton(const QString& text, const QString& remark, Paint picture, QWidget* parent = nullptr);
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -45,12 +46,14 @@ class StartPage : public QWidget {
 
   protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
-    QWidget* m_card;
+    void fit();
+
+    QWidget *m_card, *m_pictures, *m_recentPart;
     QLabel* m_busy;
     QVBoxLayout* m_recent;
-    QLabel* m_recentHeading;
 };
 
 }  // namespace quantloupe::ui

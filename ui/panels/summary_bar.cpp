@@ -84,9 +84,16 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     quantized->addLayout(valueRow);
     row->addLayout(quantized);
 
-    row->addLayout(block(tr("Layers"), m_counts, m_countsNote, 1.15));
+    const auto part = [&](QLayout* content) {
+        auto* widget = new QWidget;
+        content->setContentsMargins(0, 0, 0, 0);
+        widget->setLayout(content);
+        row->addWidget(widget);
+        return widget;
+    };
+    m_layersPart = part(block(tr("Layers"), m_counts, m_countsNote, 1.15));
     QLabel* macsNote = nullptr;
-    row->addLayout(block(tr("MACs in float"), m_macs, macsNote, 1.15));
+    m_macsPart = part(block(tr("MACs in float"), m_macs, macsNote, 1.15));
     m_macs->setToolTip(tr("Share of the multiplications that stay in float"));
     row->addStretch(1);
 
@@ -108,6 +115,25 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     connect(document, &Document::historyChanged, this, &SummaryBar::refresh);
     connect(document, &Document::heldChanged, this, &SummaryBar::refresh);
     refresh();
+}
+
+void SummaryBar::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    fit();
+}
+
+/// In a narrow window nothing is cut off: parts are left out or shortened, the least important first.
+void SummaryBar::fit() {
+    m_macsPart->show();
+    m_layersPart->show();
+    m_undo->show();
+    m_redo->show();
+    m_improve->setText(tr("Improve Accuracy\u2026"));
+    const auto tooWide = [this] { return layout()->sizeHint().width() > width(); };
+    if (tooWide()) m_macsPart->hide();
+    if (tooWide()) m_improve->setText(tr("Improve\u2026"));
+    if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
+    if (tooWide()) m_layersPart->hide();
 }
 
 void SummaryBar::refresh() {
@@ -159,6 +185,7 @@ void SummaryBar::refresh() {
     m_macs->setToolTip(cost.macsReason.empty()
                            ? tr("Share of the multiplications that stay in float")
                            : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
+    fit();
 }
 
 }  // namespace quantloupe::ui

@@ -20,12 +20,17 @@ class SummaryBar : public QFrame {
     QPushButton* improveButton() const { return m_improve; }
     QPushButton* exportButton() const { return m_export; }
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void refresh();
+    void fit();
 
     Document* m_document;
     QLabel *m_floatValue, *m_floatNote, *m_value, *m_note, *m_interval, *m_difference, *m_baseline, *m_status;
     QLabel *m_counts, *m_countsNote, *m_macs;
+    QWidget *m_layersPart, *m_macsPart;
     QPushButton *m_undo, *m_redo, *m_improve, *m_export;
 };
 

@@ -13,6 +13,7 @@
 #include "document/demo.h"
 #include "document/recent_files.h"
 #include "style/theme.h"
+#include "window/tour.h"
 
 /// Resources of a static library are not linked in by themselves. (The macro must not stand in a namespace.)
 static void initResources() { Q_INIT_RESOURCE(ui); }
@@ -150,14 +151,16 @@ void MainWindow::observe() {
         offerRecovery();
     });
     connect(&m_document, &Document::modelChanged, this, [this] {
-        if (std::exchange(m_tourWaits, false)) runTour();
+        if (m_tour) m_tour->stop();
+        const auto demo = findDemo(m_resources);
+        if (std::exchange(m_tourWaits, false) && demo && m_document.model()->path == demo->model) runTour();
     });
     connect(&m_document, &Document::modelChanged, this, &MainWindow::watchFile);
     connect(&m_watch, &FileWatch::changed, this, &MainWindow::offerReload);
     connect(&m_document, &Document::evaluationFinished, this, &MainWindow::tellWhenAway);
     connect(&m_document, &Document::failed, this, [this](const Failure& failure) {
         m_start->setBusy({});
-        if (failure.during == Failure::During::Loading) m_recovering = false;
+        if (failure.during == Failure::During::Loading) m_recovering = m_tourWaits = false;
         if (failure.during == Failure::During::Data) m_dataFailure = sentence(failure.text);
     });
     // what was wrong with the data before is none any more
@@ -293,7 +296,7 @@ void MainWindow::skipUntil() {
             return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), nodes[0], nodes[1]);
         });
     } else if (nodes.size() == 1) {
-        m_graph->canvas()->startUntil(nodes[0]);
+        m_gestures->startUntil(nodes[0]);
     }
 }
 

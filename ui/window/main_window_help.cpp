@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QUndoStack>
 
 #include "dialogs/documentation_window.h"
 #include "document/demo.h"
@@ -51,7 +52,9 @@ void MainWindow::showDocumentation() {
 void MainWindow::startTour() {
     const auto demo = findDemo(m_resources);
     if (!demo) return;
-    if (m_document.model() && m_document.model()->path == demo->model) return runTour();
+    // The texts are about the demo as it is opened.
+    const bool open = m_document.model() && m_document.model()->path == demo->model;
+    if (open && m_document.undoStack()->index() == 0) return runTour();
     if (!mayDiscard()) return;
     m_tourWaits = openDemo();
 }
@@ -65,14 +68,12 @@ void MainWindow::runTour() {
     m_tour->start(
         {{tr("The graph"),
           tr("Each box is a layer. Quantized layers are green, layers in float yellow, inputs and outputs "
-             "blue. "
-             "The number in a box is its sensitivity: how much quantizing this layer alone changes its "
-             "output."),
+             "blue. The darker its magenta field, the more quantizing this layer alone changes its output; "
+             "zoom in to see the number."),
           m_graph},
          {tr("What quantization costs"),
           tr("With 4-bit weights, the demo loses a quarter of its accuracy. This bar shows the accuracy of "
-             "the "
-             "float and of the quantized network after every change."),
+             "the float and of the quantized network after every change."),
           m_summary},
          {tr("The worst layers first"),
           tr("The table lists the layers that can be quantized, the most sensitive one first; it is selected "

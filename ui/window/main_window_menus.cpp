@@ -142,11 +142,11 @@ void MainWindow::buildEditMenu() {
             const NodeId current = all.empty() ? NodeId() : all.front();
             m_document.select(std::move(all), current);
         });
-    m_selectActions << addAction(edit, tr("Select Everything &Upstream"),
+    m_selectActions << addAction(edit, tr("Select &Everything Upstream"),
                                  QKeySequence(QStringLiteral("Alt+Up")),
                                  tr("The selected layers and all layers upstream of them"),
                                  [this] { selectReachable(upstreamOf); })
-                    << addAction(edit, tr("Select Everything &Downstream"),
+                    << addAction(edit, tr("Select E&verything Downstream"),
                                  QKeySequence(QStringLiteral("Alt+Down")),
                                  tr("The selected layers and all layers downstream of them"),
                                  [this] { selectReachable(downstreamOf); });
@@ -199,7 +199,7 @@ void MainWindow::buildLayersMenu() {
     m_needModel << m_tailAction;
     m_layersMenu->addSeparator();
     const QList<QAction*> settings{
-        addAction(m_layersMenu, tr("Copy Layer &Settings"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
+        addAction(m_layersMenu, tr("Copy La&yer Settings"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
                   [this] { m_inspector->overrides()->copySettings(); }),
         addAction(m_layersMenu, tr("&Paste Settings to Selected Layers"),
                   QKeySequence(QStringLiteral("Ctrl+Alt+V")), {},

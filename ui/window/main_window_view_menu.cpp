@@ -74,7 +74,7 @@ void MainWindow::buildViewMenu() {
     connect(m_improve, &ImprovePanel::pageChanged, this, marked);
     connect(m_improveDock->toggleViewAction(), &QAction::toggled, this, marked);
     view->addSeparator();
-    buildThemeMenu(view->addMenu(tr("T&heme")));
+    buildThemeMenu(view->addMenu(tr("Them&e")));
     buildSettingsMenu(view->addMenu(tr("Se&ttings")));
 }
 

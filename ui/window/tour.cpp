@@ -90,10 +90,9 @@ void Tour::place() {
     if (m_steps.empty()) return;
     setGeometry(parentWidget()->rect());
     const QMargins margins = m_bubble->layout()->contentsMargins();
-    const QRect room(0, 0, m_bubble->width() - margins.left() - margins.right(), 10000);
+    m_bubble->ensurePolished();  // the style sheet adds a border
     m_text->setFixedHeight(
-        m_text->fontMetrics().boundingRect(room, Qt::TextWordWrap, m_text->text()).height() +
-        fontMetrics().height() / 4);
+        m_text->heightForWidth(m_bubble->contentsRect().width() - margins.left() - margins.right()));
     m_bubble->layout()->invalidate();
     m_bubble->setFixedHeight(m_bubble->layout()->sizeHint().height());
     const QSize size = m_bubble->size();
