@@ -31,14 +31,20 @@ bool isInside(const fs::path& file, const fs::path& folder) {
     return !inside.empty() && *inside.begin() != "..";
 }
 
+/// The absolute path without links, also of a link to a file that does not exist.
+fs::path placeOf(fs::path path) {
+    std::error_code error;
+    path = fs::absolute(path, error);
+    for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links)
+        path = path.parent_path() / fs::read_symlink(path, error);
+    return fs::weakly_canonical(path, error);
+}
+
 }  // namespace
 
 bool sameFile(const fs::path& a, const fs::path& b) {
     std::error_code error;
-    if (fs::equivalent(a, b, error)) return true;
-    const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error),
-                   second = fs::weakly_canonical(fs::absolute(b, error), error);
-    return !first.empty() && first == second;
+    return fs::equivalent(a, b, error) || placeOf(a) == placeOf(b);
 }
 
 void InputPaths::add(std::string what, fs::path path) {

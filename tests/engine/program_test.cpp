@@ -184,6 +184,24 @@ class ProgramTest : public QObject {
                                     workspace.floats(graph->outputs()[1]) + 4),
                  (std::vector<float>{0, 2, 0, 4}));
     }
+
+    /// The kernel that would run the convolution and its batch norm together does not hide the batch norm.
+    void aPartialProgramLeavesOutFusedNodes() {
+        const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[N,1,2,2] X) => (float[N,1,2,2] Y, float[N,1,2,2] Z)
+            <float[1,1,1,1] W = {2}, float[1] S = {1}, int64[3] A = {0, 2, 3}>
+            { G = GlobalAveragePool (X) B = Squeeze (G, A) C = Conv (X, W, B)
+              D = BatchNormalization (C, S, S, S, S) Y = Relu (D) Z = Abs (X) })")
+                                   .graph;
+        ProgramSpec spec = floatProgram(
+            graph, {{graph->inputs()[0], {DataType::Float32, {1, 1, 2, 2}, Layout::Plain, {1, 1}}}},
+            {graph->outputs()[0], graph->outputs()[1]});
+        spec.partial = true;
+        const auto program = Program::compile(spec);
+        QCOMPARE(program->unavailable().size(), 3u);
+        for (const char* name : {"Conv_2", "BatchNormalization_3", "Relu_4"})
+            QVERIFY2(program->unavailable().contains(*graph->findNode(name)), name);
+    }
 };
 
 QTEST_GUILESS_MAIN(ProgramTest)

@@ -85,7 +85,26 @@ class HostilePathsTest : public QObject {
         const QString model = m_in.put("ext/e.onnx", QByteArray::fromStdString(externalModelBytes("w.bin")));
         verifyRefusal(runCli({"transform", model, "-o", weights}), "external data of the model");
         verifyRefusal(runCli({"inspect", model, "--save-config", weights}), "external data of the model");
+        verifyRefusal(runCli({"transform", model, "-o", m_in.file("ext/t.onnx"), "--weights", weights}),
+                      "external data of the model");
         QCOMPARE(contentOf(weights).size(), qsizetype(sizeof values));
+    }
+
+    void outputsOfACommandAreDifferentFiles() {
+        const QString out = m_in.file("out.file"), link = m_in.file("out.link");
+        QVERIFY(QFile::link(out, link));
+        for (const QStringList& arguments :
+             {QStringList{"transform", m_in.model, "-o", out, "--weights", out},
+              QStringList{"transform", m_in.model, "-o", out, "--weights", link},
+              QStringList{"check", m_in.model, "--data", m_in.data, "--max-drop", "1", "--junit", out,
+                          "--markdown", out},
+              QStringList{"quantize", m_in.model, "--data", m_in.data, "-o", out, "--save-config",
+                          m_in.path() + "/./out.file"}}) {
+            const Outcome outcome = runCli(arguments);
+            QVERIFY2(outcome.code == 2 && outcome.err.contains("name the same file"), described(outcome));
+            QVERIFY(!QFile::exists(out));
+        }
+        QVERIFY(QFile::remove(link));
     }
 
     /// The companion would replace the model, although the main file would not.

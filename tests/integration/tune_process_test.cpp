@@ -115,6 +115,15 @@ class TuneProcessTest : public QObject {
             QVERIFY(text.contains(document["text"].toString()));
             QVERIFY(text.contains("| top-1 | "));
         }
+        // A run that fails does not leave the report of an earlier one.
+        const Outcome nothing = runCli(arguments(
+            "check", {"--max-drop", "1", "--skip", "re:.", "--junit", junit, "--markdown", markdown}));
+        QCOMPARE(nothing.code, 1);
+        for (const QString& path : {junit, markdown}) {
+            QFile report(path);
+            QVERIFY(report.open(QFile::ReadOnly));
+            QVERIFY(report.readAll().contains("no layer is quantized"));
+        }
         const Outcome wrong = runCli(arguments("check", {"--max-drop", "1", "--junit", "/nowhere/a.xml"}));
         QCOMPARE(wrong.code, 1);
         QVERIFY2(wrong.err.contains("there is no folder '/nowhere'"), wrong.err);
