@@ -83,8 +83,8 @@ class PlanResolver {
         const TensorId from = conversion.input(0), to = conversion.output();
         if (const auto settings = m_settings.find(from); settings != m_settings.end())
             m_settings[to] = settings->second;
-        const auto range = m_rangeOf.find(from);
-        m_rangeOf[to] = range == m_rangeOf.end() ? from : range->second;
+        // Otherwise its own range: it has the same values.
+        if (const auto range = m_rangeOf.find(from); range != m_rangeOf.end()) m_rangeOf[to] = range->second;
         m_origin[to] = from;
     }
 
