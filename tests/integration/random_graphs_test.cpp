@@ -76,9 +76,11 @@ class RandomGraphsTest : public QObject {
     }
 
     /// A session on a new network with random samples, the same ones to calibrate and to evaluate.
-    std::unique_ptr<Session> randomSession(std::string& text) {
+    std::unique_ptr<Session> randomSession(std::string& text, Arithmetic arithmetic = bestArithmetic()) {
         text = test::RandomNetwork(m_random).text();
-        auto session = std::make_unique<Session>(test::textModel(text));
+        SessionOptions options;
+        options.arithmetic = arithmetic;
+        auto session = std::make_unique<Session>(test::textModel(text), options);
         const std::string file = m_folder.path().toStdString() + "/x.npz";
         std::normal_distribution<float> normal(0, 1);
         std::vector<float> values(6 * 3 * 8 * 8);
@@ -169,12 +171,13 @@ class RandomGraphsTest : public QObject {
         }
     }
 
-    /// With conversions between neighbors and layers in float16.
+    /// With conversions between neighbors and layers in float16. Simulated in float, so that a conversion
+    /// that is missing is not taken for the last bits of sums in integers.
     void theExportedModelOfMixedPrecisionsComputesThePreview() {
         std::size_t conversions = 0, halves = 0;
         for (int round = 0; round < 60; ++round) {
             std::string text;
-            const auto session = randomSession(text);
+            const auto session = randomSession(text, Arithmetic::Simulation);
             QuantizationConfig config = randomScheme();
             choosePrecisions(*session, config);
             const auto preview = outputsOf(*session, config);

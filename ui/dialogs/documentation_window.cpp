@@ -27,6 +27,7 @@ constexpr Page kPages[] = {
     {"calibration.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Calibration and schemes")},
     {"equalization.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Equalization and refinement")},
     {"exports.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Export and import")},
+    {"precision.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Precision of each layer")},
     {"projects.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Projects")},
     {"command_line.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Command line")},
     {"from_training.md", QT_TRANSLATE_NOOP("DocumentationWindow", "From training to ONNX")},
