@@ -42,7 +42,7 @@ void runExport(const Options& options) {
     source.output = options.output;
     source.calibrationData = options.calibrationData.empty() ? options.data : options.calibrationData;
     source.preprocess = preprocessOf(options);
-    const ExportResult exported = format.write(source);
+    const ExportResult exported = exportTo(format, source);
     const auto paths = writeExport(exported, options.output, inputsOf(options, opened.session->model()));
 
     for (const std::string& text : exported.notices) notice(text);

@@ -35,6 +35,8 @@ struct ExportSource {
     /// Accuracy loss by step (Session::accuracyPath); empty: not evaluated.
     std::vector<AccuracyStep> path;
     std::vector<AccuracyStep> history;  ///< earlier evaluated configurations, oldest first; empty: unknown
+    /// What the format cannot express about the precisions of layers (interchange/export_precisions.h).
+    std::vector<std::string> precisionNotices;
 };
 
 /// One file of an export: text or a model.
@@ -88,6 +90,17 @@ enum class FormatNeeds {
     Metrics,       ///< evaluates if data is given
 };
 
+/// What a format can express about the precisions of single layers. It determines the source of an export
+/// (interchange/gather.h).
+enum class FormatPrecisions {
+    Preview,      ///< everything; gets the configuration and the network as they are previewed
+    Own,          ///< its writer adds notices of its own
+    LayerBits,    ///< the bits of each layer's weights and inputs; no float16
+    Conversions,  ///< the bits of each tensor and one conversion of it; no float16
+    TensorBits,   ///< the bits of each tensor; no float16, no conversions
+    None,         ///< only which layers are quantized
+};
+
 struct FileFormat {
     std::string name;    ///< name for --to and --from: "amct"
     std::string title;   ///< title in the menu: "AMCT configuration"
@@ -99,6 +112,7 @@ struct FileFormat {
     /// the expected value.
     ExportResult (*write)(const ExportSource&) = nullptr;
     ImportResult (*read)(const ImportSource&) = nullptr;
+    FormatPrecisions precisions = FormatPrecisions::Preview;
 };
 
 /// All formats, in the order of the menus.
@@ -107,6 +121,9 @@ const std::vector<FileFormat>& fileFormats();
 /// that can be written.
 const FileFormat& formatNamed(const std::string& name, bool reading);
 std::vector<std::string> formatNames(bool reading);
+
+/// Writes the format; the notices about precisions come first.
+ExportResult exportTo(const FileFormat& format, const ExportSource& source);
 
 /// Returns the path of one file of an export.
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending);

@@ -24,7 +24,7 @@ std::vector<FloatNode> floatNodes(const ExportSource& source) {
     std::vector<FloatNode> nodes;
     for (std::size_t p = 0; p < graph.nodeCount(); ++p) {
         const NodeId origin = source.prepared->sourceOf.at(p);
-        if (!origin.valid()) continue;
+        if (!origin.valid() || source.prepared->conversions.contains(NodeId(p))) continue;
         const auto found = byName.find(original.node(origin).name);
         if (found == byName.end())
             fail(ErrorKind::Internal, "no result for the layer '{}'", original.node(origin).name);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "config/skip_rules.h"
+#include "interchange/export_precisions.h"
 #include "model/quantized_model.h"
 #include "session/studies/skip_metrics.h"
 
@@ -37,19 +38,27 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const bool measured = format.needs == FormatNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);
     const bool metrics = format.needs == FormatNeeds::Metrics && session.hasData();
+    // A tool has the bits of a layer or a tensor, but no conversions between precisions.
+    const bool preview = format.precisions == FormatPrecisions::Preview;
+    const QuantizationConfig resolved = preview ? config : forOtherTools(session.graph(), config);
+    const bool conversions = preview || format.precisions == FormatPrecisions::TensorBits ||
+                             format.precisions == FormatPrecisions::Conversions;
+    const QuantizationConfig network = conversions ? config : withoutConversions(resolved);
     ExportSource source;
-    source.config = config;
-    source.prepared = session.prepare(config);
+    source.config = resolved;
+    source.prepared = session.prepare(network);
     source.model = session.model().path;
     source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
     source.layers = source.evaluation->layers;
+    source.precisionNotices =
+        precisionNotices(format, config, source.layers, source.prepared->conversions.size());
     fillThresholds(session.graph(), *source.evaluation, source.config);
     // Only these reports show the accuracy path.
     const bool quantizes = quantizationOperators(session.graph()) == 0;
     if (metrics && quantizes && (format.name == "html" || format.name == "json"))
         source.path = session.accuracyPath(source.config, cancel);
     const bool scales = format.needs == FormatNeeds::Scales || format.needs == FormatNeeds::BetterScales;
-    if (scales && calibrates) source.plan = session.plan(config, cancel);
+    if (scales && calibrates) source.plan = session.plan(network, cancel);
     return source;
 }
 

@@ -136,8 +136,10 @@ std::vector<std::string> knownLayers(const ImportSource& source, const std::vect
 void forgetSkips(QuantizationConfig& config) {
     config.rules.clear();
     config.skipTail = config.wholeTail = false;
+    config.precisionRules.clear();
     for (auto layer = config.layers.begin(); layer != config.layers.end();) {
         layer->second.quantize.reset();
+        layer->second.precision.reset();
         layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "block_model.h"
 #include "color_data.h"
+#include "config/layer_choices.h"
 #include "style/theme.h"
 #include "window_test_support.h"
 
@@ -112,9 +113,23 @@ class OverlayTest : public QObject {
         const auto text = [&](const char* name) {
             return canvas()->looks()[*canvas()->index().boxOf(node(name))].number;
         };
-        QCOMPARE(text("/blocks/0/conv/Conv"), QStringLiteral("4/8"));
-        QCOMPARE(text("/blocks/1/conv/Conv"), QStringLiteral("6/8"));
-        QCOMPARE(text("/blocks/1/Add"), QStringLiteral("8"));
+        QCOMPARE(text("/blocks/0/conv/Conv"), QStringLiteral("W4A8"));
+        QCOMPARE(text("/blocks/1/conv/Conv"), QStringLiteral("W6A8"));
+        QCOMPARE(text("/blocks/1/Add"), QStringLiteral("A8"));
+        config = withPrecision(config, {"/blocks/0/conv/Conv"}, Precision::integer(8, 16));
+        config = withPrecision(config, {"/blocks/1/conv/Conv"}, Precision::float16());
+        config = withPrecision(config, {"/blocks/2/conv/Conv"}, Precision::float32());
+        QVERIFY(m_window->document()->edit({config, QStringLiteral("precisions"), {}}));
+        QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
+        QCOMPARE(text("/blocks/0/conv/Conv"), QStringLiteral("W8A16"));
+        QCOMPARE(text("/blocks/1/conv/Conv"), QStringLiteral("F16"));
+        QCOMPARE(text("/blocks/2/conv/Conv"), QStringLiteral("F32"));
+        const auto color = [&](const char* name) {
+            return canvas()->looks()[*canvas()->index().boxOf(node(name))].heatColor;
+        };
+        QCOMPARE(color("/blocks/0/conv/Conv"),
+                 precisionColor(static_cast<std::size_t>(PrecisionClass::WideActivations), false));
+        QVERIFY(color("/blocks/1/conv/Conv") != color("/blocks/2/conv/Conv"));
     }
 
     void aMissingValueIsExplainedAndDrawn() {

@@ -175,6 +175,27 @@ class PaletteTest : public QObject {
                 }
     }
 
+    /// The precisions are told apart from each other and from the states.
+    void everyVisionTellsPrecisionsApart_data() { themes_data(); }
+    void everyVisionTellsPrecisionsApart() {
+        QFETCH(const bool, dark);
+        const Theme& t = theme(dark);
+        constexpr std::size_t kClasses = 6;
+        for (const Vision& vision : kVisions)
+            for (std::size_t i = 0; i < kClasses; ++i) {
+                const QColor color = precisionColor(i, dark);
+                for (std::size_t k = 0; k < i; ++k)
+                    QVERIFY2(difference(color, precisionColor(k, dark), vision) > 25,
+                             qPrintable(QStringLiteral("%1 and %2 with %3")
+                                            .arg(color.name(), precisionColor(k, dark).name(),
+                                                 QLatin1String(vision.name))));
+                for (const QColor& state : {t.quantized, t.inFloat, t.io})
+                    QVERIFY2(difference(color, state, vision) > 12, qPrintable(color.name()));
+                for (const QColor& under : {t.panel, t.quantizedFill, t.inFloatFill})
+                    QVERIFY2(contrast(color, under) >= 3, qPrintable(color.name()));
+            }
+    }
+
     void betterAndWorseAreTwoColors_data() { themes_data(); }
     void betterAndWorseAreTwoColors() {
         QFETCH(const bool, dark);

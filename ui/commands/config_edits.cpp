@@ -30,6 +30,39 @@ ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
     return edit;
 }
 
+/// The layers of the nodes that can be quantized; folded and fused ones stand for their hosts.
+struct EditableLayers {
+    std::vector<std::string> names;
+    bool anyQuantized = false;
+    QString complaint;  ///< why there are none
+
+    EditableLayers(const Graph& graph, const std::vector<LayerResult>& layers,
+                   const std::vector<NodeId>& nodes) {
+        for (const NodeId node : nodes) {
+            std::string name = graph.node(node).name;
+            if (node.index() < layers.size()) {
+                const LayerResult* layer = &layers[node.index()];
+                const bool inside = layer->state == LayerState::Folded || layer->state == LayerState::Fused;
+                if (inside) {
+                    const auto host = graph.findNode(layer->host);
+                    if (host && host->index() < layers.size()) layer = &layers[host->index()];
+                }
+                if (!layer->quantizable) {
+                    complaint = Words::tr("%1 cannot be quantized: %2")
+                                    .arg(qs(layer->name), layer->reason.empty()
+                                                              ? Words::tr("this operator is not quantized")
+                                                              : qs(layer->reason));
+                    continue;
+                }
+                anyQuantized = anyQuantized || layer->state == LayerState::Quantized;
+                name = layer->name;
+            }
+            if (std::ranges::count(names, name) == 0) names.push_back(name);
+        }
+        if (complaint.isEmpty()) complaint = Words::tr("Select a layer first.");
+    }
+};
+
 }  // namespace
 
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names) {
@@ -43,40 +76,34 @@ ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
 
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes) {
-    std::vector<std::string> names;
-    bool anyQuantized = false;
-    QString reason;
-    for (const NodeId node : nodes) {
-        std::string name = graph.node(node).name;
-        if (node.index() < layers.size()) {
-            const LayerResult* layer = &layers[node.index()];
-            const bool inside = layer->state == LayerState::Folded || layer->state == LayerState::Fused;
-            if (inside) {
-                const auto host = graph.findNode(layer->host);
-                if (host && host->index() < layers.size()) layer = &layers[host->index()];
-            }
-            if (!layer->quantizable) {
-                reason = Words::tr("%1 cannot be quantized: %2")
-                             .arg(qs(layer->name), layer->reason.empty()
-                                                       ? Words::tr("this operator is not quantized")
-                                                       : qs(layer->reason));
-                continue;
-            }
-            anyQuantized = anyQuantized || layer->state == LayerState::Quantized;
-            name = layer->name;
-        }
-        if (std::ranges::count(names, name) == 0) names.push_back(name);
-    }
-    if (names.empty()) {
-        ConfigEdit edit{config, {}, reason.isEmpty() ? Words::tr("Select a layer first.") : reason};
-        return edit;
-    }
+    const EditableLayers editable(graph, layers, nodes);
+    if (editable.names.empty()) return {config, {}, editable.complaint};
+    bool anyQuantized = editable.anyQuantized;
     // Before the first states are known, what no rule covers counts as quantized.
     if (layers.empty()) {
         const SkipDecisions decisions = resolveSkips(graph, config);
         anyQuantized = std::ranges::any_of(nodes, [&](NodeId node) { return !decisions.skipped(node); });
     }
-    return anyQuantized ? skipLayers(config, names) : quantizeLayers(graph, config, names);
+    return anyQuantized ? skipLayers(config, editable.names) : quantizeLayers(graph, config, editable.names);
+}
+
+ConfigEdit setPrecision(const Graph& graph, const QuantizationConfig& config,
+                        const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes,
+                        const std::optional<Precision>& precision) {
+    const EditableLayers editable(graph, layers, nodes);
+    if (editable.names.empty()) return {config, {}, editable.complaint};
+    const QString listed = nameList(editable.names);
+    if (!precision)
+        return {
+            withoutPrecision(config, editable.names), Words::tr("Clear the precision of %1").arg(listed), {}};
+    return {withPrecision(config, editable.names, *precision),
+            Words::tr("Set %1 to %2").arg(listed, precisionText(*precision)),
+            {}};
+}
+
+QString precisionText(const Precision& precision) {
+    const QString name = qs(precisionName(precision));
+    return precision.isInteger() ? name.toUpper() : name;
 }
 
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId one, NodeId other) {

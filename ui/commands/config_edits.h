@@ -4,6 +4,7 @@
 // for the undo menu. Nothing here runs the engine.
 
 #include <QString>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
 /// its host. `layers` are the results of the evaluation, one per node; empty if there is none yet.
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes);
+
+/// Sets the precision of the layers, or removes their own (empty). Layers are as for toggleLayers().
+ConfigEdit setPrecision(const Graph& graph, const QuantizationConfig& config,
+                        const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes,
+                        const std::optional<Precision>& precision);
+/// "W8A16", "float16".
+QString precisionText(const Precision& precision);
 
 /// Skips the layers between the two, in either order.
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId one, NodeId other);

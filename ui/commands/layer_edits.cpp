@@ -19,6 +19,18 @@ QString listed(const std::vector<std::string>& names) {
                              : Words::tr("%1 layers").arg(names.size());
 }
 
+/// Bits that were set change an integer precision, and a choice that contradicts a precision replaces it.
+void settlePrecision(LayerSettings& settings) {
+    if (!settings.precision) return;
+    if (settings.quantize && settings.precision->isInteger() != *settings.quantize)
+        settings.precision.reset();
+    if (!settings.precision || !settings.precision->isInteger()) return;
+    if (settings.weightBits) settings.precision->weightBits = *settings.weightBits;
+    if (settings.activationBits) settings.precision->activationBits = *settings.activationBits;
+    settings.weightBits.reset();
+    settings.activationBits.reset();
+}
+
 }  // namespace
 
 ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std::string>& names,
@@ -32,6 +44,7 @@ ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std:
     for (const std::string& name : names) {
         LayerSettings settings = config.layers.contains(name) ? config.layers.at(name) : LayerSettings{};
         change(settings);
+        settlePrecision(settings);
         if (settings.empty())
             edit.next.layers.erase(name);
         else
@@ -72,6 +85,7 @@ QString describeSettings(const LayerSettings& settings) {
     QStringList words;
     if (settings.quantize)
         words << (*settings.quantize ? Words::tr("always quantized") : Words::tr("always float"));
+    if (settings.precision) words << precisionText(*settings.precision);
     if (settings.weightBits) words << Words::tr("%1-bit weights").arg(*settings.weightBits);
     if (settings.weightPerChannel)
         words << (*settings.weightPerChannel ? Words::tr("weights per channel")

@@ -155,7 +155,7 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
         QString::fromStdString(info.format),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
             const FileFormat& format = formatNamed(info.format, false);
-            const ExportResult exported = format.write(sourceFor(session, order, format, output, cancel));
+            const ExportResult exported = exportTo(format, sourceFor(session, order, format, output, cancel));
             result->text = exported.files.at(0).text;
             result->notices = exported.notices;
             result->ready = true;
@@ -178,7 +178,7 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
         case ExportKind::FileFormat: {
             const FileFormat& format = formatNamed(info.format, false);
             const ExportSource source = sourceFor(session, order, format, path, cancel);
-            const ExportResult result = format.write(source);
+            const ExportResult result = exportTo(format, source);
             writeExport(result, path, order.inputs);
             return result.notices;
         }

@@ -5,6 +5,7 @@
 
 #include "commands/config_command.h"
 #include "config/config_json.h"
+#include "config/precision_rules.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
 #include "session/studies/skip_metrics.h"
@@ -263,9 +264,12 @@ void Document::setHeld(bool held) {
 void Document::guessStates() {
     if (m_layers.empty()) return;
     try {
-        const SkipDecisions decisions = resolveSkips(*m_model->graph, withThresholdsFrom(m_config, m_layers));
+        const QuantizationConfig config = withThresholdsFrom(m_config, m_layers);
+        const SkipDecisions decisions = resolveSkips(*m_model->graph, config);
+        const std::vector<Precision> precisions = precisionsOf(*m_model->graph, config);
         for (LayerResult& layer : m_layers) {
             if (!layer.quantizable) continue;
+            layer.precision = precisions[layer.node.index()];
             const bool skipped = decisions.skipped(layer.node);
             layer.state = skipped ? LayerState::Skipped : LayerState::Quantized;
             layer.reason = decisions.reasons[layer.node.index()];

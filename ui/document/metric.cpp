@@ -19,6 +19,11 @@ QString number(double value, int digits) {
     return value < 0 && text.toDouble() != 0 ? kMinus + text : text;
 }
 
+/// Operators that pass their input on have its bits, whatever their own settings are.
+int activationBitsOf(const LayerResult& layer) {
+    return layer.precision.isInteger() ? layer.precision.activationBits : layer.activationBits;
+}
+
 }  // namespace
 
 QString metricName(Metric metric) {
@@ -88,7 +93,9 @@ QString metricMeaning(Metric metric) {
                 "Ratio of the largest to the smallest range of the weight's output channels, all of which a "
                 "single scale must cover; equalization and per-channel scales help where it is high");
         case Metric::Bits:
-            return Words::tr("Bit widths of the weight and the output");
+            return Words::tr(
+                "Precision of the layer: bits of weights (W) and activations (A), float16 (F16) or float32 "
+                "(F32)");
         case Metric::Difference:
             return Words::tr(
                 "Current cumulative QS minus the cumulative QS of the baseline or, without one, of the "
@@ -124,6 +131,7 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
         case Metric::RangeRatio:
             return layer.weightRangeRatio;
         case Metric::Bits:
+            if (layer.state == LayerState::Skipped) return layer.precision == Precision::float16() ? 16 : 32;
             if (layer.state != LayerState::Quantized) break;
             if (layer.weightBits > 0) return layer.weightBits;
             if (layer.activationBits > 0) return layer.activationBits;
@@ -166,8 +174,37 @@ QString formatMetric(double value, Metric metric) {
 }
 
 QString formatBits(const LayerResult& layer) {
-    if (layer.weightBits == 0) return QString::number(layer.activationBits);
-    return QStringLiteral("%1/%2").arg(layer.weightBits).arg(layer.activationBits);
+    if (layer.precision == Precision::float16()) return QStringLiteral("F16");
+    if (layer.state == LayerState::Skipped) return QStringLiteral("F32");
+    const QString activation = QStringLiteral("A%1").arg(activationBitsOf(layer));
+    return layer.weightBits == 0 ? activation : QStringLiteral("W%1%2").arg(layer.weightBits).arg(activation);
+}
+
+PrecisionClass precisionClassOf(const LayerResult& layer) {
+    if (layer.precision == Precision::float16()) return PrecisionClass::Float16;
+    if (layer.state != LayerState::Quantized) return PrecisionClass::Float32;
+    const int activation = activationBitsOf(layer), weight = layer.weightBits == 0 ? 8 : layer.weightBits;
+    if (weight > 8) return PrecisionClass::WideWeights;
+    if (weight < 8 || activation < 8) return PrecisionClass::FewBits;
+    return activation > 8 ? PrecisionClass::WideActivations : PrecisionClass::EightBits;
+}
+
+QString precisionClassName(PrecisionClass precisionClass) {
+    switch (precisionClass) {
+        case PrecisionClass::FewBits:
+            return QStringLiteral("<8");
+        case PrecisionClass::EightBits:
+            return QStringLiteral("8");
+        case PrecisionClass::WideActivations:
+            return QStringLiteral("A>8");
+        case PrecisionClass::WideWeights:
+            return QStringLiteral("W>8");
+        case PrecisionClass::Float16:
+            return QStringLiteral("F16");
+        case PrecisionClass::Float32:
+            return QStringLiteral("F32");
+    }
+    return {};
 }
 
 QString formatMetricDifference(double value, double baseline, Metric metric) {

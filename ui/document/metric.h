@@ -42,8 +42,22 @@ QString metricShortName(Metric metric);
 /// Empty if the layer has no such number; Metric::Difference needs more than the layer. May be infinite.
 std::optional<double> metricValue(const LayerResult& layer, Metric metric);
 QString formatMetric(double value, Metric metric);
-/// "4/8", of weight and output.
+/// "W4A8", "A8" of a layer without a weight, "F16" or "F32".
 QString formatBits(const LayerResult& layer);
+
+/// The precisions that the overlay of the bits tells apart by color.
+enum class PrecisionClass {
+    FewBits,  ///< less than 8 bits for weights or activations
+    EightBits,
+    WideActivations,  ///< 8-bit weights, activations of more bits
+    WideWeights,
+    Float16,
+    Float32,
+};
+inline constexpr std::size_t kPrecisionClasses = 6;
+PrecisionClass precisionClassOf(const LayerResult& layer);
+/// In one word, for the legend.
+QString precisionClassName(PrecisionClass precisionClass);
 
 /// The user's choices for a metric's scale.
 struct ScaleChoice {

@@ -58,6 +58,20 @@ QRectF switchOf(const QFontMetricsF& metrics) {
     return {barOf(unit).right() - width, unit * 0.2, width, unit * 1.1};
 }
 
+/// One color and word for each class of precisions, instead of a scale.
+void paintPrecisions(QPainter& painter, const QRectF& bar, const Theme& colors) {
+    const QFontMetricsF metrics(painter.font());
+    const double width = bar.width() / kPrecisionClasses;
+    for (std::size_t i = 0; i < kPrecisionClasses; ++i) {
+        const double left = bar.left() + width * static_cast<double>(i);
+        painter.fillRect(QRectF(left, bar.top(), width - 2, bar.height()), precisionColor(i, colors.dark));
+        painter.setPen(colors.muted);
+        painter.drawText(QRectF(left, bar.bottom() + 1, width, metrics.height() * 1.1),
+                         Qt::AlignLeft | Qt::AlignVCenter,
+                         precisionClassName(static_cast<PrecisionClass>(i)));
+    }
+}
+
 void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin,
                 const QString& nothing) {
     const QFontMetricsF metrics(painter.font());
@@ -81,6 +95,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
                          nothing.isEmpty() ? Words::tr("no layer has a value") : nothing);
         return;
     }
+    if (scale.metric == Metric::Bits) return paintPrecisions(painter, bar, colors);
     const int steps = std::max(2, static_cast<int>(bar.width()));
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.fillRect(bar.adjusted(-1, -1, 1, 1), colors.faint);  // a pale end needs a rim
@@ -257,7 +272,7 @@ void Legend::changeEvent(QEvent* event) {
 Legend::Grip Legend::gripAt(QPointF position) const {
     const MetricScale& scale = m_canvas->scale();
     const QRectF bar = barRect();
-    if (!hasScale() || !scale.any || scale.fullBest == scale.fullWorst ||
+    if (!hasScale() || !scale.any || scale.metric == Metric::Bits || scale.fullBest == scale.fullWorst ||
         !bar.adjusted(-6, -4, 6, 4).contains(position))
         return Grip::None;
     const double best = bar.left() + scale.axisPosition(scale.best) * bar.width();

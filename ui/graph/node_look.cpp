@@ -58,6 +58,11 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
         const double position = overlay.scale.position(*value);
         look.heat = overlay.scale.diverging ? std::abs(2 * position - 1) : position;
         look.heatColor = scaleColor(overlay.scale, position, theme);
+        if (overlay.metric == Metric::Bits) {
+            look.quiet = false;
+            look.heat = 1;
+            look.heatColor = precisionColor(static_cast<std::size_t>(precisionClassOf(layer)), theme.dark);
+        }
     } else {
         look.noValue = true;
     }

@@ -75,7 +75,6 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
             return Words::tr("it has no constant weight with channels");
         case Metric::Bits:
             if (metricValue(*layer, metric)) return {};
-            if (layer->state == LayerState::Skipped) return Words::tr("it is kept in 32-bit float");
             return whyNotMeasured(document, *layer);
         case Metric::Macs:
             if (layer->macs > 0) return {};

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "config/precision_rules.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -86,6 +88,15 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
             const QuantizationConfig& config = m_document->config();
             const auto found = config.layers.find(layer.name);
             const LayerSettings own = found == config.layers.end() ? LayerSettings{} : found->second;
+            // Precisions of rules are known once the states are.
+            const Precision precision = own.precision.value_or(
+                hasPrecisions(config) || layer.precision == Precision::float16() ? layer.precision
+                                                                                 : Precision{});
+            if (precision == Precision::float16()) return QStringLiteral("F16");
+            if (precision.isInteger())
+                return QStringLiteral("%1/%2")
+                    .arg(layer.parameters > 0 ? QString::number(precision.weightBits) : kNone)
+                    .arg(precision.activationBits);
             const QString weight =
                 layer.parameters > 0
                     ? QString::number(own.weightBits.value_or(config.quantization.weight.bits))

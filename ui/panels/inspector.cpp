@@ -293,6 +293,7 @@ void Inspector::showResults() {
     if (!layer->macsReason.empty()) kind += tr(" \u00b7 \u2013 MACs");
     if (layer->macs > 0) kind += tr(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
     if (layer->parameters > 0) kind += tr(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
+    if (layer->quantizable) kind += QStringLiteral(" \u00b7 ") + formatBits(*layer);
     if (layer->io) kind += tr(" \u00b7 at a graph input or output");
     m_kind->setText(kind);
 

@@ -148,6 +148,14 @@ QColor heatColor(double position, bool dark) {
     return between(dark ? kDark : kLight, position);
 }
 
+QColor precisionColor(std::size_t precisionClass, bool dark) {
+    static constexpr std::array<unsigned, 6> kLight = {0xd0622b, 0x9c7a9a, 0x422cfb,
+                                                       0x9c0ea3, 0x173d1a, 0x400242};
+    static constexpr std::array<unsigned, 6> kDark = {0xfe1f5a, 0xa177b3, 0x786efb,
+                                                      0xbbf7a7, 0x4efeec, 0xfddb1a};
+    return QColor((dark ? kDark : kLight).at(precisionClass));
+}
+
 QColor differenceColor(double position, bool dark) {
     static constexpr std::array<unsigned, 5> kLight = {0x1d2a2a, 0x74807f, 0xdfe3e8, 0xe07ab9, 0xb02a8a};
     static constexpr std::array<unsigned, 5> kDark = {0xffffff, 0x9aa3ad, 0x454d57, 0xa8478f, 0xe566b8};

@@ -46,6 +46,9 @@ QColor blended(const QColor& over, const QColor& under, double share);
 /// How much a layer suffers: a ramp of one hue that no state has. 0 is harmless (close to the background), 1
 /// the worst (farthest from it): pale to dark, or dark to pale in the dark theme.
 QColor heatColor(double position, bool dark);
+/// The color of a class of precisions (document/metric.h: PrecisionClass). Different from each other and from
+/// the state colors, with normal vision and all color blindnesses.
+QColor precisionColor(std::size_t precisionClass, bool dark);
 /// 0 is better (gray), 0.5 no difference (close to the background), 1 worse (the hue of heatColor()).
 QColor differenceColor(double position, bool dark);
 

@@ -112,6 +112,7 @@ class MainWindow : public QMainWindow {
     void buildPanelsMenu(QMenu* menu);
     void buildSettingsMenu(QMenu* menu);
     void buildLayersMenu();
+    void buildPrecisionMenu();
     void buildEvaluationMenu();
     void buildContextMenu();
     void buildHelpMenu();
@@ -210,10 +211,12 @@ class MainWindow : public QMainWindow {
 
     QString m_dataFailure;  ///< as the message bar showed it
 
-    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr, *m_contextMenu = nullptr;
+    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr, *m_contextMenu = nullptr,
+          *m_precisionMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
             *m_typeAction = nullptr, *m_tailAction = nullptr, *m_amctAction = nullptr;
     QList<QAction*> m_needModel;
+    QList<QAction*> m_precisionActions;
     QList<QAction*> m_selectActions, m_placeActions, m_copyActions;  ///< that the context menu has, too
 };
 

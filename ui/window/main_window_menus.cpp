@@ -190,6 +190,7 @@ void MainWindow::buildLayersMenu() {
                   tr("The layer and all layers downstream of it"), [this] { skipDownstream(); });
     m_typeAction = addAction(m_layersMenu, tr("Skip All of This &Type"), QKeySequence(QStringLiteral("T")),
                              {}, [this] { skipType(); });
+    buildPrecisionMenu();
     buildGestures();
     m_layersMenu->addSeparator();
     m_tailAction = m_layersMenu->addAction(tr("Skip the Tai&l"));
@@ -255,6 +256,7 @@ void MainWindow::buildContextMenu() {
     m_contextMenu = new QMenu(this);
     m_contextMenu->setToolTipsVisible(true);
     m_contextMenu->addActions({m_toggleAction, m_untilAction, m_downstreamAction, m_typeAction});
+    m_contextMenu->addMenu(m_precisionMenu);
     m_contextMenu->addActions(m_gestures->layerActions());
     m_gestures->previewIn(m_contextMenu);
     m_contextMenu->addSeparator();
@@ -317,6 +319,10 @@ void MainWindow::updateActions() {
                               : tr("Skip All of This &Type"));
     m_tailAction->setChecked(model && m_document.config().skipTail &&
                              tailToSkip(*m_document.graph(), m_document.config().wholeTail).whyNot.empty());
+    const bool editable =
+        model && (anyQuantized || anySkipped || m_document.layers().empty()) && !nodes.empty();
+    m_precisionMenu->setEnabled(editable);
+    for (QAction* action : m_precisionActions) action->setEnabled(editable);
     m_gestures->updateActions();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "interchange/export_precisions.h"
 #include "quantize/plan.h"
 
 namespace quantloupe {
@@ -27,7 +28,7 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
     const Plan& plan = *source.plan;
     const Graph& graph = *plan.prepared->graph;
     std::map<TensorId, TensorEncoding> activations, parameters;
-    for (const auto& [tensor, quantizer] : plan.tensors) {
+    for (const auto& [tensor, quantizer] : sharedQuantizers(plan)) {
         TensorEncoding e;
         e.tensor = graph.tensor(tensor).name;
         e.bits = bitsOf(quantizer.quantMin, quantizer.quantMax);

@@ -54,6 +54,11 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     AmctActivation a;
     a.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
     a.bits = own.activationBits.value_or(config.quantization.activation.bits);
+    // A precision decides on the layer's input.
+    const auto settings = config.layers.find(node.name);
+    if (settings != config.layers.end() && settings->second.precision &&
+        settings->second.precision->isInteger())
+        a.bits = settings->second.precision->activationBits;
     const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
     if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
         said[fmt::format("{} activation bits become 8, because AMCT supports 4, 8 and, in Conv, "

@@ -110,6 +110,12 @@ class Writer {
         }
         if (own.weightBits) entry(name).weightBits = own.weightBits;
         if (own.activationBits) entry(name).activationBits = own.activationBits;
+        const bool odd = (own.weightBits && *own.weightBits != 8 && *own.weightBits != 4) ||
+                         (own.activationBits && *own.activationBits != 8);
+        if (odd && own.precision && own.precision->isInteger())
+            m_notices.push_back(
+                fmt::format("CLIKA documents 8 or 4 bits for weights and 8 for activations: '{}' has {}",
+                            name, precisionName(*own.precision)));
     }
 
     bool covered(const std::string& name) const {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "interchange/export_precisions.h"
 #include "interchange/float_nodes.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
@@ -186,18 +187,68 @@ class ScriptWriter {
         std::set<TensorId> tensors;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;
-            tensors.insert(unit.inputs.begin(), unit.inputs.end());
+            for (const TensorId input : unit.inputs) tensors.insert(origin(input));
             tensors.insert(unit.output);
         }
+        findConversions();
+        if (m_source.plan) m_quantizers = sharedQuantizers(*m_source.plan);
         for (const TensorId tensor : tensors) {
             const auto maker = makers.find(tensor);
             const LayerSettings* settings = maker == makers.end() ? nullptr : maker->second;
-            if (ownActivation(settings)) continue;
-            addActivation(tensor, tensorCalibrationOf(m_config, settings).scheme);
+            ActivationScheme scheme = tensorCalibrationOf(m_config, settings).scheme;
+            const auto bits = m_source.prepared->activationBits.find(tensor);
+            const bool ownBits = bits != m_source.prepared->activationBits.end();
+            if (ownBits) scheme.bits = bits->second;
+            if (ownActivation(settings) && !ownBits && !m_conversions.contains(tensor)) continue;
+            addActivation(tensor, scheme);
         }
     }
 
+    /// Returns the tensor of the exported model that a conversion reads, or the tensor itself.
+    TensorId origin(TensorId tensor) const {
+        const Graph& graph = *m_source.prepared->graph;
+        const NodeId maker = graph.tensor(tensor).producer;
+        return m_source.prepared->conversions.contains(maker) ? graph.node(maker).input(0) : tensor;
+    }
+
+    /// Finds the conversions between quantized layers. A tensor can have one in ONNX Runtime.
+    void findConversions() {
+        const Graph& graph = *m_source.prepared->graph;
+        std::set<TensorId> produced;  // quantized where they are produced
+        for (const Unit& unit : m_units.units)
+            if (unit.quantized && unit.quantizesOutput) produced.insert(unit.output);
+        for (const NodeId id : m_source.prepared->conversions) {
+            const TensorId from = graph.node(id).input(0), to = graph.node(id).output();
+            const int bits = m_source.prepared->activationBits.at(to);
+            if (bits == kFloat16Bits) continue;
+            if (!produced.contains(from) || !isOwnWidth(bits) || !m_conversions.emplace(from, id).second)
+                m_leftConversions.push_back(graph.tensor(from).name);
+        }
+    }
+
+    /// Returns the key "convert" of an override; empty without a conversion.
+    std::string conversionOf(TensorId tensor, ActivationScheme scheme) const {
+        const auto found = m_conversions.find(tensor);
+        if (found == m_conversions.end()) return {};
+        const Graph& graph = *m_source.prepared->graph;
+        const TensorId to = graph.node(found->second).output();
+        scheme.bits = m_source.prepared->activationBits.at(to);
+        std::vector<std::string> readers;
+        for (const NodeId reader : graph.tensor(to).consumers)
+            readers.push_back(pythonString(graph.node(reader).name));
+        std::string values;
+        if (m_source.plan) {
+            const TensorQuantizer& q = m_source.plan->tensors.at(to);
+            const std::string scale = pythonFloats({q.scale});
+            values = fmt::format(", \"scale\": np.array({}, np.float32), \"zero_point\": np.array({})",
+                                 scale.substr(1, scale.size() - 2), q.zeroPoint);
+        }
+        return fmt::format("{{\"quant_type\": {}{}, \"recv_nodes\": {{{}}}}}", activationType(scheme), values,
+                           fmt::join(readers, ", "));
+    }
+
     void addActivation(TensorId tensor, const ActivationScheme& scheme) {
+        const std::string conversion = conversionOf(tensor, scheme);
         const std::string& name = m_source.prepared->graph->tensor(tensor).name;
         if (!isOwnWidth(scheme.bits)) {
             m_oddActivations.push_back(name);
@@ -205,19 +256,22 @@ class ScriptWriter {
         }
         if (!m_source.plan) {
             ++m_uncalibrated;
-            if (scheme == m_config.quantization.activation) return;
-            m_overrides.push_back(fmt::format("{}: [{{\"quant_type\": {}, \"symmetric\": {}}}]",
+            if (scheme == m_config.quantization.activation && conversion.empty()) return;
+            m_overrides.push_back(fmt::format("{}: [{{\"quant_type\": {}, \"symmetric\": {}{}}}]",
                                               pythonString(name), activationType(scheme),
-                                              pythonBool(scheme.symmetric)));
+                                              pythonBool(scheme.symmetric),
+                                              conversion.empty() ? "" : ", \"convert\": " + conversion));
             return;
         }
-        const auto found = m_source.plan->tensors.find(tensor);
-        if (found == m_source.plan->tensors.end()) return;
+        const auto found = m_quantizers.find(tensor);
+        if (found == m_quantizers.end()) return;
         const TensorQuantizer& q = found->second;
         const std::string scale = pythonFloats({q.scale});
-        m_overrides.push_back(fmt::format("{}: tensor({}, {}, {})", pythonString(name),
-                                          activationType(scheme), scale.substr(1, scale.size() - 2),
-                                          q.zeroPoint));
+        const std::string own = fmt::format("tensor({}, {}, {})", activationType(scheme),
+                                            scale.substr(1, scale.size() - 2), q.zeroPoint);
+        m_overrides.push_back(conversion.empty() ? fmt::format("{}: {}", pythonString(name), own)
+                                                 : fmt::format("{}: [{{**{}[0], \"convert\": {}}}]",
+                                                               pythonString(name), own, conversion));
     }
 
     void noteScheme() {
@@ -234,6 +288,12 @@ class ScriptWriter {
         else if (!m_oddActivations.empty())
             notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
                               std::to_string(q.activation.bits));
+        if (!m_leftConversions.empty())
+            notices.push_back(
+                fmt::format("ONNX Runtime converts a tensor that is quantized where it is produced, to one "
+                            "other precision of "
+                            "4, 8 or 16 bits: other conversions are left out: {}",
+                            shortList(m_leftConversions)));
         if (m_uncalibrated > 0)
             notices.push_back(
                 fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
@@ -337,6 +397,9 @@ TENSOR_QUANT_OVERRIDES = {
     std::set<std::string> m_quantized;
     std::vector<std::string> m_excluded, m_overrides, m_oddWeights, m_oddActivations;
     std::size_t m_uncalibrated = 0;
+    std::map<TensorId, NodeId> m_conversions;  ///< those that are exported, by the tensor that they read
+    std::map<TensorId, TensorQuantizer> m_quantizers;
+    std::vector<std::string> m_leftConversions;
     ExportResult m_result;
 };
 

@@ -10,6 +10,19 @@
 
 namespace quantloupe {
 
+namespace {
+
+/// Returns whether the rule still names a layer.
+bool rename(const ImportSource& source, SkipRule& rule, ImportResult& result) {
+    rule.from = source.layerName(rule.from);
+    for (std::string& end : rule.to) end = source.layerName(end);
+    if (rule.kind != SkipKind::Node) return true;
+    rule.layers = knownLayers(source, rule.layers, result);
+    return !rule.layers.empty();
+}
+
+}  // namespace
+
 ImportResult readQdq(const ImportSource& source) {
     const LoadedModel model = parseModel(source.text.data(), source.text.size(), source.path.parent_path());
     const auto& metadata = model.graph->facts().metadata;
@@ -25,17 +38,9 @@ ImportResult readQdq(const ImportSource& source) {
         error.addContext("quantloupe.config in its metadata");
         throw;
     }
-    for (auto rule = result.config.rules.begin(); rule != result.config.rules.end();) {
-        rule->from = source.layerName(rule->from);
-        rule->like = source.layerName(rule->like);
-        for (std::string& end : rule->to) end = source.layerName(end);
-        if (rule->kind != SkipKind::Node) {
-            ++rule;
-            continue;
-        }
-        rule->layers = knownLayers(source, rule->layers, result);
-        rule = rule->layers.empty() ? result.config.rules.erase(rule) : std::next(rule);
-    }
+    std::erase_if(result.config.rules, [&](SkipRule& rule) { return !rename(source, rule, result); });
+    std::erase_if(result.config.precisionRules,
+                  [&](PrecisionRule& rule) { return !rename(source, rule.covers, result); });
     auto& transforms = result.config.transforms;
     transforms.skipFolding = knownLayers(source, transforms.skipFolding, result);
     for (const auto& group : std::exchange(transforms.equalization.off, {}))

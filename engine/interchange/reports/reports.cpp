@@ -3,6 +3,7 @@
 // self-contained HTML page.
 
 #include "config/config_json.h"
+#include "config/precision_rules.h"
 #include "interchange/aimet/encodings_json.h"
 #include "interchange/reports/csv.h"
 #include "interchange/reports/html_report.h"
@@ -99,8 +100,10 @@ std::string paperTable(const ExportSource& source) {
     const auto of = [](const std::optional<D>& difference, double D::*member) {
         return difference ? std::optional<double>((*difference).*member) : std::nullopt;
     };
+    const bool mixed = hasPrecisions(source.config);
     for (const LayerResult& layer : source.layers) {
         const auto own = source.config.layers.find(layer.name);
+        const std::string precision = mixed ? ", " + precisionName(layer.precision) : std::string();
         const std::string comment = own == source.config.layers.end() ? "" : own->second.comment;
         const char* color = layer.state == LayerState::Quantized ? "#e3f4e3"
                             : layer.state == LayerState::Skipped || layer.state == LayerState::Float
@@ -108,7 +111,8 @@ std::string paperTable(const ExportSource& source) {
                                 : "#ffffff";
         text += fmt::format("<tr bgcolor=\"{}\"><td>{} <i>{}</i>{}</td><td>{}{}</td>", color,
                             escapedXml(layer.name), escapedXml(layer.op),
-                            comment.empty() ? "" : "<br/>" + escapedXml(comment), layerStateName(layer.state),
+                            comment.empty() ? "" : "<br/>" + escapedXml(comment),
+                            std::string(layerStateName(layer.state)) + precision,
                             layer.reason.empty() ? "" : ": " + escapedXml(layer.reason));
         text += cell(of(layer.weight, &D::qs)) + cell(of(layer.local, &D::qs)) +
                 cell(of(layer.local, &D::sqnrDb)) + cell(of(layer.cumulative, &D::qs)) +
@@ -167,10 +171,12 @@ ExportResult writeJsonReport(const ExportSource& source) {
                       {"fused", e.counts.fused}};
     json["layers"] = OrderedJson::array();
     using D = TensorDifference;
+    const bool mixed = hasPrecisions(source.config);
     for (const LayerResult& layer : source.layers) {
         OrderedJson row = {
             {"name", layer.name}, {"op", layer.op},         {"state", layerStateName(layer.state)},
             {"io", layer.io},     {"reason", layer.reason}, {"host", layer.host}};
+        if (mixed) row["precision"] = precisionName(layer.precision);
         const auto difference = [&](const char* key, const std::optional<D>& d) {
             row[key] = d ? OrderedJson{{"qs", numberOrNull(d->qs)},
                                        {"cosine", numberOrNull(d->cosine)},

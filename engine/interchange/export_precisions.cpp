@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/export_precisions.h"
+
+#include "config/precision_rules.h"
+#include "interchange/wording.h"
+#include "quantize/plan.h"
+
+namespace quantloupe {
+namespace {
+
+std::vector<std::string> inFloat16(const std::vector<LayerResult>& layers) {
+    std::vector<std::string> names;
+    for (const LayerResult& layer : layers)
+        if (layer.state == LayerState::Skipped && layer.precision == Precision::float16())
+            names.push_back(layer.name);
+    return names;
+}
+
+/// The quantized layers whose bits differ from the network's, by precision.
+std::map<std::string, std::vector<std::string>> otherBits(const QuantizationConfig& config,
+                                                          const std::vector<LayerResult>& layers) {
+    std::map<std::string, std::vector<std::string>> names;
+    for (const LayerResult& layer : layers)
+        if (layer.state == LayerState::Quantized && layer.weight &&
+            layer.precision != precisionOf(config, {}))
+            names[precisionName(layer.precision)].push_back(layer.name);
+    return names;
+}
+
+int codesOf(const TensorQuantizer& quantizer) { return quantizer.quantMax - quantizer.quantMin; }
+
+}  // namespace
+
+QuantizationConfig forOtherTools(const Graph& graph, const QuantizationConfig& config) {
+    QuantizationConfig resolved = withPrecisionsResolved(graph, config);
+    for (auto& [name, settings] : resolved.layers)
+        if (settings.precision) settings.quantize = settings.precision->isInteger();
+    return resolved;
+}
+
+QuantizationConfig withoutConversions(QuantizationConfig resolved) {
+    for (auto& [name, settings] : resolved.layers) settings.precision.reset();
+    return resolved;
+}
+
+std::vector<std::string> precisionNotices(const FileFormat& format, const QuantizationConfig& config,
+                                          const std::vector<LayerResult>& layers, std::size_t conversions) {
+    std::vector<std::string> notices;
+    if (format.precisions == FormatPrecisions::Preview || format.precisions == FormatPrecisions::Own)
+        return notices;
+    if (const auto halves = inFloat16(layers); !halves.empty())
+        notices.push_back(
+            fmt::format("{} has no float16 for single layers: {} in float32: {}", format.title,
+                        halves.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", halves.size()),
+                        shortList(halves)));
+    if (format.precisions == FormatPrecisions::TensorBits && conversions > 0)
+        notices.push_back(
+            fmt::format("{} has one precision per tensor: {} between precisions {} left out, and layers read "
+                        "tensors in the "
+                        "precision of the layer that produces them",
+                        format.title, counted(conversions, "conversion"), conversions == 1 ? "is" : "are"));
+    if (format.precisions == FormatPrecisions::None)
+        for (const auto& [precision, names] : otherBits(config, layers))
+            notices.push_back(fmt::format(
+                "{} has one precision for all quantized layers: {} with {} {} {}: {}", format.title,
+                counted(names.size(), "layer"), precision, names.size() == 1 ? "gets" : "get",
+                precisionName(precisionOf(config, {})), shortList(names)));
+    return notices;
+}
+
+std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan) {
+    const Graph& graph = *plan.prepared->graph;
+    std::map<TensorId, TensorQuantizer> shared;
+    const auto isConversion = [&](TensorId tensor) {
+        return plan.prepared->conversions.contains(graph.tensor(tensor).producer);
+    };
+    for (const auto& [tensor, quantizer] : plan.tensors)
+        if (!quantizer.half && !isConversion(tensor)) shared.emplace(tensor, quantizer);
+    std::map<TensorId, TensorQuantizer> widest;
+    for (const NodeId conversion : plan.prepared->conversions) {
+        const Node& node = graph.node(conversion);
+        const auto found = plan.tensors.find(node.output());
+        if (found == plan.tensors.end() || found->second.half || shared.contains(node.input(0))) continue;
+        const auto [known, isNew] = widest.emplace(node.input(0), found->second);
+        if (!isNew && codesOf(found->second) > codesOf(known->second)) known->second = found->second;
+    }
+    shared.merge(widest);
+    return shared;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compilers that quantize the float model themselves and take lists of layers with another precision:
+// TPU-MLIR, TI's TIDL, Rockchip's RKNN-Toolkit2 and Axera's Pulsar2. docs/exports.md names the sources of the
+// formats.
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "config/precision_rules.h"
+#include "interchange/text/python_text.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+
+namespace quantloupe {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// A node of the exported model whose precision a list can contain.
+struct ListedLayer {
+    std::string name, op, tensor;  ///< `tensor`: its first output
+    Precision precision;
+};
+
+/// Returns the quantized and skipped nodes of the exported model with their activations.
+std::vector<ListedLayer> listedLayers(const ExportSource& source) {
+    std::vector<ListedLayer> listed;
+    const Graph& graph = *source.prepared->graph;
+    for (std::size_t p = 0; p < graph.nodeCount(); ++p) {
+        const Node& node = graph.nodes()[p];
+        const NodeId origin = source.prepared->sourceOf.at(p);
+        if (!origin.valid() || node.op == "Identity" || !node.output().valid()) continue;
+        const LayerResult& layer = source.layers.at(origin.index());
+        if (layer.state == LayerState::Float || layer.state == LayerState::Folded) continue;
+        listed.push_back({node.name, node.op, graph.tensor(node.output()).name, layer.precision});
+    }
+    return listed;
+}
+
+/// Collects the layers whose precision a tool replaces by another one.
+class Replacements {
+  public:
+    explicit Replacements(std::string tool) : m_tool(std::move(tool)) {}
+    void add(const ListedLayer& layer, const std::string& by) {
+        m_layers[{precisionName(layer.precision), by}].push_back(layer.name);
+    }
+    void addTo(std::vector<std::string>& notices) const {
+        for (const auto& [which, names] : m_layers)
+            notices.push_back(
+                fmt::format("{} has no {}: {} {} {}: {}", m_tool, which.first, counted(names.size(), "layer"),
+                            names.size() == 1 ? "becomes" : "become", which.second, shortList(names)));
+    }
+
+  private:
+    std::string m_tool;
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> m_layers;
+};
+
+ExportResult withModel(const ExportSource& source, std::string text, std::string_view tool,
+                       const Replacements& replacements, bool executable = false) {
+    ExportResult result;
+    result.notices = ruleNotices(source, tool);
+    for (std::string& notice : previewNotices(source, tool)) result.notices.push_back(std::move(notice));
+    replacements.addTo(result.notices);
+    result.notices.push_back(fmt::format("{} computes the scales by its own rules", tool));
+    result.files.push_back({"", std::move(text), nullptr, executable});
+    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
+    return result;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+ExportResult writeTpuMlir(const ExportSource& source) {
+    Replacements replaced("TPU-MLIR");
+    std::string text = "# op_name   quantize_mode\n";
+    for (const ListedLayer& layer : listedLayers(source)) {
+        std::string mode = "INT8";
+        if (layer.precision == Precision::float32()) {
+            mode = "F32";
+        } else if (layer.precision == Precision::float16()) {
+            mode = "F16";
+        } else if (layer.precision.activationBits > 8) {
+            mode = "F16";
+            replaced.add(layer, mode);
+        } else if (layer.precision != Precision::integer(8, 8)) {
+            replaced.add(layer, mode);
+        }
+        // TPU-MLIR names an operator after its output and its type, and separates columns by blanks.
+        if (layer.tensor.find(' ') != std::string::npos)
+            failInput(
+                "the tensor '{}' of layer '{}' has a blank in its name, which a TPU-MLIR table cannot "
+                "contain; "
+                "rename it in the model",
+                layer.tensor, layer.name);
+        if (mode != "INT8") text += fmt::format("{}_{} {}\n", layer.tensor, layer.op, mode);
+    }
+    return withModel(source, text, "TPU-MLIR", replaced);
+}
+
+ExportResult writeTidl(const ExportSource& source) {
+    Replacements replaced("TIDL");
+    const int tensorBits = source.config.quantization.activation.bits > 8 ? 16 : 8;
+    std::vector<std::string> outputs, parameters, denied;
+    for (const ListedLayer& layer : listedLayers(source)) {
+        const Precision& p = layer.precision;
+        const bool comma = layer.tensor.find_first_of(", \t") != std::string::npos;
+        if (comma)
+            failInput(
+                "the tensor '{}' of layer '{}' has a comma or blank in its name, which separates names in "
+                "TIDL's "
+                "lists; rename it in the model",
+                layer.tensor, layer.name);
+        if (!p.isInteger()) {
+            denied.push_back(layer.name);
+            if (p == Precision::float16()) replaced.add(layer, "float32 on the CPU");
+        } else if (tensorBits == 16) {
+            if (p != Precision::integer(16, 16)) replaced.add(layer, "w16a16");
+        } else if (p.activationBits > 8) {
+            outputs.push_back(layer.tensor);
+            if (p != Precision::integer(16, 16)) replaced.add(layer, "w16a16");
+        } else if (p.weightBits > 8) {
+            parameters.push_back(layer.tensor);
+            if (p != Precision::integer(16, 8)) replaced.add(layer, "w16a8");
+        } else if (p != Precision::integer(8, 8)) {
+            replaced.add(layer, "w8a8");
+        }
+    }
+    const OrderedJson options = {{"tensor_bits", tensorBits},
+                                 {"deny_list:layer_name", joined(denied)},
+                                 {"advanced_options:output_feature_16bit_names_list", joined(outputs)},
+                                 {"advanced_options:params_16bit_names_list", joined(parameters)}};
+    return withModel(source, options.dump(2) + "\n", "TIDL", replaced);
+}
+
+ExportResult writePulsar2(const ExportSource& source) {
+    Replacements replaced("Pulsar2");
+    const bool isSigned = source.config.quantization.activation.isSigned;
+    const auto typeOf = [&](int bits) {
+        return fmt::format("{}{}", isSigned ? "S" : "U", bits > 8 ? 16 : 8);
+    };
+    const std::string usual = typeOf(source.config.quantization.activation.bits);
+    std::map<std::string, std::vector<std::string>> byType;
+    for (const ListedLayer& layer : listedLayers(source)) {
+        const Precision& p = layer.precision;
+        const std::string type = p.isInteger() ? typeOf(p.activationBits) : "FP32";
+        if (p == Precision::float16()) replaced.add(layer, "FP32");
+        if (p.isInteger() && (p.weightBits != 8 || (p.activationBits != 8 && p.activationBits != 16)))
+            replaced.add(layer, fmt::format("{} with the compiler's weights", type));
+        if (type != usual) byType[type].push_back(layer.name);
+    }
+    OrderedJson layers = OrderedJson::array();
+    for (const auto& [type, names] : byType) layers.push_back({{"layer_names", names}, {"data_type", type}});
+    const OrderedJson config = {{"quant", {{"layer_configs", layers}}}};
+    return withModel(source, config.dump(2) + "\n", "Pulsar2", replaced);
+}
+
+ExportResult writeRknn(const ExportSource& source) {
+    Replacements replaced("RKNN-Toolkit2");
+    std::string layers;
+    for (const ListedLayer& layer : listedLayers(source)) {
+        if (layer.precision == Precision::integer(8, 8)) continue;
+        if (layer.precision.isInteger() && layer.precision.activationBits <= 8) {
+            replaced.add(layer, "w8a8");
+            continue;
+        }
+        if (layer.precision != Precision::float16()) replaced.add(layer, "float16");
+        layers += fmt::format("    {},\n", pythonString(layer.tensor));
+    }
+    const std::string text =
+        fmt::format(R"(#!/usr/bin/env python3
+"""Sets the float16 layers of {0}, as tuned in Quantloupe, in a hybrid quantization file of RKNN-Toolkit2.
+
+Usage: python {1} MODEL.quantization.cfg
+Run it between hybrid_quantization_step1, which writes the file, and hybrid_quantization_step2. Only the block
+custom_quantize_layers changes: the toolkit compares the other numbers as text.
+"""
+import pathlib
+import re
+import sys
+
+# The outputs of the layers that RKNN computes in float16.
+FLOAT16 = [
+{2}]
+
+
+def main(path):
+    file = pathlib.Path(path)
+    text = file.read_text(encoding="utf-8")
+    missing = [name for name in FLOAT16 if name not in text]
+    if missing:
+        sys.exit(f"{{path}} does not contain these tensors: {{missing}}; it belongs to another model")
+    block = "custom_quantize_layers:" + ("".join(f"\n    {{name}}: float16" for name in FLOAT16) or " {{}}") + "\n"
+    changed, count = re.subn(r"^custom_quantize_layers:.*\n(?:[ \t]+.*\n)*", lambda _: block, text, count=1, flags=re.M)
+    if count == 0:
+        sys.exit(f"{{path}} has no custom_quantize_layers: it was not written by hybrid_quantization_step1")
+    file.write_text(changed, encoding="utf-8")
+    print(f"{{path}}: {{len(FLOAT16)}} layers in float16")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
+)",
+                    source.model.filename().string(), source.output.filename().string(), layers);
+    return withModel(source, text, "RKNN-Toolkit2", replaced, true);
+}
+
+}  // namespace quantloupe

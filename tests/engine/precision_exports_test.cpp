@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Precisions of layers in the formats of other tools: what they contain, and what the notices say.
+#include <QtTest>
+
+#include "config/layer_choices.h"
+#include "interchange/export_precisions.h"
+#include "interchange/gather.h"
+#include "session/session.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// One layer of each precision; /out/Add and /pool keep the network's w8a8.
+QuantizationConfig mixed() {
+    QuantizationConfig config;
+    config.skipTail = false;
+    config = withPrecision(config, {"/stem/Conv"}, Precision::float32());
+    config = withPrecision(config, {"/dw/Conv"}, Precision::integer(8, 16));
+    config = withPrecision(config, {"/out/Conv"}, Precision::float16());
+    return withPrecision(config, {"/head/Gemm"}, Precision::integer(4, 8));
+}
+
+ExportResult exported(const char* name, const QuantizationConfig& config = mixed()) {
+    LoadedModel model;
+    model.graph = test::stageModel();
+    model.path = "net.onnx";
+    Session session(std::move(model));
+    const FileFormat& format = formatNamed(name, false);
+    ExportSource source = gatherExport(session, config, format);
+    source.output = std::string("net") + format.ending;
+    return exportTo(format, source);
+}
+
+}  // namespace
+
+class PrecisionExportsTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void tpuMlir() {
+        const ExportResult result = exported("tpu-mlir");
+        QCOMPARE(result.files[0].text,
+                 std::string(
+                     "# op_name   quantize_mode\na2_Conv F32\na3_Clip F32\nb2_Conv F16\nb3_Clip F16\nd_Conv "
+                     "F16\n"));
+        QVERIFY(test::says(result.notices, "TPU-MLIR has no w8a16: 2 layers become F16: /dw/Conv, /dw/Clip"));
+        QVERIFY(test::says(result.notices, "TPU-MLIR has no w4a8: 1 layer becomes INT8: /head/Gemm"));
+        QVERIFY(result.files[1].model->findNode("/stem/Conv"));
+    }
+
+    void tidl() {
+        const ExportResult result = exported("tidl");
+        QCOMPARE(result.files[0].text, std::string(R"({
+  "tensor_bits": 8,
+  "deny_list:layer_name": "/stem/Conv, /stem/Clip, /out/Conv",
+  "advanced_options:output_feature_16bit_names_list": "b2, b3",
+  "advanced_options:params_16bit_names_list": ""
+}
+)"));
+        QVERIFY(test::says(result.notices, "TIDL has no w8a16: 2 layers become w16a16: /dw/Conv, /dw/Clip"));
+        QVERIFY(
+            test::says(result.notices, "TIDL has no float16: 1 layer becomes float32 on the CPU: /out/Conv"));
+    }
+
+    void pulsar2() {
+        const ExportResult result = exported("pulsar2");
+        QCOMPARE(result.files[0].text, std::string(R"({
+  "quant": {
+    "layer_configs": [
+      {
+        "layer_names": [
+          "/stem/Conv",
+          "/stem/Clip",
+          "/out/Conv"
+        ],
+        "data_type": "FP32"
+      },
+      {
+        "layer_names": [
+          "/dw/Conv",
+          "/dw/Clip"
+        ],
+        "data_type": "S16"
+      }
+    ]
+  }
+}
+)"));
+        QVERIFY(test::says(result.notices, "Pulsar2 has no float16: 1 layer becomes FP32: /out/Conv"));
+    }
+
+    void rknn() {
+        const ExportResult result = exported("rknn");
+        QVERIFY(test::compilesInPython(result.files[0].text));
+        QVERIFY(test::says(result.notices, "RKNN-Toolkit2 has no float32: 2 layers become float16"));
+        QTemporaryDir folder;
+        const std::string script = folder.path().toStdString() + "/set.py",
+                          cfg = folder.path().toStdString() + "/n.cfg";
+        const std::string parameters =
+            "quantize_parameters:\n    a2:\n        scale: [1.0e-06]\n    a3:\n    b2:\n    b3:\n    d:\n";
+        writeFileAtomically(script, result.files[0].text);
+        for (const char* before :
+             {"custom_quantize_layers: {}\n", "custom_quantize_layers:\n    old: float16\n"}) {
+            writeFileAtomically(cfg, before + parameters);
+            QVERIFY(test::runsInPython({QString::fromStdString(script), QString::fromStdString(cfg)}));
+            QCOMPARE(readFile(cfg),
+                     "custom_quantize_layers:\n    a2: float16\n    a3: float16\n    b2: float16\n    b3: "
+                     "float16\n    d: float16\n" +
+                         parameters);
+        }
+        writeFileAtomically(cfg, "custom_quantize_layers: {}\nquantize_parameters:\n    other:\n");
+        QVERIFY(test::runPython({QString::fromStdString(script), QString::fromStdString(cfg)}) != 0);
+    }
+
+    /// Nothing is lost silently in the formats that existed before.
+    void othersSayWhatTheyCannotExpress() {
+        for (const char* name :
+             {"amct", "amct-simple", "clika", "nncf", "modelopt", "amct-minimal", "onnxruntime"}) {
+            const ExportResult result = exported(name);
+            QVERIFY2(test::says(result.notices,
+                                "has no float16 for single layers: 1 layer stays in float32: /out/Conv"),
+                     name);
+            QVERIFY2(test::joined(exported(name, {}).notices).find("float16") == std::string::npos, name);
+        }
+        for (const char* name : {"nncf", "modelopt", "amct-minimal"}) {
+            const auto notices = exported(name).notices;
+            QVERIFY2(test::says(notices,
+                                "has one precision for all quantized layers: 1 layer with w8a16 gets w8a8: "
+                                "/dw/Conv"),
+                     name);
+            QVERIFY2(test::says(notices, "1 layer with w4a8 gets w8a8: /head/Gemm"), name);
+        }
+        for (const ExportedFile& file : exported("nncf").files)
+            if (file.model)
+                for (const Node& node : file.model->nodes()) QVERIFY(node.op != "Identity");
+    }
+
+    /// AMCT's bits belong to the inputs of layers, and so does a precision.
+    void amctHasTheBitsOfInputs() {
+        const std::string text = exported("amct").files[0].text;
+        const std::size_t layer = text.find("\"/dw/Conv\"");
+        QVERIFY(layer != std::string::npos);
+        QVERIFY(text.find("\"num_bits\":16", layer) < text.find("\"/", layer + 3));
+        QVERIFY(text.find("\"quant_enable\":false", text.find("\"/out/Conv\"")) <
+                text.find("\"weight_quant_params\"", text.find("\"/out/Conv\"")));
+    }
+
+    /// Without precisions nothing changes: the configuration is the user's own.
+    void withoutPrecisionsTheSourceIsUnchanged() {
+        QuantizationConfig config;
+        config.layers["/dw/Conv"].weightBits = 4;
+        QVERIFY(forOtherTools(*test::stageModel(), config) == config);
+        QVERIFY(withoutConversions(config) == config);
+    }
+};
+
+QTEST_GUILESS_MAIN(PrecisionExportsTest)
+#include "precision_exports_test.moc"
