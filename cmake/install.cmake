@@ -34,6 +34,16 @@ foreach(size 16 24 32 48 64 128 256)
         DESTINATION share/icons/hicolor/${size}x${size}/apps RENAME quantloupe.png)
 endforeach()
 
+# The engine as a C++ library, only by "cmake --install build/release --component development".
+include(CMakePackageConfigHelpers)
+set(development COMPONENT development EXCLUDE_FROM_ALL)
+install(TARGETS quantloupe_engine EXPORT quantloupe ARCHIVE DESTINATION lib ${development})
+install(EXPORT quantloupe NAMESPACE quantloupe:: FILE quantloupe-targets.cmake DESTINATION lib/cmake/quantloupe ${development})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/quantloupe-config-version.cmake COMPATIBILITY ExactVersion)
+install(FILES cmake/quantloupe-config.cmake cmake/engine_dependencies.cmake ${CMAKE_BINARY_DIR}/quantloupe-config-version.cmake
+    DESTINATION lib/cmake/quantloupe ${development})
+install(DIRECTORY engine/ DESTINATION include/quantloupe ${development} FILES_MATCHING PATTERN "*.h")
+
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION share/doc/quantloupe)
 install(DIRECTORY docs DESTINATION share/doc/quantloupe
     PATTERN how-to EXCLUDE PATTERN testing.md EXCLUDE PATTERN releasing.md EXCLUDE)
