@@ -21,6 +21,10 @@ else()
 endif()
 
 install(TARGETS quantloupe quantloupe-cli RUNTIME DESTINATION bin)
+# The Python package, where Debian's Python looks for packages. It finds the library and the programs from there.
+install(TARGETS quantloupe_python LIBRARY DESTINATION lib/quantloupe)
+install(DIRECTORY python/quantloupe DESTINATION lib/python3/dist-packages
+    FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/documents/ DESTINATION share)
 install(DIRECTORY resources/demo DESTINATION share/quantloupe)
 install(DIRECTORY resources/translations DESTINATION share/quantloupe OPTIONAL FILES_MATCHING PATTERN "*.qm")
