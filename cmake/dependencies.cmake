@@ -1,32 +1,4 @@
-# All from Debian 12; packaging/dependencies.txt lists the packages.
-find_package(PkgConfig REQUIRED)
-find_package(Threads REQUIRED)
-find_package(Eigen3 3.4 REQUIRED)
-find_package(TBB REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
+# What the programs need besides the engine. All from Debian 12; packaging/dependencies.txt lists the packages.
+include(cmake/engine_dependencies.cmake)
 find_package(CLI11 REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(JPEG REQUIRED)
-find_package(PNG REQUIRED)
-find_package(Protobuf REQUIRED)
-find_package(OpenMP REQUIRED)
 find_package(Qt6 6.4 REQUIRED COMPONENTS Core DBus Gui Widgets Svg Test)
-pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
-pkg_check_modules(GRAPHVIZ REQUIRED IMPORTED_TARGET libgvc libcgraph)
-pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
-pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
-
-# Debian's ONNX has no CMake package that works without its sources.
-find_library(ONNX_LIBRARY onnx REQUIRED)
-find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
-add_library(quantloupe_onnx INTERFACE)
-target_compile_definitions(quantloupe_onnx INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
-target_link_libraries(quantloupe_onnx INTERFACE ${ONNX_LIBRARY} ${ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
-
-# find_package(dnnl) also asks for OpenCL's headers, which we do not need.
-find_library(DNNL_LIBRARY dnnl REQUIRED)
-find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.hpp REQUIRED)
-add_library(quantloupe_dnnl INTERFACE)
-target_include_directories(quantloupe_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE})
-target_link_libraries(quantloupe_dnnl INTERFACE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)

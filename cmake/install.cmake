@@ -21,6 +21,10 @@ else()
 endif()
 
 install(TARGETS quantloupe quantloupe-cli RUNTIME DESTINATION bin)
+# The Python package, where Debian's Python looks for packages. It finds the library and the programs from there.
+install(TARGETS quantloupe_python LIBRARY DESTINATION lib/quantloupe)
+install(DIRECTORY python/quantloupe DESTINATION lib/python3/dist-packages
+    FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/documents/ DESTINATION share)
 install(DIRECTORY resources/demo DESTINATION share/quantloupe)
 install(DIRECTORY resources/translations DESTINATION share/quantloupe OPTIONAL FILES_MATCHING PATTERN "*.qm")
@@ -33,6 +37,16 @@ foreach(size 16 24 32 48 64 128 256)
     install(FILES resources/icons/quantloupe-${size}.png OPTIONAL
         DESTINATION share/icons/hicolor/${size}x${size}/apps RENAME quantloupe.png)
 endforeach()
+
+# The engine as a C++ library, only by "cmake --install build/release --component development".
+include(CMakePackageConfigHelpers)
+set(development COMPONENT development EXCLUDE_FROM_ALL)
+install(TARGETS quantloupe_engine EXPORT quantloupe ARCHIVE DESTINATION lib ${development})
+install(EXPORT quantloupe NAMESPACE quantloupe:: FILE quantloupe-targets.cmake DESTINATION lib/cmake/quantloupe ${development})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/quantloupe-config-version.cmake COMPATIBILITY ExactVersion)
+install(FILES cmake/quantloupe-config.cmake cmake/engine_dependencies.cmake ${CMAKE_BINARY_DIR}/quantloupe-config-version.cmake
+    DESTINATION lib/cmake/quantloupe ${development})
+install(DIRECTORY engine/ DESTINATION include/quantloupe ${development} FILES_MATCHING PATTERN "*.h")
 
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION share/doc/quantloupe)
 install(DIRECTORY docs DESTINATION share/doc/quantloupe

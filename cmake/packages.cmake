@@ -11,8 +11,8 @@ network is quantized, and evaluates it again after every change of the
 configuration. It writes quantized ONNX models and configurations for AMCT,
 Quark, CLIKA ACE, AIMET, ONNX Runtime and other tools.
 .
-The package has the window (quantloupe), the command line (quantloupe-cli) and
-a demo network with images.")
+The package has the window (quantloupe), the command line (quantloupe-cli), the
+Python package (import quantloupe) and a demo network with images.")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_SOURCE_DIR}/build/deb)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -23,7 +23,10 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "shared-mime-info, hicolor-icon-theme")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, qt6-wayland")
+# The Python package needs no version in particular, and numpy only for arrays.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3:any")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy, qt6-wayland")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/postinst ${CMAKE_SOURCE_DIR}/packaging/debian/postrm)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
 include(CPack)

@@ -50,7 +50,8 @@ AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation
     if (!options.against.empty())
         extras.against = compareConfigs(session, loadConfig(options.against), options.config, observer);
     if (!options.metricProgram.empty())
-        extras.userMetric = measureUserMetric(session, options.config, {options.metricProgram, {}});
+        extras.userMetric =
+            measureUserMetric(session, options.config, programMetric({options.metricProgram, {}}));
     return extras;
 }
 

@@ -107,26 +107,9 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
 
 Json document(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
     Json json = {{"model", options.model.string()}};
-    json["float"] = toJson(result.floating, Role::Floating);
-    json["prepared"] = toJson(result.prepared, Role::Prepared);
-    json["quantized"] = toJson(result.quantized, Role::Quantized);
-    json["counts"] = toJson(result.counts);
-    json["layers"] = Json::array();
-    for (std::size_t l = 0; l < result.layers.size(); ++l) {
-        Json layer = toJson(result.layers[l]);
-        if (l < extras.reasons.size() && !extras.reasons[l].empty())
-            layer["metrics_reason"] = extras.reasons[l];
-        json["layers"].push_back(std::move(layer));
-    }
-    json["random_inputs"] = result.randomInputs;
-    json["samples"] = result.samples;
-    json["calibration_samples"] = result.calibrationSamples;
-    json["transforms"] = {{"folded_batch_norms", result.foldedBatchNorms},
-                          {"replaced_clips", result.replacedClips},
-                          {"equalization_sets", result.equalizationSets},
-                          {"migrated_inputs", result.migratedInputs}};
-    json["notices"] = result.notices;
-    json["seconds"] = toJson(result.seconds);
+    json.update(toJson(result));
+    for (std::size_t l = 0; l < extras.reasons.size(); ++l)
+        if (!extras.reasons[l].empty()) json["layers"][l]["metrics_reason"] = extras.reasons[l];
     addTo(json, extras, options);
     return json;
 }

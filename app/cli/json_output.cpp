@@ -121,6 +121,7 @@ Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
             setNumber(object, "psnr_db", values.psnrDb, kNotMeasured, kNoDifference);
         }
     }
+    if (values.userMetric) object["metric"] = *values.userMetric;
     if (role != Role::Prepared) {
         if (values.top1Interval) {
             object["top1_interval"] = {values.top1Interval->low, values.top1Interval->high};
@@ -130,6 +131,25 @@ Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
         }
     }
     return object;
+}
+
+Json toJson(const Evaluation& evaluation) {
+    Json json = {{"float", toJson(evaluation.floating, Role::Floating)},
+                 {"prepared", toJson(evaluation.prepared, Role::Prepared)},
+                 {"quantized", toJson(evaluation.quantized, Role::Quantized)},
+                 {"counts", toJson(evaluation.counts)}};
+    json["layers"] = Json::array();
+    for (const LayerResult& layer : evaluation.layers) json["layers"].push_back(toJson(layer));
+    json["random_inputs"] = evaluation.randomInputs;
+    json["samples"] = evaluation.samples;
+    json["calibration_samples"] = evaluation.calibrationSamples;
+    json["transforms"] = {{"folded_batch_norms", evaluation.foldedBatchNorms},
+                          {"replaced_clips", evaluation.replacedClips},
+                          {"equalization_sets", evaluation.equalizationSets},
+                          {"migrated_inputs", evaluation.migratedInputs}};
+    json["notices"] = evaluation.notices;
+    json["seconds"] = toJson(evaluation.seconds);
+    return json;
 }
 
 Json toJson(const std::optional<Shape>& shape) {

@@ -33,6 +33,9 @@ enum class Role { Floating, Prepared, Quantized };
 /// Contains the keys of this role. Without an accuracy they are null, with a reason.
 Json toJson(const std::optional<Accuracy>& accuracy, Role role);
 
+/// Everything about a configuration except "model", as analyze prints it.
+Json toJson(const Evaluation& evaluation);
+
 /// A list of extents: a symbolic one as its name, an unknown one as null. Null without a shape.
 Json toJson(const std::optional<Shape>& shape);
 Json toJson(const AttributeValue& value);

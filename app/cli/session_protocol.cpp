@@ -2,13 +2,12 @@
 #include "session_protocol.h"
 
 #include <chrono>
-#include <cmath>
 #include <new>
 
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/layer_choices.h"
-#include "session/studies/leave_one_out.h"
+#include "sweep_json.h"
 #include "tune_json.h"
 
 namespace quantloupe::cli {
@@ -20,25 +19,6 @@ using Kind = SessionRequest::Kind;
 Json failure(const std::string& text) {
     return {{"ok", false},
             {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
-}
-
-/// Infinity (the outputs do not differ) becomes null, as in every other document.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json sweepJson(const LayerSweep& sweep, const Graph& graph) {
-    Json layers = Json::array();
-    for (const LayerEffect& entry : sweep.layers) {
-        Json layer = {{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
-        if (entry.paired) {
-            layer["fixed"] = entry.paired->fixed;
-            layer["broken"] = entry.paired->broken;
-            layer["interval"] = {entry.paired->low, entry.paired->high};
-        }
-        if (entry.sqnrDb) layer["sqnr_db"] = finite(*entry.sqnrDb);
-        if (entry.movedWith.valid()) layer["moved_with"] = graph.node(entry.movedWith).name;
-        layers.push_back(std::move(layer));
-    }
-    return {{"metric", sweep.metric}, {"baseline", finite(sweep.baseline)}, {"layers", std::move(layers)}};
 }
 
 }  // namespace
@@ -144,8 +124,7 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
     if (request.kind == Kind::LeaveOneOut)
         // exact: all samples
-        reply["leave_one_out"] =
-            sweepJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());
+        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());
     m_history = std::move(history);
     m_current = current;
     return reply;

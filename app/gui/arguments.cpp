@@ -30,6 +30,10 @@ ProgramDescription description() {
         {{"--data"}, "DATA", {}, "images or tensors to evaluate on"},
         {{"--calibration-data"}, "DATA", {}, "calibration images or tensors; default: half of the data"},
         {{"--config"}, "FILE", {}, "configuration to start from"},
+        {{"--save-config"},
+         "FILE",
+         {},
+         "write the configuration to this file after every change, and close without asking to save it"},
         {{"--demo"}, "", {}, "open the bundled model"},
         {{"--screenshot"},
          "FILE.png",
@@ -111,6 +115,7 @@ Arguments readArguments(const QCoreApplication& application) {
     arguments.request.data = value("data").toStdString();
     arguments.request.calibration = value("calibration-data").toStdString();
     arguments.request.config = value("config").toStdString();
+    arguments.savedConfig = value("save-config").toStdString();
     arguments.demo = parser.isSet(QStringLiteral("demo"));
     arguments.screenshot.path = value("screenshot");
     arguments.screenshot.select = parser.values(QStringLiteral("select"));

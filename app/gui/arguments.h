@@ -13,7 +13,8 @@ namespace quantloupe {
 struct Arguments {
     ui::OpenRequest request;
     bool demo = false;
-    QString theme;  ///< "system", "light", "dark" or empty
+    QString theme;                      ///< "system", "light", "dark" or empty
+    std::filesystem::path savedConfig;  ///< kept up to date with the configuration; empty: none
     ScreenshotOptions screenshot;
 };
 

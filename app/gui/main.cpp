@@ -8,8 +8,10 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "base/error.h"
 #include "common/installed_files.h"
 #include "common/program_version.h"
+#include "config/config_json.h"
 #include "screenshot.h"
 #include "style/icons.h"
 #include "style/theme.h"
@@ -36,6 +38,19 @@ void translate(QApplication& application) {
     if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
                  QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
         QCoreApplication::installTranslator(qt);
+}
+
+/// Keeps the file up to date for a program that reads it when the window is closed.
+void saveEveryChange(MainWindow& window, const std::filesystem::path& file) {
+    window.setAskBeforeClosing(false);
+    Document* document = window.document();
+    QObject::connect(document, &Document::configChanged, document, [document, file] {
+        try {
+            if (document->hasModel()) saveConfig(document->config(), file);
+        } catch (const Error& error) {
+            std::fprintf(stderr, "quantloupe: %s\n", error.what());
+        }
+    });
 }
 
 }  // namespace
@@ -73,10 +88,11 @@ int main(int argc, char** argv) {
     if (pictured) {
         window.setAskBeforeClosing(false);
         screenshotWhenReady(window, arguments.screenshot, opens);
-    } else {
+    } else if (arguments.savedConfig.empty()) {  // otherwise the files are another program's and do not stay
         window.keepLayout();
         window.enableRecovery(recoveryFolder());
     }
+    if (!arguments.savedConfig.empty()) saveEveryChange(window, arguments.savedConfig);
     window.show();
     if (arguments.demo) {
         if (!window.openDemo(arguments.request) && pictured) {

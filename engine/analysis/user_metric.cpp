@@ -57,7 +57,7 @@ double parseMetric(const std::string& text) {
     return value;
 }
 
-double runUserMetric(const UserMetric& metric, const std::map<std::string, ConstantPtr>& outputs,
+double runUserMetric(const MetricProgram& metric, const std::map<std::string, ConstantPtr>& outputs,
                      std::span<const int> labels, const CancelToken& cancel) {
     constexpr const char* kLabels = "labels";
     try {
@@ -86,6 +86,13 @@ double runUserMetric(const UserMetric& metric, const std::map<std::string, Const
         error.addContext("user-defined metric");
         throw;
     }
+}
+
+UserMetric programMetric(MetricProgram program) {
+    return {[program = std::move(program)](const MetricInput& input, const CancelToken& cancel) {
+                return runUserMetric(program, input.outputs, input.labels, cancel);
+            },
+            false};
 }
 
 }  // namespace quantloupe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// User-defined metric: a program that reads the network's outputs and prints a number.
+// User-defined metric: a function of the network's outputs and labels, or a program that reads them and
+// prints a number:
 //
 //     PROGRAM [ARGUMENTS...] outputs.npz
 //
@@ -14,7 +15,9 @@
 //     data = numpy.load(sys.argv[1])
 //     print((data["logits"].argmax(1) == data["labels"]).mean())
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -25,7 +28,20 @@
 
 namespace quantloupe {
 
+/// What a metric is computed from.
+struct MetricInput {
+    std::map<std::string, ConstantPtr> outputs;  ///< one array per graph output, named after it
+    std::vector<int> labels;                     ///< one per sample, -1: has no label; empty without labels
+    std::vector<std::size_t> samples;            ///< positions of the samples in the data, ascending
+};
+
 struct UserMetric {
+    /// Returns a finite number. Throws Error, Cancelled. Called on the session's thread.
+    std::function<double(const MetricInput&, const CancelToken&)> measure;
+    bool lowerIsBetter = false;
+};
+
+struct MetricProgram {
     std::filesystem::path program;  ///< run without a shell
     std::vector<std::string> arguments;
     double timeoutSeconds = 60;
@@ -35,8 +51,11 @@ struct UserMetric {
 /// one entry per sample. Throws Error naming the program and the cause: it cannot be run, takes too long,
 /// exits with a non-zero code (with the end of its output), or prints no number; Cancelled. May be called
 /// from any thread, also concurrently.
-double runUserMetric(const UserMetric& metric, const std::map<std::string, ConstantPtr>& outputs,
+double runUserMetric(const MetricProgram& metric, const std::map<std::string, ConstantPtr>& outputs,
                      std::span<const int> labels, const CancelToken& cancel);
+
+/// Returns the metric that runs the program.
+UserMetric programMetric(MetricProgram program);
 
 /// Returns the number in a program's standard output. Throws Error that says what it contains instead.
 double parseMetric(const std::string& text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// numpy arrays as a dataset: each row is a sample. They are kept in memory as they are in the file.
+// Arrays as a dataset: each row is a sample. They are kept in memory as they are, in a numpy file or
+// elsewhere.
 
 #include <limits>
 
@@ -83,8 +84,7 @@ std::vector<int> labelsOf(const Constant& array, std::int64_t samples) {
 ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, ConstantPtr>& arrays,
                      bool onlyInput) {
     if (const auto found = arrays.find(input.name); found != arrays.end()) return found->second;
-    if (const auto unnamed = arrays.find("arr_0"); onlyInput && unnamed != arrays.end())
-        return unnamed->second;
+    if (onlyInput && arrays.contains("arr_0")) return arrays.at("arr_0");
     std::string names;
     for (const auto& [name, array] : arrays) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
     failInput("there is no array for input '{}'; the arrays are {}", input.name,
@@ -105,8 +105,15 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
     } else {
         arrays = loadNpz(file);
     }
-    std::vector<ConstantPtr> chosen;
     bool labelsAreInput = false;
+    for (const InputSpec& input : inputs) labelsAreInput = labelsAreInput || input.name == kLabels;
+    const auto labels = arrays.find(kLabels);
+    return arrayDataset(arrays, labels == arrays.end() || labelsAreInput ? nullptr : labels->second, inputs);
+}
+
+DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
+                        const std::vector<InputSpec>& inputs) {
+    std::vector<ConstantPtr> chosen;
     for (const InputSpec& input : inputs) {
         chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
         checkArrayFits(*chosen.back(), input, input.name);
@@ -114,12 +121,10 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
             failInput("the arrays have different numbers of samples: '{}' has {}, '{}' has {}",
                       inputs.front().name, chosen.front()->dims().front(), input.name,
                       chosen.back()->dims().front());
-        labelsAreInput = labelsAreInput || input.name == kLabels;
     }
-    std::vector<int> labels;
-    if (const auto found = arrays.find(kLabels); found != arrays.end() && !labelsAreInput)
-        labels = labelsOf(*found->second, chosen.front()->dims().front());
-    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), std::move(labels));
+    std::vector<int> classes;
+    if (labels) classes = labelsOf(*labels, chosen.front()->dims().front());
+    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), std::move(classes));
 }
 
 }  // namespace quantloupe

@@ -4,6 +4,7 @@
 // A dataset is immutable; samples are decoded on request, on any thread.
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/version.h"
 #include "data/preprocess.h"
+#include "model/constant.h"
 #include "model/data_type.h"
 #include "model/graph.h"
 
@@ -62,6 +64,12 @@ using DatasetPtr = std::shared_ptr<const Dataset>;
 /// network does not have a single image-like input.
 DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<InputSpec>& inputs,
                        const Preprocess& preprocess);
+
+/// Returns a dataset of arrays in memory, which it shares: one per input, named after it (a single input's
+/// array may be named "arr_0"), with the samples in the first dimension. `labels` are class indices, one per
+/// sample, or null. Numbers are converted as by openDataset(). Throws its errors for arrays that do not fit.
+DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
+                        const std::vector<InputSpec>& inputs);
 
 /// Returns `count` indices spread evenly: floor(i * size / count). All if count is 0 or above size.
 std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "picture/write_picture.h"
 
@@ -28,6 +29,15 @@ StateColors stateColors(const LayerResult& layer) {
             break;
     }
     return kGray;
+}
+
+const char* sensitivityFill(double qs) {
+    constexpr std::pair<double, const char*> kSteps[] = {{0.01, "#fffaf2"}, {0.02, "#fff1de"},
+                                                         {0.05, "#ffe6c6"}, {0.1, "#ffd9ae"},
+                                                         {0.2, "#ffca97"},  {0.5, "#ffb783"}};
+    for (const auto& [bound, fill] : kSteps)
+        if (qs < bound) return fill;
+    return "#ff9f70";
 }
 
 std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers) {

@@ -156,17 +156,23 @@ void drawEdge(std::string& svg, const PictureEdge& edge) {
                        num(base.x + along.y * half), num(base.y - along.x * half));
 }
 
-/// Returns the legend of the colors, a row below the graph.
-void drawLegend(std::string& svg, double top) {
+/// The legend of the colors, a row below the graph.
+void drawLegend(std::string& svg, double top, LayerPaint paint) {
     const auto colorsOf = [](LayerState state) {
         LayerResult layer;
         layer.state = state;
         return stateColors(layer);
     };
-    const std::pair<const char*, StateColors> entries[] = {{"input, output", graphEndColors()},
-                                                           {"quantized", colorsOf(LayerState::Quantized)},
-                                                           {"not quantized", colorsOf(LayerState::Skipped)},
-                                                           {"folded, fused", colorsOf(LayerState::Folded)}};
+    std::vector<std::pair<const char*, StateColors>> entries = {
+        {"input, output", graphEndColors()},
+        {"quantized", colorsOf(LayerState::Quantized)},
+        {"not quantized", colorsOf(LayerState::Skipped)},
+        {"folded, fused", colorsOf(LayerState::Folded)}};
+    if (paint == LayerPaint::Sensitivity) {
+        entries.pop_back();
+        for (const auto& [text, qs] : {std::pair{"QS 0.01", 0.01}, {"0.1", 0.1}, {"0.5", 0.5}})
+            entries.push_back({text, {kUnknown.outline, sensitivityFill(qs)}});
+    }
     double x = kLeft;
     svg += "<g class=\"legend\">\n";
     for (const auto& [text, color] : entries) {
@@ -233,9 +239,12 @@ LayoutOptions detailedBoxes(const Graph& graph) {
     return options;
 }
 
-std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers) {
+std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers,
+                         LayerPaint paint) {
     const std::vector<const LayerResult*> results = resultsByNode(graph, layers);
-    const std::vector<StateColors> colors = layerColors(layers);
+    std::vector<StateColors> colors = layerColors(layers);
+    for (std::size_t l = 0; l < layers.size() && paint == LayerPaint::Sensitivity; ++l)
+        colors[l].fill = layers[l].local ? sensitivityFill(layers[l].local->qs) : "#ffffff";
     std::string svg = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     svg += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" "
@@ -279,17 +288,17 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
         else
             drawBox(svg, node, boxText(graph, node, layer), color);
     }
-    if (!layers.empty()) drawLegend(svg, picture.height);
+    if (!layers.empty()) drawLegend(svg, picture.height, paint);
     return svg + "</svg>\n";
 }
 
 std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers, const CancelToken& cancel,
-                       const LayoutOptions& arrangement) {
+                       const LayoutOptions& arrangement, LayerPaint paint) {
     LayoutOptions options = arrangement;
     const LayoutOptions boxes = detailedBoxes(graph);
     options.nodeWidth = boxes.nodeWidth, options.nodeHeight = boxes.nodeHeight;
     options.rowHeight = kTextLine + 4;
-    return pictureToSvg(graph, layoutPicture(graph, options, cancel), layers);
+    return pictureToSvg(graph, layoutPicture(graph, options, cancel), layers, paint);
 }
 
 }  // namespace quantloupe

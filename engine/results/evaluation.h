@@ -86,6 +86,9 @@ struct Accuracy {
     /// If the first output is an image (rank 4): its mean squared error against the float model's output, and
     /// the PSNR with the span of the float model's values as peak (analysis/task_metrics.h).
     std::optional<double> mse, psnrDb;
+    /// The user's metric (Session::setMetric), which then takes the place of top-1; empty: none is set.
+    std::optional<double> userMetric = {};
+    bool lowerIsBetter = false;  ///< of userMetric
 };
 
 /// Predicted change from the previous configuration.

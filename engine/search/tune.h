@@ -5,6 +5,8 @@
 //
 // The drop is that of top-1 with labels, and of the agreement with the float network without labels. If the
 // outputs are not classes, it is their relative error (10^(-SQNR/20)), so 1 point is 1 % of error or 40 dB.
+// With a user's metric (Session::setMetric), it is the metric's difference from the float network, in its own
+// unit.
 //
 // The search is greedy by gain per cost and can undo steps:
 // - (1) Each layer alone in float is evaluated on the rough samples. The more promising half, and the layers
@@ -57,7 +59,7 @@ struct TunePoint {
     /// Transforms that the search added: "AIMET equalization"; mostly empty.
     std::string transforms;
     Accuracy accuracy;
-    double metric = 0;                         ///< top-1, agreement, or SQNR in dB
+    double metric = 0;                         ///< top-1, agreement, SQNR in dB, or the user's metric
     double drop = 0;                           ///< 0.01 is one point; below 0: better than the float network
     std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes
     FloatShare cost;                           ///< of `layers`
@@ -75,7 +77,7 @@ struct TuneProgress {
 };
 
 struct TuneResult {
-    std::string metric;  ///< "top1", "agreement", "sqnr_db"
+    std::string metric;  ///< "top1", "agreement", "sqnr_db", "metric": the user's
     Accuracy floating;
     double maxDrop = 0;
     TuneCost cost = TuneCost::Macs;
@@ -95,7 +97,7 @@ struct TuneResult {
 };
 
 struct TuneOptions {
-    double maxDrop = 0.01;  ///< at least 0
+    double maxDrop = 0.01;  ///< at least 0; 0.01 is one point
     TuneCost cost = TuneCost::Macs;
     std::size_t maxSteps = 0;  ///< limit of steps that add layers; 0: no limit
     double maxSeconds = 0;     ///< checked between evaluations; 0: no limit

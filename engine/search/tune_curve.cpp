@@ -114,23 +114,26 @@ std::string describe(TuneStage stage) {
 
 std::string describe(const TuneResult& result) {
     const TunePoint& point = result.curve[result.chosen];
-    const bool rates = result.metric != "sqnr_db";
+    const bool own = result.metric == "metric", rates = !own && result.metric != "sqnr_db";
     std::string text = result.reached ? "reached" : "not reached";
-    const std::string target = fmt::format("{:.4g}", 100 * result.maxDrop);
+    const std::string target = fmt::format("{:.4g}", own ? result.maxDrop : 100 * result.maxDrop);
     const char* why = result.ended == TuneEnd::Finished ? "because keeping more layers in float does not help"
                       : result.ended == TuneEnd::Steps  ? "within the step limit"
                       : result.ended == TuneEnd::Seconds ? "within the time limit"
                                                          : "before the search was stopped";
     if (!result.reached) text += fmt::format(" {}", why);
     const bool above = rates && point.drop < 0;
-    text += rates ? fmt::format(": {} points {} float", pointsText(above ? -point.drop : point.drop),
-                                above ? "above" : "below")
-                  : fmt::format(": {:.2f} dB, {} % relative error", point.metric, pointsText(point.drop));
+    text += own     ? fmt::format(": metric {:.6g}, {:.4g} {} than float", point.metric, std::abs(point.drop),
+                              point.drop < 0 ? "better" : "worse")
+            : rates ? fmt::format(": {} points {} float", pointsText(above ? -point.drop : point.drop),
+                                  above ? "above" : "below")
+                    : fmt::format(": {:.2f} dB, {} % relative error", point.metric, pointsText(point.drop));
     text +=
         fmt::format(" with {} layer{} in float", point.layers.size(), point.layers.size() == 1 ? "" : "s");
     if (!point.transforms.empty()) text += fmt::format(", {}", point.transforms);
     text += fmt::format("; target: at most {}{}", target,
-                        !rates          ? " %"
+                        own             ? ""
+                        : !rates        ? " %"
                         : target == "1" ? " point"
                                         : " points");
     if (point.dropInterval)

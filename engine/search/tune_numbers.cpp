@@ -6,6 +6,7 @@
 #include "analysis/paired_interval.h"
 #include "analysis/task_metrics.h"
 #include "base/error.h"
+#include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
@@ -45,6 +46,7 @@ std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std
 }  // namespace
 
 double dropOf(const Accuracy& floating, const Accuracy& quantized) {
+    if (quantized.userMetric) return metricGain(quantized, floating);
     if (quantized.top1) return floating.top1.value_or(1.0) - *quantized.top1;
     if (quantized.agreement) return 1 - *quantized.agreement;
     if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb))
@@ -53,8 +55,8 @@ double dropOf(const Accuracy& floating, const Accuracy& quantized) {
 }
 
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
-    if (!evaluation.quantized || !evaluation.quantized->agreement || !evaluation.classes ||
-        !evaluation.floatClasses)
+    if (!evaluation.quantized || evaluation.quantized->userMetric || !evaluation.quantized->agreement ||
+        !evaluation.classes || !evaluation.floatClasses)
         return std::nullopt;
     const auto &floating = *evaluation.floatClasses, &quantized = *evaluation.classes,
                &rightClasses = *evaluation.rightClasses;

@@ -10,11 +10,12 @@ namespace {
 
 constexpr double kLeastDecibels = 0.1;
 
-/// Returns the significant gain of the task's metric, or of SQNR in dB if the outputs are not classes; 0 if
-/// there is none. Only the order of the values matters.
+/// Returns the significant gain of the task's metric, or of SQNR in dB if the outputs are not classes, or any
+/// gain of the user's metric; 0 if there is none. Only the order of the values matters.
 double significantGain(const Evaluation& before, const Evaluation& after) {
     if (const auto paired = compareEvaluations(before, after))
         return paired->verdict == ChangeVerdict::Gain ? paired->difference : 0;
+    if (after.quantized->userMetric) return std::max(0.0, metricGain(*before.quantized, *after.quantized));
     const double gain = after.quantized->sqnrDb.value_or(0) - before.quantized->sqnrDb.value_or(0);
     return gain >= kLeastDecibels ? gain : 0;
 }

@@ -14,6 +14,7 @@
 #include "session/session_impl.h"
 #include "session/stages/evaluation_notices.h"
 #include "session/stages/unit_metrics.h"
+#include "session/stages/user_metrics.h"
 #include "session/stages/weight_sensitivity.h"
 #include "session/stopwatch.h"
 #include "session/studies/forecast.h"
@@ -297,6 +298,7 @@ class EvaluationRun {
             m_result.rough = false;
             judgeFirst(batches.samples());
         }
+        addUserMetric(m_session, *m_floating, *m_quantized, m_result, m_cancel);
         if (!m_result.rough) {
             m_state.measure(*m_result.quantized);
             if (m_learn) {

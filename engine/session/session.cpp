@@ -268,6 +268,15 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->calibrationData = calibration;
 }
 
+void Session::setMetric(std::optional<UserMetric> metric) {
+    m_impl->metric = std::move(metric);
+    ++m_impl->metricChanges;
+    m_impl->effectModel.clear();
+    m_impl->measured = {};
+    m_impl->sweeps.clear();
+    m_impl->thresholdBases.clear();
+}
+
 void Session::useRandomInputs(std::size_t samples) try {
     constexpr std::size_t kSamples = 32;
     constexpr std::uint64_t kEvaluationSeed = 1, kCalibrationSeed = 2;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/user_metric.h"
 #include "base/cancel.h"
 #include "config/quantization_config.h"
 #include "data/dataset.h"
@@ -76,6 +77,9 @@ class Session {
     bool randomInputs() const;
     bool hasData() const;  ///< true with random inputs, too
     const std::string& dataNotice() const;
+    /// Sets a metric that evaluations compute in addition (Accuracy::userMetric) and that replaces the task's
+    /// own in leave-one-out and tuning. Empty: none. Keeps all results that do not depend on it.
+    void setMetric(std::optional<UserMetric> metric);
 
     /// Evaluates a configuration. Throws Error (an unknown operator, a rule that matches nothing, unreadable
     /// samples), Cancelled.

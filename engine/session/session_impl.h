@@ -86,6 +86,8 @@ struct Session::Impl {
     Session& owner;
     LoadedModel model;
     SessionOptions options;
+    std::optional<UserMetric> metric;
+    std::size_t metricChanges = 0;  ///< identifies `metric` in cached results
     Workers workers;
     double loadSeconds = 0;
 

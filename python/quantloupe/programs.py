@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The entry points of the programs."""
 import os
-import pathlib
 import sys
 
-INSTALLED = pathlib.Path(__file__).resolve().parent / "installed"
+from ._engine import prefix
 
 
 def _run(name: str) -> None:
     # Verification runs ONNX Runtime in the Python environment that Quantloupe is installed in.
     os.environ.setdefault("QUANTLOUPE_PYTHON", sys.executable)
-    program = str(INSTALLED / "bin" / name)
+    program = str(prefix() / "bin" / name)
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -459,11 +459,11 @@ class AnalysisTest : public QObject {
         std::ofstream(program)
             << "#!/bin/sh\nod -An -v -tu1 \"$1\" | tr -s ' ' '\\n' | awk '{ s += $1 } END { print s }'\n";
         std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-        const UserMetricValues values = measureUserMetric(*m_small, twoBits(), {program, {}});
+        const UserMetricValues values = measureUserMetric(*m_small, twoBits(), programMetric({program, {}}));
         QVERIFY(values.floating > 0 && values.quantized > 0 && values.floating != values.quantized);
         std::ofstream(program) << "#!/bin/sh\necho no number\n";
         QVERIFY(errorOf([&] {
-                    measureUserMetric(*m_small, twoBits(), {program, {}});
+                    measureUserMetric(*m_small, twoBits(), programMetric({program, {}}));
                 }).contains("no number"));
     }
 

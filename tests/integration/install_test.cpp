@@ -55,18 +55,28 @@ class InstallTest : public QObject {
 
     void isComplete_data() {
         QTest::addColumn<QString>("path");
-        for (const char* path :
-             {"bin/quantloupe", "bin/quantloupe-cli", "share/quantloupe/demo/mobilenetv2_cifar10.onnx",
-              "share/quantloupe/demo/val/cat", "share/quantloupe/demo/calibration",
-              "share/applications/quantloupe.desktop", "share/mime/packages/quantloupe.xml",
-              "share/metainfo/io.quantloupe.Quantloupe.metainfo.xml",
-              "share/icons/hicolor/scalable/apps/quantloupe.svg", "share/doc/quantloupe/README.md",
-              "share/doc/quantloupe/LICENSE", "share/doc/quantloupe/docs/window.md",
-              "share/doc/quantloupe/docs/config.schema.json",
-              "share/doc/quantloupe/docs/images/main_window.png", "share/man/man1/quantloupe.1",
-              "share/man/man1/quantloupe-cli.1", "share/bash-completion/completions/quantloupe-cli",
-              "share/zsh/site-functions/_quantloupe-cli",
-              "share/fish/vendor_completions.d/quantloupe-cli.fish"})
+        for (const char* path : {"bin/quantloupe",
+                                 "bin/quantloupe-cli",
+                                 "lib/quantloupe/libquantloupe.so",
+                                 "lib/python3/dist-packages/quantloupe/__init__.py",
+                                 "lib/python3/dist-packages/quantloupe/py.typed",
+                                 "share/quantloupe/demo/mobilenetv2_cifar10.onnx",
+                                 "share/quantloupe/demo/val/cat",
+                                 "share/quantloupe/demo/calibration",
+                                 "share/applications/quantloupe.desktop",
+                                 "share/mime/packages/quantloupe.xml",
+                                 "share/metainfo/io.quantloupe.Quantloupe.metainfo.xml",
+                                 "share/icons/hicolor/scalable/apps/quantloupe.svg",
+                                 "share/doc/quantloupe/README.md",
+                                 "share/doc/quantloupe/LICENSE",
+                                 "share/doc/quantloupe/docs/window.md",
+                                 "share/doc/quantloupe/docs/config.schema.json",
+                                 "share/doc/quantloupe/docs/images/main_window.png",
+                                 "share/man/man1/quantloupe.1",
+                                 "share/man/man1/quantloupe-cli.1",
+                                 "share/bash-completion/completions/quantloupe-cli",
+                                 "share/zsh/site-functions/_quantloupe-cli",
+                                 "share/fish/vendor_completions.d/quantloupe-cli.fish"})
             QTest::newRow(path) << QString::fromUtf8(path);
     }
     void isComplete() {
@@ -97,6 +107,18 @@ class InstallTest : public QObject {
                  QStringLiteral("8")});
         QVERIFY2(outcome.code == 0, outcome.err.constData());
         QVERIFY(outcome.out.contains("8 samples evaluated"));
+    }
+
+    void thePythonPackageRuns() {
+        const QString code =
+            QStringLiteral("import quantloupe as ql; print(len(ql.Session('%1').layer_names))")
+                .arg(demo("mobilenetv2_cifar10.onnx"));
+        const Outcome outcome =
+            run(QStringLiteral("python3"), {QStringLiteral("-c"), code},
+                {QStringLiteral("PYTHONPATH=") + m_prefix + QStringLiteral("/lib/python3/dist-packages"),
+                 QStringLiteral("PYTHONDONTWRITEBYTECODE=1")});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QCOMPARE(outcome.out.trimmed(), QByteArray("152"));
     }
 
     void helpNamesTheInstalledDocumentation() {

@@ -15,6 +15,7 @@ namespace {
 /// Returns whether the rule still names a layer.
 bool rename(const ImportSource& source, SkipRule& rule, ImportResult& result) {
     rule.from = source.layerName(rule.from);
+    rule.like = source.layerName(rule.like);
     for (std::string& end : rule.to) end = source.layerName(end);
     if (rule.kind != SkipKind::Node) return true;
     rule.layers = knownLayers(source, rule.layers, result);

@@ -2,6 +2,7 @@
 #pragma once
 // The passes over the samples that make up an evaluation. Internal to engine/session.
 
+#include <map>
 #include <unordered_map>
 
 #include "analysis/task_metrics.h"
@@ -20,6 +21,8 @@ struct NetworkOutputs {
     std::size_t rowWidth = 0;
     std::vector<float> values;  ///< samples x rowWidth
     std::size_t known = 0;      ///< number of samples computed so far, from the first
+    /// Values of the session's user metric, by Session::Impl::metricChanges and number of samples.
+    std::map<std::pair<std::size_t, std::size_t>, double> userMetrics;
     bool complete(std::size_t samples) const { return known >= samples; }
     const float* row(std::size_t sample) const { return values.data() + sample * rowWidth; }
 };

@@ -1,29 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/stages/user_metrics.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
 #include "session/session_impl.h"
 
 namespace quantloupe {
+namespace {
+
+/// Returns the positions of the first `samples` samples in the order of work, in the order of the data.
+std::vector<std::size_t> workInDataOrder(const std::vector<std::size_t>& order, std::size_t samples) {
+    std::vector<std::size_t> work(samples);
+    std::iota(work.begin(), work.end(), std::size_t{0});
+    std::ranges::sort(work, {}, [&](std::size_t position) { return order[position]; });
+    return work;
+}
+
+/// Fills in labels and samples.
+MetricInput inputFor(const Session::Impl& session, const std::vector<std::size_t>& work) {
+    MetricInput input;
+    const Dataset& data = *session.evaluationData;
+    const bool labeled = data.hasLabels();
+    for (const std::size_t position : work) {
+        input.samples.push_back(session.order[position]);
+        if (labeled) input.labels.push_back(data.label(position).value_or(-1));
+    }
+    return input;
+}
+
+std::map<std::string, ConstantPtr> allOutputs(Session& session,
+                                              const std::optional<QuantizationConfig>& config,
+                                              const CancelToken& cancel) {
+    std::map<std::string, ConstantPtr> named;
+    const std::vector<ConstantPtr> arrays = session.outputs(config, cancel);
+    const Graph& graph = session.graph();
+    for (std::size_t o = 0; o < arrays.size(); ++o) named[graph.tensor(graph.outputs()[o]).name] = arrays[o];
+    return named;
+}
+
+/// Whether the first dimension contains the samples, one block each.
+bool samplesComeFirst(const TensorDesc& desc) {
+    if (desc.dims.empty() || desc.samples.runs != 1) return false;
+    return desc.samples.count == 1 ? desc.dims[0] == 1 : sampleDimension(desc) == 0;
+}
+
+/// Returns the kept outputs of the samples as arrays; empty if they lack a graph output or its shape for
+/// several samples is unknown.
+std::map<std::string, ConstantPtr> keptOutputs(const Graph& graph, const NetworkOutputs& outputs,
+                                               const std::vector<std::size_t>& work) {
+    std::map<std::string, ConstantPtr> named;
+    if (!outputs.task || outputs.compared.size() != graph.outputs().size() ||
+        !std::ranges::all_of(outputs.descs, samplesComeFirst))
+        return named;
+    std::size_t column = 0;
+    for (std::size_t o = 0; o < outputs.compared.size(); ++o) {
+        const std::size_t width = outputs.widths[o];
+        std::vector<float> values(width * work.size());
+        for (std::size_t s = 0; s < work.size(); ++s)
+            std::memcpy(values.data() + s * width, outputs.row(work[s]) + column, width * sizeof(float));
+        Dims dims = outputs.descs[o].dims;
+        dims[0] = dims[0] / outputs.descs[o].samples.count * static_cast<std::int64_t>(work.size());
+        named[graph.tensor(graph.outputs()[o]).name] = Constant::fromFloats(dims, std::move(values));
+        column += width;
+    }
+    return named;
+}
+
+/// Computes the session's own metric of the first `samples` samples in the order of work. `outputs` belong to
+/// the configuration, or without one to the float network.
+double measuredMetric(Session::Impl& session, const NetworkOutputs& outputs,
+                      const std::optional<QuantizationConfig>& config, std::size_t samples,
+                      const CancelToken& cancel) {
+    const std::vector<std::size_t> work = workInDataOrder(session.order, samples);
+    MetricInput input = inputFor(session, work);
+    input.outputs = keptOutputs(*session.model.graph, outputs, work);
+    if (input.outputs.empty()) {
+        input = inputFor(session, workInDataOrder(session.order, session.order.size()));
+        input.outputs = allOutputs(session.owner, config, cancel);
+    }
+    const double value = session.metric->measure(input, cancel);
+    if (!std::isfinite(value)) failInput("the metric returned {}: it must return a finite number", value);
+    return value;
+}
+
+}  // namespace
 
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
                                    const UserMetric& metric, const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
+    const Session::Impl& impl = session.internal();
     impl.requireData();
-    const Dataset& data = *impl.evaluationData;
-    std::vector<int> labels;
-    if (data.hasLabels()) {
-        labels.resize(data.size(), -1);
-        for (std::size_t s = 0; s < data.size(); ++s) labels[impl.order[s]] = data.label(s).value_or(-1);
-    }
+    MetricInput input = inputFor(impl, workInDataOrder(impl.order, impl.evaluationData->size()));
     const auto valueOf = [&](const std::optional<QuantizationConfig>& network) {
-        const std::vector<ConstantPtr> arrays = session.outputs(network, cancel);
-        std::map<std::string, ConstantPtr> named;
-        const Graph& graph = session.graph();
-        for (std::size_t o = 0; o < arrays.size(); ++o)
-            named[graph.tensor(graph.outputs()[o]).name] = arrays[o];
-        return runUserMetric(metric, named, labels, cancel);
+        input.outputs = allOutputs(session, network, cancel);
+        return metric.measure(input, cancel);
     };
-    return {valueOf(std::nullopt), valueOf(config)};
+    const double floating = valueOf(std::nullopt);
+    return {floating, valueOf(config)};
+}
+
+void addUserMetric(Session::Impl& session, NetworkOutputs& floating, NetworkOutputs& quantized,
+                   Evaluation& evaluation, const CancelToken& cancel) {
+    if (!session.metric) return;
+    const auto add = [&](NetworkOutputs& outputs, const std::optional<QuantizationConfig>& config,
+                         Accuracy& accuracy) {
+        const std::pair key(session.metricChanges, accuracy.samples);
+        if (!outputs.userMetrics.contains(key))
+            outputs.userMetrics[key] = measuredMetric(session, outputs, config, accuracy.samples, cancel);
+        accuracy.userMetric = outputs.userMetrics[key];
+        accuracy.lowerIsBetter = session.metric->lowerIsBetter;
+    };
+    add(floating, std::nullopt, *evaluation.floating);
+    add(quantized, evaluation.config, *evaluation.quantized);
 }
 
 }  // namespace quantloupe

@@ -7,14 +7,21 @@
 
 namespace quantloupe {
 
+struct NetworkOutputs;
+
 struct UserMetricValues {
     double floating = 0, quantized = 0;
 };
 
-/// Runs the program on the outputs of the float and of the quantized network for all evaluation samples, in
-/// the order of the data, with labels if there are any. Reuses the outputs of a preceding evaluation. Needs
-/// data. Throws Error, Cancelled.
+/// Computes the metric of the float and of the quantized network on all evaluation samples, in the order of
+/// the data, with labels if there are any. Needs data. Throws Error, Cancelled.
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
                                    const UserMetric& metric, const CancelToken& cancel = {});
+
+/// Computes the session's own metric of both networks on the samples of the evaluation's accuracies, if the
+/// session has a metric, and remembers it in the outputs. Runs a network again only if its outputs lack a
+/// graph output. Internal to engine/session.
+void addUserMetric(Session::Impl& session, NetworkOutputs& floating, NetworkOutputs& quantized,
+                   Evaluation& evaluation, const CancelToken& cancel);
 
 }  // namespace quantloupe

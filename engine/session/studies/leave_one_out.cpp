@@ -98,7 +98,7 @@ class Sweep {
         const EvaluationPtr result = m_session.experiment(changed, depth, m_cancel);
         const EvaluationPtr& base = depth == Depth::Rough ? m_rough : m_full;
         layer.value = taskMetric(*result->quantized);
-        layer.change = layer.value - taskMetric(*base->quantized);
+        layer.change = metricGain(*base->quantized, *result->quantized);
         layer.sqnrDb = result->quantized->sqnrDb;
         layer.paired = compareEvaluations(*base, *result);
         layer.samples = result->quantized->samples;
@@ -152,12 +152,19 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
         if (name != nullptr) *name = text;
         return value;
     };
+    if (accuracy.userMetric) return named("metric", *accuracy.userMetric);
     if (accuracy.top1) return named("top1", *accuracy.top1);
     if (accuracy.agreement) return named("agreement", *accuracy.agreement);
     return named("sqnr_db", accuracy.sqnrDb.value_or(0.0));
 }
 
+double metricGain(const Accuracy& before, const Accuracy& after) {
+    const double change = taskMetric(after) - taskMetric(before);
+    return after.userMetric && after.lowerIsBetter ? -change : change;
+}
+
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
+    if (after.quantized && after.quantized->userMetric) return std::nullopt;
     if (!before.classes || !after.classes || !before.rightClasses || before.classes->empty() ||
         before.classes->size() != after.classes->size() ||
         before.rightClasses->size() != before.classes->size())

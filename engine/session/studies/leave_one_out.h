@@ -20,7 +20,7 @@ struct LayerEffect {
     NodeId node;  ///< in the source graph
     std::string name;
     double value = 0;                        ///< the metric with this layer changed
-    double change = 0;                       ///< value - baseline on the same samples
+    double change = 0;                       ///< gain over the baseline on the same samples
     std::optional<double> sqnrDb;            ///< of the outputs, with this layer changed
     std::optional<PairedComparison> paired;  ///< only if the outputs are classes
     std::size_t samples = 0;                 ///< number of samples used
@@ -30,7 +30,8 @@ struct LayerEffect {
 };
 
 struct LayerSweep {
-    /// "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes.
+    /// "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes, "metric" for the
+    /// user's metric.
     std::string metric;
     double baseline = 0;
     std::optional<double> baselineSqnrDb;
@@ -53,8 +54,10 @@ LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const 
 
 /// Returns the task's metric, and its name in `name`.
 double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
+/// Returns by how much the task's metric is better after a change.
+double metricGain(const Accuracy& before, const Accuracy& after);
 /// Compares two evaluations on the same samples; empty unless both have classes for the same number of
-/// samples.
+/// samples, and with a user's metric.
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
 
 }  // namespace quantloupe

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep_json.h"
+
+#include <cmath>
+
+namespace quantloupe::cli {
+namespace {
+
+/// Infinity (the outputs do not differ) becomes null, as in every other document.
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+}  // namespace
+
+Json toJson(const LayerSweep& sweep, const Graph& graph) {
+    Json layers = Json::array();
+    for (const LayerEffect& entry : sweep.layers) {
+        Json layer = {{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
+        if (entry.paired) {
+            layer["fixed"] = entry.paired->fixed;
+            layer["broken"] = entry.paired->broken;
+            layer["interval"] = {entry.paired->low, entry.paired->high};
+        }
+        if (entry.sqnrDb) layer["sqnr_db"] = finite(*entry.sqnrDb);
+        if (entry.movedWith.valid()) layer["moved_with"] = graph.node(entry.movedWith).name;
+        layers.push_back(std::move(layer));
+    }
+    return {{"metric", sweep.metric}, {"baseline", finite(sweep.baseline)}, {"layers", std::move(layers)}};
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests about a configuration, which is JSON text.
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "config/layer_choices.h"
+#include "config/presets.h"
+#include "requests.h"
+
+namespace quantloupe::python {
+namespace {
+
+/// Returns the value of a dotted key, null if there is none. The names of layers contain dots, too.
+const Json* valueOf(const Json& json, std::string_view key) {
+    if (!json.is_object()) return nullptr;
+    if (const auto whole = json.find(std::string(key)); whole != json.end()) return &*whole;
+    for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1))
+        if (const auto part = json.find(std::string(key.substr(0, dot))); part != json.end())
+            if (const Json* found = valueOf(*part, key.substr(dot + 1))) return found;
+    return nullptr;
+}
+
+}  // namespace
+
+Json performOnConfig(const Json& request) {
+    const auto what = request.at("do").get<std::string>();
+    if (what == "preset") return configToJson(presetConfig(request.at("name").get<std::string>()));
+    if (what == "presets") {
+        Json list = Json::array();
+        for (const PresetInfo& preset : presets()) list.push_back({preset.name, preset.description});
+        return list;
+    }
+    if (what == "load") return configToJson(loadConfig(request.at("path").get<std::string>()));
+    QuantizationConfig config = configFromJson(request.at("config").get<std::string>());
+    if (what == "save") {
+        saveConfig(config, request.at("path").get<std::string>());
+    } else if (what == "get") {
+        const auto key = request.at("key").get<std::string>();
+        const Json json = Json::parse(configToJson(config));
+        const Json* value = valueOf(json, key);
+        if (value == nullptr)
+            failInput("the configuration has no key '{}'; a valid key is quantization.weight.bits", key);
+        return *value;
+    } else if (what == "set") {
+        setConfigKey(config, request.at("key").get<std::string>(), request.at("value").get<std::string>());
+    } else if (what == "skip") {
+        config = withLayersSkipped(std::move(config), request.at("names").get<std::vector<std::string>>());
+    } else if (what == "quantize") {
+        for (const std::string name : request.at("names")) config.layers[name].quantize = true;
+    }
+    return configToJson(config);  // also of "read", which checks the text
+}
+
+}  // namespace quantloupe::python

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Work on a thread of its own, with progress and cancellation.
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "base/cancel.h"
+#include "results/evaluation.h"
+
+namespace quantloupe::python {
+
+using Json = nlohmann::ordered_json;
+
+/// Arrays that Python uses without a copy. They live until Python releases this.
+class Held {
+  public:
+    std::vector<ConstantPtr> arrays;
+};
+
+class Job {
+  public:
+    using Work = std::function<Json(Job&)>;
+
+    explicit Job(Work work);
+    /// Cancels the job and waits until it has ended.
+    ~Job();
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
+    bool wait(double seconds);
+    const CancelToken& cancelToken() const { return m_cancel; }
+    /// Only the latest progress of a stage is kept until it is taken. `best` is null, or what a search has
+    /// found.
+    void report(const std::string& stage, std::size_t done, std::size_t total, const Json& best = nullptr);
+    Json takeProgress();
+    const std::string& reply() const { return m_reply; }
+
+    EvaluationPtr evaluation;  ///< of an "evaluate" request, for its picture
+
+  private:
+    const CancelToken m_cancel;
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    bool m_ended = false;
+    Json m_progress = Json::array();
+    std::string m_reply;
+    std::thread m_thread;  // last: it uses the others
+};
+
+/// Returns {"result": ...} of the work, or {"error": text} with the text that the command line would print,
+/// or
+/// {"cancelled": true}.
+std::string replyOf(const std::function<Json()>& work);
+/// The text may contain file names that are not valid UTF-8; such bytes are replaced.
+std::string jsonText(const Json& json);
+
+}  // namespace quantloupe::python

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests about a session: {"do": NAME, ...}. Each is a function of this file.
+
+#include "requests.h"
+
+#include <cstdlib>
+#include <functional>
+
+#include "arrays.h"
+#include "base/error.h"
+#include "config/config_json.h"
+#include "config/layer_choices.h"
+#include "interchange/gather.h"
+#include "picture/write_picture.h"
+#include "sweep_json.h"
+#include "tune_json.h"
+
+namespace quantloupe::python {
+namespace {
+
+using cli::toJson;
+
+QuantizationConfig configOf(const Json& request) {
+    return configFromJson(request.at("config").get<std::string>());
+}
+
+std::filesystem::path pathOf(const Json& request) { return request.at("path").get<std::string>(); }
+
+EvaluationObserver reportingTo(Job& job) {
+    EvaluationObserver observer;
+    observer.progress = [&job](const Progress& progress) {
+        job.report(progress.stage, progress.done, progress.total);
+    };
+    return observer;
+}
+
+/// As analyze does: without data, random inputs.
+Session& evaluable(Engine& engine) {
+    if (!engine.session->hasData()) engine.session->useRandomInputs();
+    return *engine.session;
+}
+
+Session& withData(Engine& engine) {
+    if (!engine.session->hasData() || engine.session->randomInputs())
+        failInput("there is no data: call set_data() first");
+    return *engine.session;
+}
+
+Json open(Engine& engine, const Json& request, Job&) {
+    SessionOptions options;
+    options.threads = request.at("threads").get<int>();
+    if (!request.at("memory_mib").is_null())
+        options.memory = request.at("memory_mib").get<std::size_t>() << 20;
+    const std::filesystem::path path = pathOf(request);
+    LoadedModel model = loadModel(path);
+    engine.inputs.add("the model", path);
+    for (const auto& file : model.dataFiles) engine.inputs.add("external data of the model", file);
+    if (const auto beside = preprocessBeside(path)) {
+        engine.preprocess = loadPreprocess(*beside);
+        engine.inputs.add("the model's preprocessing file", *beside);
+    }
+    engine.session = std::make_unique<Session>(std::move(model), options);
+    const Graph& graph = engine.session->graph();
+    Json reply = {{"notices", engine.session->model().notices}, {"layers", Json::array()}};
+    for (const Node& node : graph.nodes()) reply["layers"].push_back(node.name);
+    for (const auto& [key, ids] : {std::pair("inputs", graph.inputs()), {"outputs", graph.outputs()}}) {
+        reply[key] = Json::array();
+        for (const TensorId id : ids) {
+            const TensorInfo& tensor = graph.tensor(id);
+            reply[key].push_back({{"name", tensor.name},
+                                  {"type", dataTypeName(tensor.type)},
+                                  {"shape", toJson(tensor.shape)}});
+        }
+    }
+    return reply;
+}
+
+/// A file or folder, or arrays with labels; null: no data.
+DatasetPtr datasetOf(Engine& engine, const Json& data) {
+    if (data.is_null()) return nullptr;
+    const auto inputs = inputSpecsOf(engine.session->graph());
+    if (data.contains("path")) return openDataset(pathOf(data), inputs, engine.preprocess);
+    const Json& labels = data.at("labels");
+    return arrayDataset(arraysFrom(data.at("arrays")), labels.is_null() ? nullptr : arrayFrom(labels),
+                        inputs);
+}
+
+Json setData(Engine& engine, const Json& request, Job&) {
+    const Json &evaluation = request.at("data"), &calibration = request.at("calibration");
+    engine.session->setData(datasetOf(engine, evaluation), datasetOf(engine, calibration));
+    const Json& calibrating = calibration.is_null() ? evaluation : calibration;
+    engine.calibrationData.clear();
+    if (!calibrating.is_null() && calibrating.contains("path")) engine.calibrationData = pathOf(calibrating);
+    for (const Json& data : {evaluation, calibration})
+        if (!data.is_null() && data.contains("path")) engine.inputs.add("the data", pathOf(data));
+    return {{"notice", engine.session->dataNotice()},
+            {"samples", engine.session->hasData() ? engine.session->sampleCount() : 0}};
+}
+
+Json evaluate(Engine& engine, const Json& request, Job& job) {
+    const auto name = request.at("depth").get<std::string>();
+    const Depth depth = name == "states"     ? Depth::States
+                        : name == "accuracy" ? Depth::Accuracy
+                                             : Depth::Metrics;
+    Session& session = depth == Depth::States ? *engine.session : evaluable(engine);
+    job.evaluation = session.evaluate(configOf(request), depth, reportingTo(job), job.cancelToken());
+    return toJson(*job.evaluation);
+}
+
+Json leaveOneOut(Engine& engine, const Json& request, Job& job) {
+    SweepOptions options{0, {}};  // all layers on all samples
+    std::size_t done = 0;
+    options.updated = [&](const LayerSweep& sweep) {
+        job.report("leave-one-out", std::min(++done, sweep.layers.size()), sweep.layers.size());
+    };
+    Session& session = withData(engine);
+    return toJson(quantloupe::leaveOneOut(session, configOf(request), options, job.cancelToken()),
+                  session.graph());
+}
+
+TuneOptions tuneOptions(const Json& request) {
+    TuneOptions options;
+    options.maxDrop = request.at("max_drop").get<double>();
+    const auto cost = request.at("cost").get<std::string>();
+    bool known = false;
+    for (const TuneCost one : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
+        if (cost == tuneCostName(one)) {
+            options.cost = one;
+            known = true;
+        }
+    if (!known) failInput("unknown cost '{}'; available: macs, parameters, layers", cost);
+    options.maxSteps = request.at("max_steps").get<std::size_t>();
+    options.maxSeconds = request.at("max_seconds").get<double>();
+    options.transforms = request.at("transforms").get<bool>();
+    return options;
+}
+
+Json tune(Engine& engine, const Json& request, Job& job) {
+    TuneOptions options = tuneOptions(request);
+    Json best;
+    options.progress = [&](const TuneProgress& progress) {
+        job.report(describe(progress.stage), progress.done, progress.total, best);
+    };
+    options.improved = [&](const TuneResult& result) {
+        const TunePoint& point = result.curve[result.chosen];
+        best = {{"drop", point.drop},
+                {"metric", point.metric},
+                {"layers", point.layers},
+                {"reached", result.reached}};
+    };
+    const TuneResult result =
+        quantloupe::tune(withData(engine), configOf(request), options, job.cancelToken());
+    Json reply = toJson(result);
+    for (std::size_t i = 0; i < result.curve.size(); ++i)
+        reply["curve"][i]["config"] = configToJson(result.curve[i].config);
+    reply["samples"] = result.samples;
+    reply["notices"] = result.notices;
+    reply["seconds"] = result.seconds;
+    return reply;
+}
+
+Json outputs(Engine& engine, const Json& request, Job& job) {
+    std::optional<QuantizationConfig> config;
+    if (!request.at("config").is_null()) config = configOf(request);
+    Session& session = withData(engine);
+    const std::vector<ConstantPtr> arrays = session.outputs(config, job.cancelToken());
+    auto held = std::make_unique<Held>();
+    Json list = Json::array();
+    for (std::size_t o = 0; o < arrays.size(); ++o)
+        list.push_back(
+            describeArray(session.graph().tensor(session.graph().outputs()[o]).name, arrays[o], *held));
+    return {{"arrays", std::move(list)}, {"held", reinterpret_cast<std::uintptr_t>(held.release())}};
+}
+
+Json exportTo(Engine& engine, const Json& request, Job& job) {
+    const FileFormat& format = formatNamed(request.at("format").get<std::string>(), false);
+    const std::filesystem::path path = pathOf(request);
+    engine.inputs.checkOutput(path);
+    ExportSource source =
+        gatherExport(*engine.session, configOf(request), format, reportingTo(job), job.cancelToken());
+    source.output = path;
+    source.calibrationData = engine.calibrationData;
+    source.preprocess = engine.preprocess;
+    const ExportResult exported = format.write(source);
+    Json files = Json::array();
+    for (const auto& file : writeExport(exported, path, engine.inputs)) files.push_back(file.string());
+    return {{"files", files}, {"notices", exported.notices}, {"limits", format.limits}};
+}
+
+Json saveQuantized(Engine& engine, const Json& request, Job& job) {
+    const std::filesystem::path path = pathOf(request);
+    engine.inputs.checkOutput(path);
+    saveModel(*withData(engine).quantizedModel(configOf(request), job.cancelToken()), path);
+    return path.string();
+}
+
+/// Graphviz looks for its plugins when it draws for the first time. Other programs that Python runs must not
+/// inherit the variable.
+class GraphvizVariable {
+  public:
+    GraphvizVariable() : m_set(!graphvizFolder().empty()) {
+        if (const char* value = std::getenv(kName)) m_before = value;
+        if (m_set) ::setenv(kName, graphvizFolder().c_str(), 1);
+    }
+    ~GraphvizVariable() {
+        if (!m_set) return;
+        m_before ? ::setenv(kName, m_before->c_str(), 1) : ::unsetenv(kName);
+    }
+    GraphvizVariable(const GraphvizVariable&) = delete;
+    GraphvizVariable& operator=(const GraphvizVariable&) = delete;
+
+  private:
+    static constexpr const char* kName = "GVBINDIR";
+    bool m_set;
+    std::optional<std::string> m_before;
+};
+
+Json draw(Engine& engine, const Json& request, Job& job) {
+    const Json& source = request.at("evaluation");
+    std::vector<LayerResult> layers;
+    if (!source.is_null())
+        layers = reinterpret_cast<const Job*>(source.get<std::uintptr_t>())->evaluation->layers;
+    const GraphvizVariable variable;
+    const LayerPaint paint =
+        request.at("paint") == "sensitivity" ? LayerPaint::Sensitivity : LayerPaint::State;
+    LayoutOptions layout;
+    layout.tidy = layout.compact = true;
+    layout.arrangement = Arrangement::Columns;
+    layout.viewWidth = 1600, layout.viewHeight = 1000;
+    return graphToSvg(engine.session->graph(), layers, job.cancelToken(), layout, paint);
+}
+
+}  // namespace
+
+std::filesystem::path& graphvizFolder() {
+    static std::filesystem::path folder;
+    return folder;
+}
+
+Json perform(Engine& engine, const Json& request, Job& job) {
+    static const std::map<std::string, std::function<Json(Engine&, const Json&, Job&)>> requests = {
+        {"open", open}, {"set_data", setData}, {"evaluate", evaluate}, {"leave_one_out", leaveOneOut},
+        {"tune", tune}, {"outputs", outputs},  {"export", exportTo},   {"save_quantized", saveQuantized},
+        {"draw", draw}};
+    return requests.at(request.at("do").get<std::string>())(engine, request, job);
+}
+
+}  // namespace quantloupe::python

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The requests of the Python package.
+
+#include <optional>
+
+#include "base/input_paths.h"
+#include "interface.h"
+#include "job.h"
+#include "session/session.h"
+
+namespace quantloupe::python {
+
+/// A session and where its inputs come from.
+struct Engine {
+    std::unique_ptr<Session> session;       ///< null until a model is opened
+    std::filesystem::path calibrationData;  ///< empty: the samples are arrays
+    Preprocess preprocess;
+    InputPaths inputs;
+};
+
+/// The folder of Graphviz's plugins; empty: where Graphviz was installed.
+std::filesystem::path& graphvizFolder();
+
+/// Performs a request about a session. Throws Error, Cancelled.
+Json perform(Engine& engine, const Json& request, Job& job);
+/// Performs a request about a configuration.
+Json performOnConfig(const Json& request);
+
+}  // namespace quantloupe::python

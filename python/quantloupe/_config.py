@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configurations."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, Mapping, Tuple, Union
+
+from ._engine import config_request
+
+
+class Config:
+    """All decisions about the quantization: the same JSON that the window and the command line use.
+
+    docs/config.schema.json describes the keys. The methods that change a configuration return it, so that calls can
+    be chained.
+    """
+
+    def __init__(self) -> None:
+        self._text: str = config_request(do="read", config="{}")
+
+    @classmethod
+    def _of(cls, text: str) -> "Config":
+        config = cls.__new__(cls)
+        config._text = text
+        return config
+
+    @classmethod
+    def preset(cls, name: str) -> "Config":
+        """Returns the configuration of a preset, for example "w4a8". Raises Error with the names of all presets."""
+        return cls._of(config_request(do="preset", name=name))
+
+    @staticmethod
+    def presets() -> Dict[str, str]:
+        """Returns the names of all presets with their descriptions."""
+        return dict(config_request(do="presets"))
+
+    @classmethod
+    def from_json(cls, document: Union[str, Mapping[str, Any]]) -> "Config":
+        """Reads a configuration from JSON text or from a dict. Keys that are missing have their defaults."""
+        text = document if isinstance(document, str) else json.dumps(document)
+        return cls._of(config_request(do="read", config=text))
+
+    def to_json(self) -> str:
+        """Returns the JSON text with all keys, as the window and the command line save it."""
+        return self._text
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Returns all keys as nested dicts."""
+        return dict(json.loads(self._text))
+
+    @classmethod
+    def load(cls, path: "str | os.PathLike[str]") -> "Config":
+        """Reads a configuration file."""
+        return cls._of(config_request(do="load", path=os.fspath(path)))
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes a configuration file that the window and the command line can open."""
+        config_request(do="save", config=self._text, path=os.fspath(path))
+
+    def get(self, key: str) -> Any:
+        """Returns the value of a key such as "quantization.weight.bits"; of a group, a dict."""
+        return config_request(do="get", config=self._text, key=key)
+
+    def set(self, key: str, value: Any) -> "Config":
+        """Sets a key, for example `set("quantization.weight.bits", 4)`.
+
+        A setting of one layer is "layers.NAME.KEY", for example "layers./features/Conv.weight.bits". Raises Error and
+        changes nothing if there is no such key or the value is not allowed.
+        """
+        self._text = config_request(do="set", config=self._text, key=key, value=json.dumps(value))
+        return self
+
+    def skip(self, *names: str) -> "Config":
+        """Keeps layers in float, each given by its name, or several by "re:PATTERN" (RE2 syntax)."""
+        layers = [name for name in names if not name.startswith("re:")]
+        if layers:
+            self._text = config_request(do="skip", config=self._text, names=layers)
+        for name in names:
+            if name.startswith("re:"):
+                self.add_rule("pattern", regex=name[3:])
+        return self
+
+    def quantize(self, *names: str) -> "Config":
+        """Quantizes layers even if a rule says otherwise."""
+        self._text = config_request(do="quantize", config=self._text, names=list(names))
+        return self
+
+    def add_rule(self, kind: str, **fields: Any) -> "Config":
+        """Adds a rule that keeps layers in float.
+
+        Examples: `add_rule("type", op="Softmax")`, `add_rule("until", **{"from": "/a/Conv", "to": ["/b/Conv"]})`,
+        `add_rule("block", like="/layer1")`, `add_rule("threshold", metric="local.qs", above=0.1)`.
+        """
+        return self.set("skip.rules", self.get("skip.rules") + [{"kind": kind, **fields}])
+
+    def copy(self) -> "Config":
+        """Returns a copy."""
+        return Config._of(self._text)
+
+    def differences(self, other: "Config") -> Dict[str, Tuple[Any, Any]]:
+        """Returns the keys whose values differ, with this value and the other one; None: not set."""
+        mine, others = _flat(self.to_dict()), _flat(other.to_dict())
+        keys = list(mine) + [key for key in others if key not in mine]
+        return {key: (mine.get(key), others.get(key)) for key in keys if mine.get(key) != others.get(key)}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and self._text == other._text
+
+    __hash__ = None  # type: ignore[assignment]  # it can be changed
+
+    def __repr__(self) -> str:
+        preset = self.get("preset")
+        changed = self.differences(Config.preset(preset))
+        values = "".join(f", {key}={mine!r}" for key, (mine, _) in changed.items())
+        return f"Config.preset({preset!r}){values}"
+
+
+def _flat(document: Mapping[str, Any], before: str = "") -> Dict[str, Any]:
+    values: Dict[str, Any] = {}
+    for key, value in document.items():
+        if isinstance(value, dict) and value:
+            values.update(_flat(value, f"{before}{key}."))
+        else:
+            values[before + key] = value
+    return values

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples from arrays, dicts of arrays, and iterables of batches such as PyTorch's DataLoader."""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ._engine import Error, array_description
+
+LABELS = ("labels", "label")
+
+
+class Samples(NamedTuple):
+    """Contiguous arrays, one per input, and the labels as they were given."""
+    arrays: Dict[str, Any]
+    labels: Any
+    size: int
+
+    def description(self) -> Tuple[Dict[str, Any], List[Any]]:
+        """The data of a request, and the arrays that must stay alive."""
+        classes = _classes(self.labels, self.size)
+        described = [array_description(name, array) for name, array in self.arrays.items()]
+        labels = None if classes is None else array_description("labels", classes)
+        return {"arrays": described, "labels": labels}, [*self.arrays.values(), classes]
+
+
+def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Samples:
+    """Collects samples for the inputs of a network."""
+    names = [entry["name"] for entry in inputs]
+    if isinstance(data, Mapping):
+        arrays, found = _from_mapping(data, names)
+    elif _is_array(data):
+        arrays, found = _from_parts([data], names)
+    elif isinstance(data, Iterable):
+        arrays, found = _from_batches(data, inputs)
+    else:
+        raise TypeError(f"data is a {type(data).__name__}: pass an array, a dict of arrays or an iterable of batches")
+    arrays = {name: _contiguous(array) for name, array in arrays.items()}
+    size = len(next(iter(arrays.values())))
+    labels = found if labels is None else labels
+    if labels is not None and not _is_array(labels):
+        labels = list(labels)
+    if labels is not None and len(labels) != size:
+        raise Error(f"there are {size} samples but {len(labels)} labels")
+    return Samples(arrays, labels, size)
+
+
+def select(labels: Any, rows: Any) -> Any:
+    """The labels of some samples."""
+    if labels is None:
+        return None
+    return to_array(labels)[rows] if _is_array(labels) else [labels[row] for row in rows]
+
+
+def every_second(labels: Any) -> Any:
+    """The labels of the first sample, the third, and so on."""
+    if labels is None:
+        return None
+    return labels[::2] if isinstance(labels, list) else to_array(labels)[::2]
+
+
+def to_array(value: Any) -> Any:
+    """Returns a numpy array, without a copy if possible: also of a tensor of PyTorch, TensorFlow or JAX."""
+    import numpy
+    if isinstance(value, numpy.ndarray):
+        return value
+    if hasattr(value, "detach"):  # PyTorch: numpy has no bfloat16
+        value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":
+            value = value.float()
+    if not hasattr(value, "__array__") and hasattr(value, "numpy"):
+        value = value.numpy()
+    return numpy.asarray(value)
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__array__") or hasattr(value, "numpy")
+
+
+def _contiguous(array: Any) -> Any:
+    import numpy
+    return numpy.ascontiguousarray(array, array.dtype.newbyteorder("="))
+
+
+def _from_mapping(data: Mapping[str, Any], names: List[str]) -> Tuple[Dict[str, Any], Any]:
+    arrays = {name: to_array(value) for name, value in data.items() if name in names or name not in LABELS}
+    labels = [data[name] for name in LABELS if name in data and name not in names]
+    return arrays, labels[0] if labels else None
+
+
+def _from_parts(parts: Sequence[Any], names: List[str]) -> Tuple[Dict[str, Any], Any]:
+    if len(parts) not in (len(names), len(names) + 1):
+        raise Error(f"a batch has {len(parts)} arrays, but the network has these inputs: {', '.join(names)}. Pass one "
+                    "array for each of them, optionally followed by the labels, or a dict of arrays")
+    arrays = {name: to_array(part) for name, part in zip(names, parts)}
+    return arrays, parts[len(names)] if len(parts) > len(names) else None
+
+
+def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -> Tuple[Dict[str, Any], Any]:
+    import numpy
+    names = [entry["name"] for entry in inputs]
+    columns: Dict[str, List[Any]] = {}
+    labels: List[Any] = []
+    for batch in batches:
+        if isinstance(batch, Mapping):
+            arrays, found = _from_mapping(batch, names)
+        else:
+            arrays, found = _from_parts(batch if isinstance(batch, (tuple, list)) else [batch], names)
+        single = _are_single(arrays, inputs)
+        for name, array in arrays.items():
+            columns.setdefault(name, []).append(array[None] if single else array)
+        if found is not None:
+            labels.extend([found] if single else to_array(found) if _is_array(found) else found)
+    if not columns:
+        raise Error("the data is empty: the iterable has no batches")
+    joined = {name: numpy.concatenate(parts) for name, parts in columns.items()}
+    return joined, _joined_labels(labels)
+
+
+def _are_single(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the items of an iterable are samples, without the first dimension of the network's inputs."""
+    ranks = {entry["name"]: len(entry["shape"]) for entry in inputs if entry["shape"] is not None}
+    return any(name in ranks and array.ndim == ranks[name] - 1 for name, array in arrays.items())
+
+
+def _joined_labels(labels: List[Any]) -> Any:
+    """An array if the labels are numbers, otherwise a list."""
+    import numpy
+    if not labels:
+        return None
+    values = [to_array(label) if _is_array(label) else label for label in labels]
+    try:
+        return numpy.asarray(values)
+    except ValueError:  # boxes, a different number for each image
+        return values
+
+
+def _classes(labels: Any, size: int) -> Optional[Any]:
+    """Class indices for the engine's accuracy; None if the labels are something else, which only a metric reads."""
+    import numpy
+    if labels is None:
+        return None
+    try:
+        array = to_array(labels)
+    except ValueError:
+        return None
+    if array.shape not in ((size,), (size, 1)) or array.dtype.kind not in "iu":
+        return None
+    return numpy.ascontiguousarray(array.reshape(size), numpy.int64)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared library with the engine: its C functions (python/library/interface.h), jobs and arrays.
+
+The library contains no Python, so one build of it serves every version. ctypes releases Python's lock during each
+call; the metric is called back with the lock held.
+"""
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import json
+import os
+import pathlib
+import weakref
+from typing import Any, Callable, Dict, List, Optional
+
+METRIC = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))
+
+_FUNCTIONS = {  # name: result, arguments
+    "version": (ctypes.c_char_p,),
+    "use_graphviz": (None, ctypes.c_char_p),
+    "config": (ctypes.c_void_p, ctypes.c_char_p),
+    "free": (None, ctypes.c_void_p),
+    "open": (ctypes.c_void_p,),
+    "close": (None, ctypes.c_void_p),
+    "set_metric": (None, ctypes.c_void_p, METRIC, ctypes.c_int),
+    "start": (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p),
+    "wait": (ctypes.c_int, ctypes.c_void_p, ctypes.c_double),
+    "cancel": (None, ctypes.c_void_p),
+    "progress": (ctypes.c_void_p, ctypes.c_void_p),
+    "result": (ctypes.c_char_p, ctypes.c_void_p),
+    "release": (None, ctypes.c_void_p),
+    "release_job": (None, ctypes.c_void_p),
+}
+
+
+class Error(Exception):
+    """What is wrong with a model, data, a configuration or a file, and what to do: the text of the command line."""
+    __module__ = "quantloupe"
+
+
+def prefix() -> pathlib.Path:
+    """The folder of the installation: it has bin/ and lib/quantloupe/."""
+    package = pathlib.Path(os.path.abspath(__file__)).parent
+    for folder in (package / "installed", package.parents[3]):  # a wheel; lib/python3/dist-packages of a prefix
+        if (folder / "lib" / "quantloupe" / "libquantloupe.so").exists():
+            return folder
+    raise ImportError(f"Quantloupe's library is not installed with '{package}': install the package again")
+
+
+@functools.lru_cache(maxsize=None)
+def library() -> ctypes.CDLL:
+    """The loaded library."""
+    folder = prefix() / "lib" / "quantloupe"
+    loaded = ctypes.CDLL(str(folder / "libquantloupe.so"))
+    for name, (result, *arguments) in _FUNCTIONS.items():
+        function = getattr(loaded, "quantloupe_" + name)
+        function.restype, function.argtypes = result, arguments
+    if (folder / "graphviz").exists():
+        loaded.quantloupe_use_graphviz(os.fsencode(folder / "graphviz"))
+    return loaded
+
+
+def version() -> str:
+    """The version and the commit."""
+    return str(library().quantloupe_version().decode())
+
+
+def _owned_text(address: int) -> str:
+    text = ctypes.string_at(address).decode()
+    library().quantloupe_free(address)
+    return text
+
+
+def _result_of(reply: Dict[str, Any]) -> Any:
+    if "error" in reply:
+        raise Error(reply["error"])
+    return reply["result"]
+
+
+def config_request(**request: Any) -> Any:
+    """Performs a request about a configuration (python/library/config_requests.cpp)."""
+    return _result_of(json.loads(_owned_text(library().quantloupe_config(json.dumps(request).encode()))))
+
+
+class Held:
+    """Arrays of the engine, which stay valid as long as this object."""
+
+    def __init__(self, address: int) -> None:
+        self._address, self._release = address, library().quantloupe_release
+
+    def __del__(self) -> None:
+        self._release(self._address)
+
+
+def array_view(description: Dict[str, Any], held: Held) -> Any:
+    """A read-only numpy array of an array of the engine, without a copy."""
+    import numpy
+    kind = numpy.dtype(description["type"])
+    shape = tuple(description["shape"])
+    size = kind.itemsize * int(numpy.prod(shape, dtype=numpy.int64))
+    if size == 0:
+        return numpy.empty(shape, kind)
+    memory = (ctypes.c_char * size).from_address(description["address"])
+    memory.held = held  # the array keeps `memory`, which keeps `held`
+    array = numpy.frombuffer(memory, kind).reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+def array_description(name: str, array: Any) -> Dict[str, Any]:
+    """Describes a contiguous numpy array, which must stay alive as long as the engine uses it."""
+    return {"name": name, "type": array.dtype.name, "shape": list(array.shape), "address": array.ctypes.data}
+
+
+class Job:
+    """A request that runs on a thread of the engine."""
+
+    _running: "weakref.WeakSet[Job]" = weakref.WeakSet()
+
+    def __init__(self, engine: int, request: Dict[str, Any]) -> None:
+        self._library = library()
+        self.address = self._library.quantloupe_start(engine, json.dumps(request).encode())
+        Job._running.add(self)
+
+    def __del__(self) -> None:
+        if hasattr(self, "address"):
+            self._library.quantloupe_release_job(self.address)
+
+    def wait(self, seconds: float) -> bool:
+        """Waits until the job has ended, but not longer; returns whether it has."""
+        return bool(self._library.quantloupe_wait(self.address, seconds))
+
+    def cancel(self) -> None:
+        """Cancels the job and waits until it has ended, which takes as long as the layer that it computes."""
+        self._library.quantloupe_cancel(self.address)
+        while not self.wait(1):
+            pass
+
+    def progress(self) -> List[Dict[str, Any]]:
+        """The progress since the last call."""
+        return list(json.loads(_owned_text(self._library.quantloupe_progress(self.address))))
+
+    def result(self) -> Any:
+        """The result of a job that has ended; None if it was cancelled. Raises Error."""
+        reply = json.loads(self._library.quantloupe_result(self.address).decode())
+        return None if "cancelled" in reply else _result_of(reply)
+
+    @classmethod
+    def end_all(cls) -> None:
+        """A thread must not call back into an interpreter that has ended."""
+        for job in list(cls._running):
+            job.cancel()
+
+
+atexit.register(Job.end_all)
+
+
+class Engine:
+    """A session of the engine. One job at a time may use it."""
+
+    def __init__(self) -> None:
+        self._close, self.address = library().quantloupe_close, library().quantloupe_open()
+        self.job: Optional[Job] = None
+        self._metric: Any = None  # ctypes frees a function that nothing refers to
+
+    def __del__(self) -> None:
+        if hasattr(self, "address"):
+            if self.job is not None:
+                self.job.cancel()
+            self._close(self.address)
+
+    def start(self, request: Dict[str, Any]) -> Job:
+        """Starts a request. Raises Error while another one runs."""
+        if self.job is not None and not self.job.wait(0):
+            raise Error("the session is busy: end its search with close() first, or open another session")
+        self.job = Job(self.address, request)
+        return self.job
+
+    def set_metric(self, metric: Optional[Callable[[bytes, int, Any], float]], lower_is_better: bool) -> None:
+        """Sets the function that is called for a metric; None: none."""
+        if self.job is not None and not self.job.wait(0):
+            raise Error("the session is busy: the metric cannot be changed now")
+        function = METRIC(metric) if metric is not None else METRIC()
+        library().quantloupe_set_metric(self.address, function, lower_is_better)
+        self._metric = function

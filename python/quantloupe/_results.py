@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results: the values of the command line's JSON as attributes, with tables and pictures for notebooks."""
+from __future__ import annotations
+
+import html
+import os
+import pathlib
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional
+
+from ._engine import Error, Job
+
+if TYPE_CHECKING:
+    from ._config import Config
+    from ._session import Session
+
+
+class Record:
+    """The values of a JSON object as attributes. A number that is infinite or undefined is None."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.__dict__.update(values)
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Returns the values, nested ones as dicts."""
+        return {key: value.to_dict() if isinstance(value, Record) else value for key, value in self.__dict__.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in self.__dict__.items() if value is not None)
+        return f"{type(self).__name__}({shown})"
+
+
+class Difference(Record):
+    """The difference of a tensor from its float reference over all samples."""
+    qs: Optional[float]
+    cosine: Optional[float]
+    sqnr_db: Optional[float]
+    max_abs: float
+    mean_abs: float
+    rms: float
+    relative_euclidean: float
+    absolute_l2: float
+    mean: float
+    std: float
+    reference_mean: float
+    reference_std: float
+
+
+class Layer(Record):
+    """The state and the sensitivity of a layer, as `quantloupe-cli analyze --json` prints them."""
+    name: str
+    op: str
+    state: str  # "quantized", "skipped", "float", "folded" or "fused"
+    io: bool
+    reason: str
+    host: Optional[str]
+    weight: Optional[Difference]
+    local: Optional[Difference]
+    cumulative: Optional[Difference]
+    macs: Optional[int]
+    parameters: int
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        for name in ("weight", "local", "cumulative"):
+            if isinstance(values[name], dict):
+                setattr(self, name, Difference(values[name]))
+
+
+class Effect(Record):
+    """What keeping a layer in float gains: `value` is the metric, `gain` is positive if the layer costs accuracy."""
+    name: str
+    value: float
+    gain: float
+    sqnr_db: Optional[float]
+
+
+class _Table(list):  # type: ignore[type-arg]
+    """A list of records."""
+
+    def to_pandas(self) -> Any:
+        """Returns a pandas DataFrame; columns of nested values are named like "local.qs"."""
+        import pandas
+        return pandas.json_normalize([record.to_dict() for record in self])
+
+
+class LayerList(_Table):
+    """All layers in the order of the graph."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """Also by name: `layers["/features.0/Conv"]`."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for layer in self:
+            if layer.name == key:
+                return layer
+        raise KeyError(key)
+
+    def worst(self, count: int = 10) -> List[Layer]:
+        """Returns the layers with the largest local sensitivity (QS), largest first."""
+        measured = [layer for layer in self if layer.local is not None and layer.local.qs is not None]
+        return sorted(measured, key=lambda layer: -layer.local.qs)[:count]
+
+    def _repr_html_(self) -> str:
+        return layer_table(self)
+
+
+class Picture:
+    """The graph as SVG. Notebooks show it."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes an SVG file."""
+        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return "<Picture of the graph>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        drawing = self.svg[self.svg.index("<svg"):]
+        return f'<div style="max-height: 480px; overflow: auto; background: white">{drawing}</div>'
+
+
+class Evaluation:
+    """The results of a configuration. Accuracies are fractions."""
+
+    def __init__(self, session: "Session", config: "Config", job: Job, values: Dict[str, Any]) -> None:
+        self._session, self._job, self._data = session, job, session._data_changes
+        self.config = config.copy()
+        self.json = values
+        self.layers = LayerList(Layer(layer) for layer in values["layers"])
+        self.counts: Dict[str, int] = values["counts"]
+        self.samples: int = values["samples"]
+        self.random_inputs: bool = values["random_inputs"]
+        self.notices: List[str] = values["notices"]
+        self.seconds: Dict[str, float] = values["seconds"]
+        self.float_accuracy: Optional[float] = values["float"]["top1"]
+        self.prepared_accuracy: Optional[float] = values["prepared"]["top1"]
+        self.quantized_accuracy: Optional[float] = values["quantized"]["top1"]
+        self.agreement: Optional[float] = values["quantized"]["agreement"]
+        self.sqnr_db: Optional[float] = values["quantized"]["sqnr_db"]
+        self.float_metric: Optional[float] = values["float"].get("metric")
+        self.quantized_metric: Optional[float] = values["quantized"].get("metric")
+
+    def outputs(self) -> Dict[str, Any]:
+        """Returns the quantized network's outputs for all samples: a dict of numpy arrays."""
+        self._require_same_data()
+        return self._session._outputs(self.config)
+
+    def float_outputs(self) -> Dict[str, Any]:
+        """Returns the float network's outputs for all samples."""
+        self._require_same_data()
+        return self._session._outputs(None)
+
+    def draw(self, paint: str = "sensitivity") -> Picture:
+        """Draws the graph; the fill of a layer shows its "sensitivity" (local QS) or its "state"."""
+        if paint not in ("sensitivity", "state"):
+            raise ValueError("paint is 'sensitivity' or 'state'")
+        return self._session._draw(self._job, paint)
+
+    @property
+    def graph(self) -> Picture:
+        """The graph colored by sensitivity."""
+        return self.draw()
+
+    def _require_same_data(self) -> None:
+        if self._data != self._session._data_changes:
+            raise Error("the session has other data now than when this was evaluated: evaluate again")
+
+    def __repr__(self) -> str:
+        values = {"float": self.float_accuracy, "quantized": self.quantized_accuracy, "agreement": self.agreement,
+                  "float metric": self.float_metric, "quantized metric": self.quantized_metric}
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
+        return f"<Evaluation: {self.samples} samples; {shown}; {self.counts['quantized']} layers quantized>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name in ("float", "quantized"):
+            accuracy = self.json[name]
+            rows.append([name, percent(accuracy["top1"]), percent(accuracy["top5"]),
+                         percent(accuracy.get("agreement")), number(accuracy.get("sqnr_db")),
+                         number(accuracy.get("metric"))])
+        head = ["", "top-1", "top-5", "agreement", "SQNR (dB)", "metric"]
+        if self.float_metric is None:
+            head, rows = head[:-1], [row[:-1] for row in rows]
+        notices = "".join(f"<p>{html.escape(text)}</p>" for text in self.notices)
+        return table(head, rows) + notices + layer_table(self.layers.worst(8))
+
+
+class LeaveOneOut(_Table):
+    """What keeping each layer in float gains, in the order of the graph."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(Effect({"sqnr_db": None, **layer}) for layer in values["layers"])
+        self.metric: str = values["metric"]  # "top1", "agreement", "sqnr_db", or "metric": your own
+        self.baseline: float = values["baseline"]
+
+    def best(self, count: int = 10) -> List[Effect]:
+        """Returns the layers whose quantization costs most, first the largest cost."""
+        return sorted(self, key=lambda effect: -effect.gain)[:count]
+
+    def _repr_html_(self) -> str:
+        rows = [[effect.name, number(effect.value), number(effect.gain)] for effect in self.best(len(self))]
+        return table(["layer in float", html.escape(self.metric), "gain"], rows)
+
+
+def percent(value: Optional[float]) -> str:
+    """A fraction in percent."""
+    return "–" if value is None else f"{100 * value:.2f} %"
+
+
+def number(value: Optional[float]) -> str:
+    """A number with four digits."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """An HTML table."""
+    def line(cells: Iterable[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    return "<table>" + line(head, "th") + "".join(line(row, "td") for row in rows) + "</table>"
+
+
+def layer_table(layers: Iterable[Layer]) -> str:
+    """The layers with their states and sensitivities."""
+    def qs(difference: Optional[Difference]) -> str:
+        return "–" if difference is None else number(difference.qs)
+    rows = [[layer.name, layer.op, layer.state, qs(layer.weight), qs(layer.local), qs(layer.cumulative)]
+            for layer in layers]
+    return table(["layer", "operator", "state", "weight QS", "local QS", "cumulative QS"], rows)

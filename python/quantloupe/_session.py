@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: a model with its data."""
+from __future__ import annotations
+
+import html
+import json
+import os
+from typing import Any, Callable, Dict, List, Optional, Union
+
+from . import _data, _window
+from ._config import Config
+from ._engine import Engine, Error, Held, Job, array_view
+from ._progress import ProgressBar
+from ._results import Evaluation, LeaveOneOut, Picture, table
+from ._tune import Tune
+
+MetricFunction = Callable[[Dict[str, Any], Any], float]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Metric:
+    """An own metric of which lower values are better: `session.metric = Metric(rmse, lower_is_better=True)`."""
+
+    def __init__(self, function: MetricFunction, lower_is_better: bool = False) -> None:
+        self.function, self.lower_is_better = function, lower_is_better
+
+    def __call__(self, outputs: Dict[str, Any], labels: Any) -> float:
+        return self.function(outputs, labels)
+
+
+class Session:
+    """Evaluates one configuration after another for a model and data, recomputing only what a change invalidates.
+
+    `threads` 0: one per core. `memory_mib`: for results that are kept; None: a quarter of the machine's memory.
+    `progress`: whether to show progress bars (with tqdm); None: in notebooks and terminals.
+    """
+
+    def __init__(self, model: Path, *, threads: int = 0, memory_mib: Optional[int] = None,
+                 progress: Optional[bool] = None) -> None:
+        self.model = os.fspath(model)
+        self.progress = progress
+        self._engine = Engine()
+        self._data_changes = 0
+        self._labels: Any = None
+        self._kept: List[Any] = []  # arrays that the engine reads
+        self._metric: Optional[MetricFunction] = None
+        self._metric_error: Optional[BaseException] = None
+        self._data: Dict[str, Any] = {}  # what set_data() got, for the window
+        about = self._run({"do": "open", "path": self.model, "threads": threads, "memory_mib": memory_mib})
+        self.inputs: List[Dict[str, Any]] = about["inputs"]
+        self.outputs: List[Dict[str, Any]] = about["outputs"]
+        self.layer_names: List[str] = about["layers"]
+        self.notices: List[str] = about["notices"]
+        self.samples = 0
+
+    # --- data ---------------------------------------------------------------------------------------------------
+
+    def set_data(self, data: Any, labels: Any = None, calibration: Any = None) -> None:
+        """Sets the samples to evaluate on, and those to calibrate on.
+
+        `data` and `calibration` are an array (with the samples in the first dimension), a dict of arrays by input,
+        an iterable of batches such as PyTorch's DataLoader (an array, a dict, or a tuple of the inputs, optionally
+        followed by labels), or a path as for the command line (a folder of images, .npy, .npz). Arrays are not copied
+        if their layout is row-major; do not change them while the session uses them.
+
+        `labels` are class indices, or anything that an own metric reads. Without `calibration`, every second sample
+        is used for calibration and the others for evaluation.
+        """
+        kept: List[Any] = []
+        request: Dict[str, Any] = {"do": "set_data"}
+        kept_labels: Any = None
+        given: Dict[str, Any] = {}
+        for key, samples in (("data", data), ("calibration", calibration)):
+            if samples is None:
+                request[key] = None
+            elif isinstance(samples, (str, os.PathLike)):
+                request[key] = {"path": os.path.abspath(os.fspath(samples))}
+                given[key] = request[key]["path"]
+            else:
+                gathered = _data.gather(samples, labels if key == "data" else None, self.inputs)
+                if key == "calibration":
+                    gathered = gathered._replace(labels=None)
+                else:
+                    kept_labels = gathered.labels
+                request[key], arrays = gathered.description()
+                kept.extend(arrays)
+                given[key] = gathered
+        if "path" in (request["data"] or {}) and labels is not None:
+            raise Error("the labels of a folder are its subfolders, and those of a .npz its array 'labels'")
+        self._kept = self._kept + kept  # if this is interrupted, the engine may use either
+        about = self._run(request)
+        self._kept, self._data = kept, given
+        # Without calibration data, the engine evaluates on every second sample.
+        self._labels = _data.every_second(kept_labels) if calibration is None else kept_labels
+        self.samples = about["samples"]
+        self._data_changes += 1
+
+    # --- results ------------------------------------------------------------------------------------------------
+
+    def evaluate(self, config: Config, depth: str = "metrics") -> Evaluation:
+        """Evaluates a configuration: accuracies, and the sensitivity of each layer.
+
+        `depth` "accuracy" leaves out the sensitivities, and "states" everything that needs samples. Without data,
+        random inputs are used. KeyboardInterrupt cancels the evaluation.
+        """
+        if depth not in ("states", "accuracy", "metrics"):
+            raise ValueError("depth is 'states', 'accuracy' or 'metrics'")
+        job = self._start({"do": "evaluate", "config": config.to_json(), "depth": depth})
+        return Evaluation(self, config, job, self._wait(job))
+
+    def leave_one_out(self, config: Config) -> LeaveOneOut:
+        """Measures for each quantized layer what keeping only this layer in float gains, on all samples."""
+        return LeaveOneOut(self._run({"do": "leave_one_out", "config": config.to_json()}))
+
+    def tune(self, config: Config, max_drop: float = 1.0, *, cost: str = "macs", max_steps: int = 0,
+             max_seconds: float = 0, transforms: bool = False) -> Tune:
+        """Starts a search for the cheapest layers to keep in float so that the accuracy drop is at most `max_drop`.
+
+        The drop is in percentage points; with an own metric, in its unit. `cost` is "macs", "parameters" or "layers".
+        `transforms` also tries equalization and bias correction. Iterate over the returned search for its progress;
+        its `result` has the configuration.
+        """
+        if max_drop < 0:
+            raise ValueError("max_drop is at least 0")
+        drop = max_drop if self._metric is not None else max_drop / 100
+        return Tune(self, self._start({"do": "tune", "config": config.to_json(), "max_drop": drop, "cost": cost,
+                                       "max_steps": max_steps, "max_seconds": max_seconds, "transforms": transforms}))
+
+    @property
+    def metric(self) -> Optional[MetricFunction]:
+        """An own metric, which evaluate(), leave_one_out() and tune() use; None: the task's.
+
+        It is called with the outputs (a dict of numpy arrays by output) and the labels of the same samples, and
+        returns a number. Higher is better; see Metric for the opposite.
+        """
+        return self._metric
+
+    @metric.setter
+    def metric(self, metric: Optional[MetricFunction]) -> None:
+        lower_is_better = bool(getattr(metric, "lower_is_better", False))
+        self._engine.set_metric(self._call_metric if metric is not None else None, lower_is_better)
+        self._metric = metric
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    def export(self, config: Config, format: str, path: Path) -> List[str]:
+        """Writes the configuration for another tool, for example "amct" or "quark"; returns the written files.
+
+        docs/exports.md lists the formats.
+        """
+        request = {"do": "export", "config": config.to_json(), "format": format, "path": os.fspath(path)}
+        reply = self._run(request)
+        self.notices = reply["notices"]
+        return list(reply["files"])
+
+    def save_quantized(self, config: Config, path: Path) -> None:
+        """Writes the quantized model as an ONNX file with QuantizeLinear and DequantizeLinear."""
+        self._run({"do": "save_quantized", "config": config.to_json(), "path": os.fspath(path)})
+
+    # --- window and notebook ------------------------------------------------------------------------------------
+
+    def show(self, config: Optional[Config] = None, arguments: Optional[List[str]] = None) -> Config:
+        """Opens the window on this model, data and configuration, and returns the tuned configuration when it closes.
+
+        The window evaluates with the task's own metric. `arguments` are further options of the window.
+        """
+        return _window.show(self.model, self._data, config or Config(), arguments or [])
+
+    @property
+    def graph(self) -> Picture:
+        """The graph without states. That of an evaluation is colored."""
+        return self._draw(None, "state")
+
+    def __repr__(self) -> str:
+        data = f"{self.samples} samples" if self.samples else "no data"
+        return f"<Session: {os.path.basename(self.model)}, {len(self.layer_names)} layers, {data}>"
+
+    def _repr_html_(self) -> str:
+        def tensors(entries: List[Dict[str, Any]]) -> str:
+            return ", ".join(f"{entry['name']}: {entry['type']} {entry['shape']}" for entry in entries)
+        rows = [["layers", str(len(self.layer_names))], ["inputs", tensors(self.inputs)],
+                ["outputs", tensors(self.outputs)], ["evaluation samples", str(self.samples or "none yet")]]
+        return f"<b>{html.escape(os.path.basename(self.model))}</b>" + table(["", ""], rows)
+
+    # --- internal -----------------------------------------------------------------------------------------------
+
+    def _start(self, request: Dict[str, Any]) -> Job:
+        self._metric_error = None
+        return self._engine.start(request)
+
+    def _result_of(self, job: Job) -> Any:
+        """The result of a job that has ended. An exception of the metric is raised as it is."""
+        try:
+            return job.result()
+        except Error as error:
+            if self._metric_error is not None:
+                raise self._metric_error from error
+            raise
+
+    def _wait(self, job: Job) -> Any:
+        bar = ProgressBar(self.progress)
+        try:
+            while not job.wait(0.1):
+                bar.show(job.progress())
+        except BaseException:  # KeyboardInterrupt
+            job.cancel()
+            raise
+        finally:
+            bar.close()
+        return self._result_of(job)
+
+    def _run(self, request: Dict[str, Any]) -> Any:
+        return self._wait(self._start(request))
+
+    def _outputs(self, config: Optional[Config]) -> Dict[str, Any]:
+        reply = self._run({"do": "outputs", "config": None if config is None else config.to_json()})
+        held = Held(reply["held"])
+        return {array["name"]: array_view(array, held) for array in reply["arrays"]}
+
+    def _draw(self, evaluated: Optional[Job], paint: str) -> Picture:
+        address = None if evaluated is None else evaluated.address
+        return Picture(self._run({"do": "draw", "evaluation": address, "paint": paint}))
+
+    def _call_metric(self, text: bytes, address: int, failed: Any) -> float:
+        """Called on the engine's thread, with Python's lock."""
+        try:
+            held = Held(address)
+            given = json.loads(text)
+            outputs = {array["name"]: array_view(array, held) for array in given["outputs"]}
+            if self._labels is not None:
+                labels = _data.select(self._labels, array_view(given["samples"], held))
+            else:
+                labels = array_view(given["labels"], held) if given["labels"] else None
+            assert self._metric is not None
+            return float(self._metric(outputs, labels))
+        except BaseException as error:
+            self._metric_error = error
+            failed[0] = 1
+            return 0.0

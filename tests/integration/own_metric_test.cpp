@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's metric in a session: evaluations, leave-one-out and tuning.
+#include <QtTest>
+
+#include "base/error.h"
+#include "config/presets.h"
+#include "search/tune.h"
+#include "session/studies/leave_one_out.h"
+#include "support/demo.h"
+
+using namespace quantloupe;
+
+namespace {
+
+double top1(const MetricInput& input) {
+    const auto& [name, logits] = *input.outputs.begin();
+    const std::size_t classes = static_cast<std::size_t>(logits->dims()[1]);
+    const std::span<const float> values = logits->floats();
+    std::size_t right = 0;
+    for (std::size_t s = 0; s < input.labels.size(); ++s) {
+        const auto row = values.subspan(s * classes, classes);
+        right += std::ranges::max_element(row) - row.begin() == input.labels[s];
+    }
+    return static_cast<double>(right) / static_cast<double>(input.labels.size());
+}
+
+UserMetric metricOf(double (*function)(const MetricInput&), bool lowerIsBetter = false) {
+    return {[function](const MetricInput& input, const CancelToken&) { return function(input); },
+            lowerIsBetter};
+}
+
+double errorRate(const MetricInput& input) { return 1 - top1(input); }
+
+}  // namespace
+
+class OwnMetricTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Session> m_session = test::openDemo({.samples = 40});
+    const QuantizationConfig m_config = presetConfig("w4a8");
+
+  private Q_SLOTS:
+    void cleanup() { m_session->setMetric(std::nullopt); }
+
+    void anEvaluationComputesIt() {
+        QVERIFY(!m_session->evaluate(m_config)->quantized->userMetric);
+        m_session->setMetric(metricOf(top1));
+        for (const Depth depth : {Depth::Rough, Depth::Accuracy, Depth::Metrics}) {
+            const EvaluationPtr result = m_session->evaluate(m_config, depth);
+            QCOMPARE(*result->floating->userMetric, *result->floating->top1);
+            QCOMPARE(*result->quantized->userMetric, *result->quantized->top1);
+        }
+        m_session->setMetric(std::nullopt);
+        QVERIFY(!m_session->evaluate(m_config)->quantized->userMetric);
+    }
+
+    /// The outputs are those of Session::outputs(), and the samples are in the order of the data.
+    void itGetsTheOutputsInTheOrderOfTheData() {
+        std::vector<MetricInput> seen;
+        m_session->setMetric(UserMetric{[&](const MetricInput& input, const CancelToken&) {
+                                            seen.push_back(input);
+                                            return 0.0;
+                                        },
+                                        false});
+        m_session->evaluate(m_config, Depth::Accuracy);
+        QCOMPARE(seen.size(), std::size_t{2});
+        const std::vector<ConstantPtr> expected[] = {m_session->outputs(std::nullopt),
+                                                     m_session->outputs(m_config)};
+        for (std::size_t network = 0; network < 2; ++network) {
+            const ConstantPtr& found = seen[network].outputs.at("logits");
+            QCOMPARE(found->dims(), expected[network].front()->dims());
+            QVERIFY(std::ranges::equal(found->bytes(), expected[network].front()->bytes()));
+            QCOMPARE(seen[network].samples.size(), std::size_t{40});
+            for (std::size_t s = 0; s < 40; ++s) QCOMPARE(seen[network].samples[s], s);
+        }
+    }
+
+    /// The metric runs once per network and number of samples, until it is set again.
+    void itIsRemembered() {
+        int calls = 0;
+        const UserMetric metric{[&](const MetricInput& input, const CancelToken&) {
+                                    ++calls;
+                                    return top1(input);
+                                },
+                                false};
+        m_session->setMetric(metric);
+        m_session->evaluate(m_config, Depth::Accuracy);
+        m_session->evaluate(m_config, Depth::Metrics);
+        QCOMPARE(calls, 2);
+        m_session->setMetric(metric);
+        m_session->evaluate(m_config, Depth::Metrics);
+        QCOMPARE(calls, 4);
+    }
+
+    void leaveOneOutMeasuresItsGain() {
+        const LayerSweep plain = leaveOneOut(*m_session, m_config, {0, {}});
+        m_session->setMetric(metricOf(top1));
+        const LayerSweep higher = leaveOneOut(*m_session, m_config, {0, {}});
+        m_session->setMetric(metricOf(errorRate, true));
+        const LayerSweep lower = leaveOneOut(*m_session, m_config, {0, {}});
+        QCOMPARE(QString::fromStdString(lower.metric), QStringLiteral("metric"));
+        bool any = false;
+        for (std::size_t l = 0; l < plain.layers.size(); ++l) {
+            QCOMPARE(higher.layers[l].change, plain.layers[l].change);
+            QVERIFY(std::abs(lower.layers[l].change - plain.layers[l].change) < 1e-12);
+            QVERIFY(!lower.layers[l].paired);
+            any = any || plain.layers[l].change != 0;
+        }
+        QVERIFY(any);
+    }
+
+    void tuningReachesItsTarget() {
+        TuneOptions options;
+        options.maxDrop = 0.1;
+        options.maxSteps = 3;
+        m_session->setMetric(metricOf(errorRate, true));
+        const TuneResult result = tune(*m_session, m_config, options);
+        const double floating = *result.floating.userMetric;
+        for (const TunePoint& point : result.curve) {
+            QVERIFY(std::abs(point.drop - (point.metric - floating)) < 1e-12);
+            QVERIFY(!point.dropInterval);
+        }
+        QCOMPARE(result.reached, result.curve[result.chosen].drop <= 0.1 + 1e-9);
+        QVERIFY(describe(result).find(": metric ") != std::string::npos);
+        QVERIFY(describe(result).find("than float") != std::string::npos);
+    }
+
+    void aMetricThatIsNoNumberIsAnError() {
+        m_session->setMetric(metricOf([](const MetricInput&) { return std::nan(""); }));
+        try {
+            m_session->evaluate(m_config);
+            QFAIL("no error");
+        } catch (const Error& error) {
+            QVERIFY(QString::fromUtf8(error.what()).contains(QStringLiteral("must return a finite number")));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(OwnMetricTest)
+#include "own_metric_test.moc"
