@@ -200,6 +200,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     }
     if (has.tuning) addTuning();
     if (has.checking) addChecking();
+    if (has.profiling) addProfiling();
 }
 
 void OptionReader::addConfiguration() {
@@ -378,6 +379,7 @@ Options OptionReader::finish() {
         throw UsageError(
             "--to FORMAT is missing (a --to right after --skip-until is one of its destinations)");
     }
+    if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
     if (m_options.saveConfig.empty()) return m_options;

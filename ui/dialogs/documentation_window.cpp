@@ -25,6 +25,7 @@ constexpr Page kPages[] = {
     {"window.md", QT_TRANSLATE_NOOP("DocumentationWindow", "The window")},
     {"graph.md", QT_TRANSLATE_NOOP("DocumentationWindow", "The graph")},
     {"calibration.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Calibration and schemes")},
+    {"cost.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Cost and latency")},
     {"equalization.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Equalization and refinement")},
     {"exports.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Export and import")},
     {"projects.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Projects")},
