@@ -46,10 +46,11 @@ class ProfileTest : public QObject {
             QVERIFY2(cells[1].startsWith('w') || cells[1] == "float32", qPrintable(line));
             sum += cells[2].toDouble();
         }
-        // Nearly all of the time is in layers.
-        const double total = json["ms"].toDouble();
-        QVERIFY2(sum > 0.6 * total && sum < 1.2 * total,
-                 qPrintable(QString("%1 of %2 ms").arg(sum).arg(total)));
+        const double layers = json["layers_ms"].toDouble();
+        QVERIFY2(sum > 0 && qAbs(sum - layers) < 1e-3 * layers, qPrintable(QString::number(sum)));
+        // Nearly all kernels belong to a layer. (On a busy machine, most time passes between them.)
+        QVERIFY2(json["unmatched_ms"].toDouble() < 0.2 * layers, outcome.text());
+        QVERIFY(json["ms"].toDouble() > 0);
     }
 
     void theSearchUsesTheTimes() {
