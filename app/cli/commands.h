@@ -14,6 +14,7 @@ void runQuantize(const Options& options);
 void runExport(const Options& options);
 void runImport(const Options& options);
 void runVerify(const Options& options);
+void runProfile(const Options& options);
 void runRender(const Options& options);
 void runSession(const Options& options);
 /// Return the exit code: 3 if the target was not reached.

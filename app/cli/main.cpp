@@ -65,7 +65,7 @@ std::vector<Command> commands() {
                          {.output = Need::Required, .weights = true}, runTransform));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
                          {.data = Need::Optional, .output = Need::Required}, runQuantize));
-    list.push_back(entry("tune", "Find layers to keep in float; exit code 3 if the target is not reached",
+    list.push_back(entry("tune", "Find the precision of each layer; exit code 3 if the target is not reached",
                          {.data = Need::Required, .tuning = true}, runTune));
     list.push_back(entry("check",
                          "Fail with exit code 3 if the accuracy drop is too large, for automatic checks",
@@ -77,6 +77,8 @@ std::vector<Command> commands() {
     list.push_back(entry("verify",
                          "Write the quantized model, run it in ONNX Runtime and compare it with the preview",
                          {.data = Need::Required, .output = Need::Required}, runVerify));
+    list.push_back(entry("profile", "Measure the time of every layer of the quantized model in ONNX Runtime",
+                         {.data = Need::Required, .output = Need::Required, .profiling = true}, runProfile));
     list.push_back(entry("render", "Draw the colored graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
     list.push_back(entry("session",

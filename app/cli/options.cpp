@@ -202,6 +202,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     }
     if (has.tuning) addTuning();
     if (has.checking) addChecking();
+    if (has.profiling) addProfiling();
 }
 
 void OptionReader::addConfiguration() {
@@ -400,6 +401,7 @@ Options OptionReader::finish() {
         throw UsageError(
             "--to FORMAT is missing (a --to right after --skip-until is one of its destinations)");
     }
+    if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
     const auto outputs = m_options.outputs();

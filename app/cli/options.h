@@ -50,7 +50,11 @@ struct Options {
     bool connections = false;                      ///< inspect
     std::filesystem::path weights;                 ///< transform; empty: not given
     TuneOptions tune;                              ///< tune; check uses maxDrop
-    std::filesystem::path junit, markdown;         ///< check; empty: not given
+    /// tune: measured times, and the precision that was measured if it is given.
+    std::vector<std::pair<std::optional<Precision>, std::filesystem::path>> profiles;
+    bool resume = false;                    ///< tune
+    std::size_t profileRuns = 50;           ///< profile
+    std::filesystem::path junit, markdown;  ///< check; empty: not given
     QuantizationConfig config;
 
     /// The output files that are given, with their options.
@@ -71,6 +75,7 @@ struct CommandOptions {
     bool progress = false;     ///< --progress: progress is shown only on request
     bool checking = false;     ///< --max-drop and the reports of check
     bool tuning = false;       ///< --max-drop and related options; --save-config is for the result
+    bool profiling = false;    ///< --runs
 };
 
 /// Returns the value as a number. Throws UsageError naming the option unless it is a whole number in the
@@ -111,8 +116,10 @@ class OptionReader {
 
     void addPlaces(const CommandOptions& has);
     void addAnalysis();
-    void addMaxDrop();
+    void addMaxDrop(bool required);
     void addTuning();
+    void finishTuning();
+    void addProfiling();
     void addChecking();
     void addConfiguration();
     void addField(const Field& field);
@@ -125,6 +132,7 @@ class OptionReader {
     CommandOptions m_has;
     Options m_options;
     std::string m_preset;
+    bool m_hasTarget = false, m_hasCost = false;  ///< --max-drop, --cost
     std::vector<Edit> m_edits;
     std::map<std::string, std::vector<std::string>> m_choices;  ///< by option
     std::optional<SkipRule> m_until;  ///< a --skip-until that waits for its --to options

@@ -22,6 +22,7 @@ InputPaths inputsOf(const Options& options) {
     inputs.add("the imported file", options.foreign);
     inputs.add("the configuration to compare with", options.against);
     inputs.add("the metric program", options.metricProgram);
+    for (const auto& [precision, file] : options.profiles) inputs.add("the profile", file);
     return inputs;
 }
 

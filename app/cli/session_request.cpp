@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_request.h"
 
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -34,14 +35,34 @@ Kind kindOf(const PlainJson& request) {
 void readTune(ObjectReader& reader, TuneOptions& tune) {
     constexpr int kMaxSteps = 1'000'000;
     constexpr double kMaxSeconds = 1e6;
-    static const Choices<TuneCost> kCosts = {
-        {{"macs", TuneCost::Macs}, {"parameters", TuneCost::Parameters}, {"layers", TuneCost::Layers}}};
-    if (reader.find("max_drop") == nullptr)
+    constexpr double kMaxBudget = 1e18;
+    static const Choices<TuneCost> kCosts = {{{"macs", TuneCost::Macs},
+                                              {"parameters", TuneCost::Parameters},
+                                              {"layers", TuneCost::Layers},
+                                              {"bytes", TuneCost::Bytes},
+                                              {"bops", TuneCost::BitOperations}}};
+    double points = 0, budget = 0;
+    if (reader.find("budget") != nullptr) {
+        reader.number("budget", budget, 0, kMaxBudget);
+        tune.budget = budget;
+        tune.maxDrop = std::numeric_limits<double>::infinity();
+    } else if (reader.find("max_drop") == nullptr) {
         failInput("max_drop: is missing; give it in percentage points: {{\"do\":\"tune\",\"max_drop\":1}}");
-    double points = 0;
-    reader.number("max_drop", points, 0, 100);
-    tune.maxDrop = points / 100;
+    }
+    if (reader.find("max_drop") != nullptr) {
+        reader.number("max_drop", points, 0, 100);
+        tune.maxDrop = points / 100;
+    }
     reader.choice("cost", tune.cost, kCosts);
+    std::vector<std::string> precisions;
+    reader.texts("precisions", precisions);
+    for (const std::string& text : precisions) {
+        const auto precision = parsePrecision(text);
+        if (!precision)
+            failInput("precisions: '{}' is unknown; use float32, float16 or wXaY, as w8a16", text);
+        tune.precisions.push_back(*precision);
+    }
+    reader.boolean("float", tune.allowFloat);
     int steps = 0;
     reader.integer("max_steps", steps, 1, kMaxSteps);
     tune.maxSteps = static_cast<std::size_t>(steps);

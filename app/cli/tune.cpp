@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune: finds the layers to keep in float, and their cost. Ctrl+C stops the search and keeps the best result
-// so far; a second Ctrl+C ends the program.
+// tune: finds the precision of each layer, and what it costs. Ctrl+C stops the search and keeps the best
+// result so far; a second Ctrl+C ends the program.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 
 #include "base/error.h"
 #include "commands.h"
 #include "config/config_json.h"
+#include "latency.h"
 #include "open_session.h"
+#include "output_file.h"
 #include "progress_line.h"
 #include "readable.h"
 #include "tune_json.h"
@@ -33,7 +36,7 @@ TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& conf
     interrupted = &token;
     std::signal(SIGINT, interrupt);
     try {
-        TuneResult result = tune(session, config, options, token);
+        TuneResult result = tuneOnPart(session, config, options, token);
         std::signal(SIGINT, SIG_DFL);
         return result;
     } catch (const Cancelled&) {
@@ -60,12 +63,15 @@ void printCurve(const TuneResult& result) {
     const char* metric = result.metric == "top1"        ? "top-1"
                          : result.metric == "agreement" ? "agreement"
                                                         : "SQNR";
-    fmt::print("  {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n", "layers", "MACs", "parameters",
+    const bool costs = !countsFloat(result.cost);
+    fmt::print("  {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n",
+               costs ? fmt::format("{:>12} ", costName(result.cost)) : "", "layers", "MACs", "parameters",
                "transitions", metric, "drop", "95 % interval");
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
         const TunePoint& point = result.curve[i];
-        fmt::print("{} {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n",
-                   i == result.chosen ? '>' : ' ', point.cost.layers,
+        fmt::print("{} {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n",
+                   i == result.chosen ? '>' : ' ', costs ? fmt::format("{:>12.5g} ", point.amount) : "",
+                   point.cost.layers,
                    result.quantized.macsKnown ? share(point.cost.macs, result.quantized.macs) : "\u2013",
                    share(point.cost.parameters, result.quantized.parameters), point.transitions,
                    metricText(result, point), 100 * point.drop, intervalText(point),
@@ -73,22 +79,58 @@ void printCurve(const TuneResult& result) {
     }
 }
 
-void printReadable(const TuneResult& result, const Options& options) {
+std::string leastText(const TuneResult& result) {
+    if (countsFloat(result.cost))
+        return fmt::format("fewest {} in float",
+                           result.cost == TuneCost::Macs ? "MACs" : costName(result.cost));
+    return fmt::format("least {}", result.cost == TuneCost::Milliseconds ? "milliseconds"
+                                   : result.cost == TuneCost::Bytes      ? "bytes of weights"
+                                                                         : "bit operations");
+}
+
+/// Prints the number of layers of each precision, and the names of all but the most frequent one.
+void printPrecisions(const TunePoint& point) {
+    std::map<Precision, std::vector<std::string>> layers;
+    for (const auto& [name, precision] : point.precisions) layers[precision].push_back(name);
+    const auto most = std::ranges::max_element(layers, {}, [](const auto& one) { return one.second.size(); });
+    for (const auto& [precision, names] : layers) {
+        fmt::print("{}: {} layer{}\n", precisionName(precision), names.size(), names.size() == 1 ? "" : "s");
+        if (&names == &most->second) continue;
+        for (const std::string& name : names) fmt::print("  {}\n", name);
+    }
+}
+
+/// Returns the part of the chosen point's milliseconds that was estimated for layers that can be quantized.
+double estimatedMs(const Graph& graph, const TunePoint& point, const LatencyTable& latency) {
+    double sum = 0;
+    for (const auto& [name, precision] : point.precisions) {
+        const LatencyCell cell = latency.at(graph.findNode(name)->index(), precision);
+        if (cell.estimated) sum += cell.ms;
+    }
+    return sum;
+}
+
+void printReadable(const TuneResult& result, const Options& options, std::optional<double> estimated) {
     fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(),
                result.samples, result.quantized.layers);
     if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
     fmt::print(
-        "\n\nfewest {} in float for each accuracy drop; shares of the initially quantized layers; drop in "
-        "percentage points{}\n",
-        result.cost == TuneCost::Macs ? "MACs" : tuneCostName(result.cost),
-        result.metric == "sqnr_db" ? " (percent of relative error)" : "");
+        "\n\n{} for each accuracy drop; shares of the initially quantized layers; drop in percentage "
+        "points{}\n",
+        leastText(result), result.metric == "sqnr_db" ? " (percent of relative error)" : "");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
+    if (estimated) fmt::print("{} of it estimated\n", costText(result.cost, *estimated));
     const TunePoint& chosen = result.curve[result.chosen];
-    if (!chosen.layers.empty())
-        fmt::print("{}\n", result.reached ? "in float:" : "in float at the best point found:");
-    for (const std::string& name : chosen.layers) fmt::print("  {}\n", name);
-    fmt::print("\n{} steps, {} evaluations, {:.1f} seconds\n", result.steps, result.evaluations,
+    if (!options.tune.precisions.empty()) {
+        printPrecisions(chosen);
+    } else {
+        if (!chosen.layers.empty())
+            fmt::print("{}\n", result.reached ? "in float:" : "in float at the best point found:");
+        for (const std::string& name : chosen.layers) fmt::print("  {}\n", name);
+    }
+    fmt::print("\n{} steps, {} evaluations{}, {:.1f} seconds\n", result.steps, result.evaluations,
+               result.reused == 0 ? "" : fmt::format(" and {} reused from earlier searches", result.reused),
                result.seconds);
 }
 
@@ -98,6 +140,8 @@ int runTune(const Options& options) {
     OpenedSession opened = openSession(options);
     ProgressLine line;
     TuneOptions tuneOptions = options.tune;
+    tuneOptions.latency = latencyOf(*opened.session, options);
+    if (!tuneOptions.measurements.empty()) requireWritable(tuneOptions.measurements, options);
     tuneOptions.progress = [&line](const TuneProgress& progress) {
         const std::string stage = describe(progress.stage);
         line.show({stage, progress.done, progress.total});
@@ -106,17 +150,21 @@ int runTune(const Options& options) {
     line.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);
+    std::optional<double> estimated;
+    if (tuneOptions.latency)
+        estimated = estimatedMs(opened.session->graph(), result.curve[result.chosen], *tuneOptions.latency);
     if (!options.saveFound.empty()) saveConfig(result.curve[result.chosen].config, options.saveFound);
     if (options.json) {
         Json json = {{"model", options.model.string()}};
         json["float"] = toJson(std::optional(result.floating), Role::Floating);
         json.update(toJson(result));
+        if (estimated) json["estimated"] = *estimated;
         json["samples"] = result.samples;
         json["notices"] = result.notices;
         json["seconds"] = {{"load", opened.loadSeconds}, {"total", opened.loadSeconds + result.seconds}};
         printJson(json);
     } else {
-        printReadable(result, options);
+        printReadable(result, options, estimated);
     }
     return result.reached ? 0 : kTargetMissed;
 }

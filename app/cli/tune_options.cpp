@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of tune and check.
+// Options of tune, check and profile.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "options.h"
 
 namespace quantloupe::cli {
 namespace {
+
+constexpr double kMaxBudget = 1e18;
 
 double parseReal(const std::string& option, const std::string& value, double least, double most) {
     double number = 0;
@@ -21,37 +25,86 @@ double parseReal(const std::string& option, const std::string& value, double lea
     return number;
 }
 
+Precision parseListed(const std::string& option, std::string_view text) {
+    const auto precision = parsePrecision(text);
+    if (!precision)
+        throw UsageError(fmt::format(
+            "{}: unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 bits, as w8a16",
+            option, text));
+    return *precision;
+}
+
+std::vector<Precision> parsePrecisions(const std::string& value) {
+    std::vector<Precision> list;
+    for (std::size_t begin = 0; begin <= value.size();) {
+        const std::size_t end = std::min(value.find(',', begin), value.size());
+        list.push_back(parseListed("--precisions", std::string_view(value).substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    return list;
+}
+
 }  // namespace
 
-void OptionReader::addMaxDrop() {
+void OptionReader::addMaxDrop(bool required) {
     text("--max-drop", "Largest accuracy drop below float, in percentage points",
          [this](const std::string& value) {
              m_options.tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100;
+             m_hasTarget = true;
          })
-        ->required()
+        ->required(required)
         ->type_name("P");
 }
 
 void OptionReader::addChecking() {
-    addMaxDrop();
+    addMaxDrop(true);
     path("--junit", m_options.junit, "Write the result as a JUnit XML report");
     path("--markdown", m_options.markdown, "Write a summary in Markdown");
+}
+
+void OptionReader::addProfiling() {
+    constexpr long kMaxRuns = 100'000;
+    text("--runs", "Number of measured inferences (50)", [this](const std::string& value) {
+        m_options.profileRuns = static_cast<std::size_t>(parseNumber("--runs", value, 1, kMaxRuns));
+    })->type_name("N");
 }
 
 void OptionReader::addTuning() {
     constexpr double kMaxSeconds = 1e6;
     TuneOptions& tune = m_options.tune;
-    addMaxDrop();
-    text("--cost", "Cost of the float layers to minimize (macs)", [&tune](const std::string& value) {
-        for (const TuneCost cost : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
-            if (value == tuneCostName(cost)) {
-                tune.cost = cost;
-                return;
-            }
-        throw UsageError(
-            fmt::format("--cost: unknown value '{}'; available: macs, parameters, layers", value));
-    })->type_name("macs|parameters|layers");
-    text("--max-steps", "Add layers in at most this many steps", [&tune](const std::string& value) {
+    addMaxDrop(false);
+    std::vector<std::string_view> names;
+    for (const CostKind kind : costKinds()) names.push_back(costName(kind));
+    text("--cost", "Cost to minimize (macs; with --profile: ms)", [this, &tune, names](const std::string& v) {
+        const auto kind = costNamed(v);
+        if (!kind)
+            throw UsageError(
+                fmt::format("--cost: unknown value '{}'; available: {}", v, fmt::join(names, ", ")));
+        tune.cost = *kind;
+        m_hasCost = true;
+    })->type_name(fmt::format("{}", fmt::join(names, "|")));
+    text("--budget", "Minimize the accuracy drop at this cost at most, in the unit of --cost",
+         [&tune](const std::string& value) { tune.budget = parseReal("--budget", value, 0, kMaxBudget); })
+        ->type_name("X");
+    text("--precisions", "Choose from these precisions and float, separated by commas: w8a16,w8a8,w4a8",
+         [&tune](const std::string& value) { tune.precisions = parsePrecisions(value); })
+        ->type_name("LIST");
+    flag("--no-float", "Do not move layers to float", [&tune] { tune.allowFloat = false; });
+    text("--profile",
+         "Measured times of layers: a CSV (layer,precision,ms) or a profile of ONNX Runtime, TensorRT, "
+         "Qualcomm or Hailo; PRECISION=FILE states what was measured",
+         [this](const std::string& value) {
+             const auto equals = value.find('=');
+             const auto precision =
+                 equals == std::string::npos ? std::nullopt : parsePrecision(value.substr(0, equals));
+             const std::string file = precision ? value.substr(equals + 1) : value;
+             if (file.empty()) throw UsageError("--profile needs a path");
+             m_options.profiles.emplace_back(precision, file);
+         })
+        ->type_name("[PRECISION=]FILE");
+    flag("--resume", "Reuse the measurements of earlier searches, and save those of this one",
+         [this] { m_options.resume = true; });
+    text("--max-steps", "Make at most this many steps", [&tune](const std::string& value) {
         tune.maxSteps = static_cast<std::size_t>(parseNumber("--max-steps", value, 1, 1'000'000));
     })->type_name("N");
     text("--max-seconds", "Stop the search after this many seconds and use the best result so far",
@@ -61,6 +114,29 @@ void OptionReader::addTuning() {
         ->type_name("S");
     flag("--with-transforms", "Try equalization and bias correction first",
          [&tune] { tune.transforms = true; });
+}
+
+void OptionReader::finishTuning() {
+    TuneOptions& tune = m_options.tune;
+    if (!m_hasTarget && !tune.budget)
+        throw UsageError(
+            "tune needs a target: --max-drop P (the cheapest choice within this drop) or --budget X (the "
+            "smallest drop within this cost)");
+    if (!m_hasTarget) tune.maxDrop = std::numeric_limits<double>::infinity();
+    if (!m_options.profiles.empty() && !m_hasCost) tune.cost = CostKind::Milliseconds;
+    const bool ms = tune.cost == CostKind::Milliseconds;
+    if (ms && m_options.profiles.empty())
+        throw UsageError(
+            "--cost ms needs measured times: --profile FILE (quantloupe-cli profile measures them in ONNX "
+            "Runtime)");
+    if (!ms && !m_options.profiles.empty()) throw UsageError("--profile is only used with --cost ms");
+    if (!tune.allowFloat && tune.precisions.empty())
+        throw UsageError("--no-float needs --precisions, because there is nothing else to choose from");
+    if (!m_options.resume) return;
+    tune.measurements = !m_options.saveConfig.empty()   ? m_options.saveConfig
+                        : !m_options.configFile.empty() ? m_options.configFile
+                                                        : m_options.model;
+    tune.measurements.replace_extension(".tune.json");
 }
 
 }  // namespace quantloupe::cli

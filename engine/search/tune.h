@@ -1,41 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Searches for the cheapest set of layers to keep in float that keeps the drop of the task's metric within a
-// target.
+// Searches for the precision of each layer: the cheapest choice that keeps the drop of the task's metric
+// within a target, or the choice with the smallest drop within a cost budget. By default a layer stays as
+// the configuration has it or goes to float; with TuneOptions::precisions, these and float are available.
 //
 // The drop is that of top-1 with labels, and of the agreement with the float network without labels. If the
 // outputs are not classes, it is their relative error (10^(-SQNR/20)), so 1 point is 1 % of error or 40 dB.
 // With a user's metric (Session::setMetric), it is the metric's difference from the float network, in its own
 // unit.
 //
-// The search is greedy by gain per cost and can undo steps:
-// - (1) Each layer alone in float is evaluated on the rough samples. The more promising half, and the layers
-//   whose leave-one-out the session already has, are evaluated on all samples. The shortest prefix of this
-//   ranking that reaches the target is a first candidate.
-// - (2) Step by step, the layer with the most gain per cost is added. The most promising layers are tried on
-//   the rough samples and the best three of them on all samples. Once the set is large, up to an eighth of
-//   its size is added per step. Half of the gain is the layer's share of the drop, the other half its share
-//   of the output noise, which does not depend on a few single samples.
-// - (3) Layers that are no longer needed are removed, the most expensive first.
-// - (4) Expensive layers are exchanged for up to four layers that together cost less.
-// - (5) In networks of up to 24 layers the search also starts from the all-float network and quantizes layers
+// The search starts with the cheapest precision of every layer. A move gives one layer a more expensive one.
+// - (1) Each move alone is evaluated on the rough samples. The more promising half, and the layers whose
+//   leave-one-out the session already has, are evaluated on all samples. The shortest prefix of this ranking
+//   that reaches the target is a first candidate.
+// - (2) Step by step, the move with the most gain per cost is made. The most promising moves are tried on
+//   the rough samples and the best three of them on all samples. Once many layers have changed, up to an
+//   eighth of their number is added per step. Half of the gain is the move's share of the drop, the other
+//   half its share of the output noise, which does not depend on a few single samples.
+// - (3) Layers get cheaper precisions again where possible, the most expensive first.
+// - (4) Expensive precisions are exchanged for up to four moves that together cost less.
+// - (5) In networks of up to 24 layers the search also starts from the most precise network and lowers layers
 //   while the target is met, those with the most cost and the least gain first. The cheaper result wins.
-// A test compares the result with the best of all subsets on small networks.
+// - (6) All beginnings of four rankings (by local sensitivity and by gain, both also per cost) that cost less
+//   than the result are evaluated, so that none of them is better than the result.
+// With a budget, moves are made as long as they fit, from both ends and from the rankings; then single
+// options are replaced. A test compares the results with the best of all choices on small networks.
 //
-// Weaknesses: the result is a local optimum without proof. A set chosen on these samples does slightly better
-// on them than on others, which the interval does not take into account.
+// Weaknesses: the result is a local optimum without proof. A choice made on these samples does slightly
+// better on them than on others, which the interval does not take into account; tuneOnPart() measures it on
+// others.
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cost/cost_model.h"
 #include "session/session.h"
 
 namespace quantloupe {
 
-/// How the cost of keeping a layer in float is measured.
-enum class TuneCost { Macs, Parameters, Layers };
+/// The costs in float count only what the search keeps in float; the others are those of the whole network.
+using TuneCost = CostKind;
 
 enum class TuneEnd {
     Finished,  ///< the search completed
@@ -56,6 +63,8 @@ struct FloatShare {
 struct TunePoint {
     QuantizationConfig config;
     std::vector<std::string> layers;  ///< layers that the search keeps in float, in graph order
+    /// The precision of every layer that can be quantized, in graph order.
+    std::vector<std::pair<std::string, Precision>> precisions;
     /// Transforms that the search added: "AIMET equalization"; mostly empty.
     std::string transforms;
     Accuracy accuracy;
@@ -63,28 +72,39 @@ struct TunePoint {
     double drop = 0;                           ///< 0.01 is one point; below 0: better than the float network
     std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes
     FloatShare cost;                           ///< of `layers`
+    double amount = 0;                         ///< the cost that is minimized, in its unit
     /// Tensors converted between float and integer, graph inputs and outputs too.
     std::size_t transitions = 0;
 };
 
-enum class TuneStage { Transforms, EachLayerAlone, Adding, Removing, Exchanging, FromAllFloat };
+enum class TuneStage { Transforms, EachLayerAlone, Adding, Removing, Exchanging, FromAllFloat, Prefixes };
 
 struct TuneProgress {
     TuneStage stage = TuneStage::EachLayerAlone;
     std::size_t done = 0, total = 0;  ///< of the stage; total 0: unknown
-    std::size_t step = 0;             ///< layers added so far
-    double metric = 0;                ///< of the current set
+    std::size_t step = 0;             ///< moves made so far
+    double metric = 0;                ///< of the current choice
+};
+
+/// The chosen point on samples that the search did not use.
+struct TuneHeldOut {
+    std::size_t samples = 0;
+    double metric = 0, drop = 0;
+    std::optional<RateInterval> dropInterval;
 };
 
 struct TuneResult {
     std::string metric;  ///< "top1", "agreement", "sqnr_db", "metric": the user's
     Accuracy floating;
-    double maxDrop = 0;
+    double maxDrop = 0;  ///< infinite: no target
     TuneCost cost = TuneCost::Macs;
-    FloatShare quantized;  ///< layers that the initial configuration quantizes
+    std::optional<double> budget;
+    FloatShare quantized;    ///< layers that the initial configuration quantizes
+    double startAmount = 0;  ///< cost of the initial configuration
     /// The Pareto front of cost and drop among all evaluated configurations, by cost. Never empty.
     std::vector<TunePoint> curve;
-    /// Index into curve of the cheapest point that reaches the target; if none does, of the smallest drop.
+    /// Index into curve: without a budget, of the cheapest point that reaches the target, or if none does, of
+    /// the smallest drop; with a budget, of the smallest drop within it, or if none is, of the smallest cost.
     std::size_t chosen = 0;
     bool reached = false;
     /// Whether the whole interval of `chosen` lies on the same side of the target. False without an interval.
@@ -92,14 +112,23 @@ struct TuneResult {
     TuneEnd ended = TuneEnd::Finished;
     std::vector<std::string> locked;  ///< quantized layers that the configuration sets to always be quantized
     std::size_t steps = 0, evaluations = 0, samples = 0;
+    std::size_t reused = 0;  ///< measurements of earlier searches
     double seconds = 0;
+    std::optional<TuneHeldOut> heldOut;
     std::vector<std::string> notices;
 };
 
 struct TuneOptions {
-    double maxDrop = 0.01;  ///< at least 0; 0.01 is one point
+    double maxDrop = 0.01;  ///< at least 0; 0.01 is one point; infinite: no target
     TuneCost cost = TuneCost::Macs;
-    std::size_t maxSteps = 0;  ///< limit of steps that add layers; 0: no limit
+    std::optional<double> budget;  ///< largest cost, in the unit of `cost`; the drop is then minimized
+    /// Precisions to choose from. Empty: that of the configuration.
+    std::vector<Precision> precisions;
+    bool allowFloat = true;
+    std::shared_ptr<const LatencyTable> latency;  ///< needed for milliseconds
+    /// File of measurements of earlier searches, which is updated; empty: none.
+    std::filesystem::path measurements;
+    std::size_t maxSteps = 0;  ///< limit of steps that make moves; 0: no limit
     double maxSeconds = 0;     ///< checked between evaluations; 0: no limit
     bool transforms = false;   ///< first try equalization and bias correction, and keep significant gains
     /// Both are called on the calling thread; `improved` with the result so far whenever the curve gets a new
@@ -114,9 +143,13 @@ struct TuneOptions {
 TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options,
                 const CancelToken& cancel = {});
 
-std::string_view tuneCostName(TuneCost cost);  ///< "macs", "parameters", "layers"
-std::string_view tuneEndName(TuneEnd end);     ///< "finished", "steps", "seconds", "cancelled"
-std::string describe(TuneStage stage);         ///< "each layer alone", "removing layers"
+/// With at least `enough` evaluation samples, searches on two thirds of them and evaluates the chosen point
+/// on the others (TuneResult::heldOut); otherwise like tune(). Forgets every cached result of the session.
+TuneResult tuneOnPart(Session& session, const QuantizationConfig& config, const TuneOptions& options,
+                      const CancelToken& cancel = {}, std::size_t enough = 1000);
+
+std::string_view tuneEndName(TuneEnd end);  ///< "finished", "steps", "seconds", "cancelled"
+std::string describe(TuneStage stage);      ///< "each layer alone", "removing layers"
 /// Returns a summary of the result: "reached: 0.80 points below float with 3 layers in float; target: at most
 /// 1 point (95 % interval -0.31 to 1.95 points; may differ on other samples)".
 std::string describe(const TuneResult& result);

@@ -91,18 +91,6 @@ std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& la
     return count;
 }
 
-std::uint64_t amountOf(const FloatShare& share, TuneCost cost) {
-    switch (cost) {
-        case TuneCost::Macs:
-            return share.macsKnown ? share.macs : share.parameters;
-        case TuneCost::Parameters:
-            return share.parameters;
-        case TuneCost::Layers:
-            return share.layers;
-    }
-    return 0;
-}
-
 FloatShare& operator+=(FloatShare& sum, const FloatShare& more) {
     sum.layers += more.layers;
     sum.macs += more.macs;

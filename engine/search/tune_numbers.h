@@ -6,6 +6,10 @@
 
 namespace quantloupe {
 
+struct TuneNumbers {
+    double drop = 0, noise = 0, metric = 0;
+};
+
 /// Returns the drop as defined in tune.h. Throws Error if the outputs cannot be compared.
 double dropOf(const Accuracy& floating, const Accuracy& quantized);
 /// The tolerance makes 92.4 % - 91.4 % exactly one point although neither is exact in binary.
@@ -20,7 +24,6 @@ double noiseOf(const Accuracy& accuracy);
 /// fused or folded operator counts as its host; a graph input or output counts as float.
 std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers);
 
-std::uint64_t amountOf(const FloatShare& share, TuneCost cost);
 FloatShare& operator+=(FloatShare& sum, const FloatShare& more);
 
 }  // namespace quantloupe

@@ -103,16 +103,17 @@ class ArchitectureTest : public QObject {
             {"runtime", {"base", "model", "data", "runtime"}},
             {"transform", {"base", "model", "config", "runtime", "transform"}},
             {"results", {"base", "model", "config", "results"}},
+            {"cost", {"base", "model", "config", "results", "cost"}},
             {"quantize", {"base", "model", "config", "data", "runtime", "transform", "results", "quantize"}},
             {"analysis", {"base", "model", "config", "data", "runtime", "results", "analysis"}},
             {"session",
-             {"base", "model", "config", "data", "runtime", "transform", "quantize", "results", "analysis",
-              "session"}},
-            {"search", {"base", "model", "config", "results", "analysis", "session", "search"}},
+             {"base", "model", "config", "data", "runtime", "transform", "quantize", "results", "cost",
+              "analysis", "session"}},
+            {"search", {"base", "model", "config", "results", "cost", "analysis", "session", "search"}},
             {"picture", {"base", "model", "results", "picture"}},
             {"interchange",
-             {"base", "model", "config", "data", "transform", "quantize", "results", "analysis", "picture",
-              "session", "interchange"}},
+             {"base", "model", "config", "data", "transform", "quantize", "results", "cost", "analysis",
+              "picture", "session", "interchange"}},
         };
         checkFolders("engine", allowed);
     }

@@ -56,7 +56,7 @@ class TuneProcessTest : public QObject {
         const QJsonObject tuned = found.document();
         QCOMPARE(tuned["metric"].toString(), QStringLiteral("top1"));
         QCOMPARE(tuned["max_drop"].toDouble(), 0.05);
-        QCOMPARE(tuned["cost"].toString(), QStringLiteral("macs"));
+        QCOMPARE(tuned["cost_kind"].toString(), QStringLiteral("macs"));
         QVERIFY(tuned["reached"].toBool());
         QCOMPARE(tuned["ended"].toString(), QStringLiteral("finished"));
         const QJsonArray curve = tuned["curve"].toArray();
@@ -64,6 +64,13 @@ class TuneProcessTest : public QObject {
         const QJsonObject chosen = curve[tuned["chosen"].toInt()].toObject();
         QVERIFY(chosen["drop"].toDouble() <= 0.05 + 1e-9);
         QCOMPARE(chosen["drop_interval"].toArray().size(), 2);
+        QCOMPARE(tuned["cost"].toDouble(), chosen["cost"].toObject()["macs"].toDouble());
+        QCOMPARE(tuned["drop"], chosen["drop"]);
+        QCOMPARE(tuned["interval"], chosen["drop_interval"]);
+        int floating = 0;
+        for (const QJsonValue& layer : tuned["layers"].toArray())
+            floating += layer.toObject()["precision"].toString() == QLatin1String("float32");
+        QCOMPARE(floating, chosen["layers"].toArray().size());
         QCOMPARE(chosen["layers"].toArray().size(), chosen["cost"].toObject()["layers"].toInt());
         QVERIFY(!chosen["layers"].toArray().isEmpty());
         QVERIFY(chosen["transitions"].toInt() > 2);

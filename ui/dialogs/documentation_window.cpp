@@ -21,17 +21,17 @@ constexpr const char* kPage = "documentation";
 struct Page {
     const char *file, *title;
 };
-constexpr Page kPages[] = {
-    {"window.md", QT_TRANSLATE_NOOP("Words", "The window")},
-    {"graph.md", QT_TRANSLATE_NOOP("Words", "The graph")},
-    {"calibration.md", QT_TRANSLATE_NOOP("Words", "Calibration and schemes")},
-    {"equalization.md", QT_TRANSLATE_NOOP("Words", "Equalization and refinement")},
-    {"exports.md", QT_TRANSLATE_NOOP("Words", "Export and import")},
-    {"precision.md", QT_TRANSLATE_NOOP("Words", "Precision of each layer")},
-    {"projects.md", QT_TRANSLATE_NOOP("Words", "Projects")},
-    {"command_line.md", QT_TRANSLATE_NOOP("Words", "Command line")},
-    {"from_training.md", QT_TRANSLATE_NOOP("Words", "From training to ONNX")},
-    {"operators.md", QT_TRANSLATE_NOOP("Words", "Operators")}};
+constexpr Page kPages[] = {{"window.md", QT_TRANSLATE_NOOP("Words", "The window")},
+                           {"graph.md", QT_TRANSLATE_NOOP("Words", "The graph")},
+                           {"calibration.md", QT_TRANSLATE_NOOP("Words", "Calibration and schemes")},
+                           {"cost.md", QT_TRANSLATE_NOOP("Words", "Cost and latency")},
+                           {"equalization.md", QT_TRANSLATE_NOOP("Words", "Equalization and refinement")},
+                           {"exports.md", QT_TRANSLATE_NOOP("Words", "Export and import")},
+                           {"precision.md", QT_TRANSLATE_NOOP("Words", "Precision of each layer")},
+                           {"projects.md", QT_TRANSLATE_NOOP("Words", "Projects")},
+                           {"command_line.md", QT_TRANSLATE_NOOP("Words", "Command line")},
+                           {"from_training.md", QT_TRANSLATE_NOOP("Words", "From training to ONNX")},
+                           {"operators.md", QT_TRANSLATE_NOOP("Words", "Operators")}};
 
 /// Shows pictures no wider than the page.
 class PageBrowser : public QTextBrowser {

@@ -160,6 +160,9 @@ void TuneFinder::tell(const TuneProgress& progress) {
         case TuneStage::FromAllFloat:
             stage = tr("starting from the all-float network, %1").arg(part);
             break;
+        case TuneStage::Prefixes:
+            stage = tr("comparing with rankings, %1").arg(part);
+            break;
     }
     m_text->setText(
         tr("%1: %2").arg(stage, inDecibels() ? formatDecibel(progress.metric) : formatRate(progress.metric)));

@@ -50,6 +50,8 @@ constexpr std::size_t kChunkBytes = 64u << 20;
         why);
 }
 
+}  // namespace
+
 void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs, const fs::path& folder,
                  const CancelToken& cancel) {
     std::size_t file = 0;
@@ -77,8 +79,6 @@ void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs, cons
     }
 }
 
-}  // namespace
-
 fs::path findPython() {
     if (const char* chosen = std::getenv("QUANTLOUPE_PYTHON"); chosen != nullptr && *chosen != '\0')
         return chosen;
@@ -92,29 +92,36 @@ fs::path findPython() {
     return {};
 }
 
-RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data,
-                              const std::vector<InputSpec>& inputs, const CancelToken& cancel,
-                              const fs::path& chosen) {
+std::string runRuntimeScript(std::string_view script, const std::vector<std::string>& arguments,
+                             double timeoutSeconds, const CancelToken& cancel, const fs::path& chosen) {
     const fs::path python = chosen.empty() ? findPython() : chosen;
     if (python.empty())
         failWithoutRuntime("python3 is not on the PATH; running the export needs Python with ONNX Runtime");
     const TemporaryFolder folder;
-    const fs::path script = folder.path() / "run.py", output = folder.path() / "outputs.npz";
-    writeFileAtomically(script, kScript);
-    writeInputs(data, inputs, folder.path(), cancel);
-    const double seconds = 600 + static_cast<double>(data.size());
-    const ProgramOutput run =
-        runProgram({python,
-                    {script.string(), fs::absolute(model).string(), folder.path().string(), output.string()},
-                    seconds},
-                   cancel);
+    const fs::path file = folder.path() / "run.py";
+    writeFileAtomically(file, script);
+    std::vector<std::string> all = {file.string()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const ProgramOutput run = runProgram({python, all, timeoutSeconds}, cancel);
     if (run.exitCode == 3)
         failWithoutRuntime(fmt::format("'{}' has no ONNX Runtime ({})", python.string(),
                                        run.err.substr(0, run.err.find('\n'))));
     if (run.exitCode != 0)
         failInput("ONNX Runtime failed to run the model: {}",
                   run.err.size() > 800 ? run.err.substr(run.err.size() - 800) : run.err);
-    return {loadNpz(output).at("outputs"), "ONNX Runtime " + run.out.substr(0, run.out.find('\n'))};
+    return run.out;
+}
+
+RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data,
+                              const std::vector<InputSpec>& inputs, const CancelToken& cancel,
+                              const fs::path& python) {
+    const TemporaryFolder folder;
+    const fs::path output = folder.path() / "outputs.npz";
+    if (!python.empty() || !findPython().empty()) writeInputs(data, inputs, folder.path(), cancel);
+    const std::string said =
+        runRuntimeScript(kScript, {fs::absolute(model).string(), folder.path().string(), output.string()},
+                         600 + static_cast<double>(data.size()), cancel, python);
+    return {loadNpz(output).at("outputs"), "ONNX Runtime " + said.substr(0, said.find('\n'))};
 }
 
 }  // namespace quantloupe

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -27,5 +28,14 @@ std::filesystem::path findPython();
 RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
                               const std::vector<InputSpec>& inputs, const CancelToken& cancel = {},
                               const std::filesystem::path& python = {});
+
+/// Writes the samples into files inputs_000000.npz, ... with one array per graph input, samples first.
+void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs,
+                 const std::filesystem::path& folder, const CancelToken& cancel);
+/// Runs a Python script that imports onnxruntime and exits with 3 if it cannot. Returns what it printed.
+/// Throws as runOnnxRuntime().
+std::string runRuntimeScript(std::string_view script, const std::vector<std::string>& arguments,
+                             double timeoutSeconds, const CancelToken& cancel,
+                             const std::filesystem::path& python);
 
 }  // namespace quantloupe

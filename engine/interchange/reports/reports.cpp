@@ -19,7 +19,10 @@ using OrderedJson = nlohmann::ordered_json;
 
 std::string csvLine(const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csvCell(cells[i]);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (i > 0) line += ',';
+        line += csvCell(cells[i]);
+    }
     return line + "\r\n";
 }
 

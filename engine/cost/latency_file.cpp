@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/latency_file.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/strict_json.h"
+#include "cost/latency_formats.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::uint64_t kMaxBytes = 64u << 20;
+
+LatencyFile plainProfile(const CsvTable& table) {
+    const auto layer = table.columnOf({"layer", "layer_name", "name"});
+    const auto precision = table.column("precision");
+    const auto ms = table.columnOf({"ms", "time_ms", "latency_ms"}),
+               us = table.columnOf({"us", "time_us", "latency_us"});
+    if (!layer || (!ms && !us))
+        failInput(
+            "this is no profile that can be read. A CSV needs the columns 'layer' and 'ms', and optionally "
+            "'precision'; other formats are those of ONNX Runtime, trtexec --exportProfile, "
+            "qnn-profile-viewer and hailortcli");
+    LatencyFile file{"CSV", {}, {}, 0};
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        LatencyRow row{table.rows[r][*layer], {}, 0};
+        if (row.name.empty()) failInput("line {}: the layer has no name", table.lines[r]);
+        row.ms = ms ? nonnegativeCell(table, r, *ms) : nonnegativeCell(table, r, *us) / 1000;
+        if (precision && !table.rows[r][*precision].empty()) {
+            row.precision = parsePrecision(table.rows[r][*precision]);
+            if (!row.precision)
+                failInput("line {}: unknown precision '{}'; use float32, float16 or wXaY, for example w8a8",
+                          table.lines[r], table.rows[r][*precision]);
+        }
+        file.rows.push_back(std::move(row));
+    }
+    return file;
+}
+
+}  // namespace
+
+double medianOf(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+LatencyFile parseLatency(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && (text[first] == '[' || text[first] == '{')) {
+        const nlohmann::json json = parseStrictJson(text);
+        if (isOnnxRuntimeProfile(json)) return onnxRuntimeProfile(json);
+        if (isTensorRtProfile(json)) return tensorRtProfile(json);
+        failInput(
+            "this JSON is neither a profile of ONNX Runtime (a list of events with 'cat': 'Node') nor one of "
+            "trtexec --exportProfile (a list of layers with 'averageMs')");
+    }
+    const CsvTable table = parseCsv(text);
+    if (isQualcommProfile(table)) return qualcommProfile(table);
+    if (isHailoProfile(table)) return hailoProfile(table);
+    return plainProfile(table);
+}
+
+LatencyFile readLatencyFile(const std::filesystem::path& path) {
+    try {
+        LatencyFile file = parseLatency(readFile(path, kMaxBytes));
+        if (file.rows.empty() && !file.networkMs) failInput("the profile has no layer");
+        return file;
+    } catch (Error& error) {
+        throw error.addContext(fmt::format("profile '{}'", path.string()));
+    }
+}
+
+}  // namespace quantloupe

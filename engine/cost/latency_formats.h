@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The parsers of each format. Internal to engine/cost.
+
+#include <nlohmann/json.hpp>
+
+#include "cost/csv_table.h"
+#include "cost/latency_file.h"
+
+namespace quantloupe {
+
+bool isOnnxRuntimeProfile(const nlohmann::json& json);
+LatencyFile onnxRuntimeProfile(const nlohmann::json& json);
+bool isTensorRtProfile(const nlohmann::json& json);
+LatencyFile tensorRtProfile(const nlohmann::json& json);
+bool isQualcommProfile(const CsvTable& table);
+LatencyFile qualcommProfile(const CsvTable& table);
+bool isHailoProfile(const CsvTable& table);
+LatencyFile hailoProfile(const CsvTable& table);
+
+/// Middle value, or the mean of the two middle values. Not for empty lists.
+double medianOf(std::vector<double> values);
+
+}  // namespace quantloupe

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/latency_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "cost/layer_matcher.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kEnoughToFit = 3;
+constexpr std::size_t kNamed = 5;  // names in a message
+
+/// Calls share(layer, ms) for every layer that the row measures. Returns false if it measures none.
+bool divide(const LatencyRow& row, const LayerMatcher& matcher, const NetworkWork& work, const auto& share) {
+    const std::vector<std::size_t> layers = matcher.match(row.name);
+    double macs = 0;
+    for (const std::size_t layer : layers) macs += static_cast<double>(work[layer].macs);
+    for (const std::size_t layer : layers)
+        share(layer, macs > 0 ? row.ms * static_cast<double>(work[layer].macs) / macs
+                              : row.ms / static_cast<double>(layers.size()));
+    return !layers.empty();
+}
+
+}  // namespace
+
+std::map<std::size_t, double> timesByLayer(const LatencyFile& file, const LayerMatcher& matcher,
+                                           const NetworkWork& work, std::vector<LatencyRow>* unmatched) {
+    std::map<std::size_t, double> times;
+    for (const LatencyRow& row : file.rows)
+        if (!divide(row, matcher, work, [&](std::size_t layer, double ms) { times[layer] += ms; }) &&
+            unmatched != nullptr)
+            unmatched->push_back(row);
+    return times;
+}
+
+LatencyTable::LatencyTable(const Graph& source, NetworkWork work, const std::vector<LatencySource>& sources)
+    : m_work(std::move(work)) {
+    const LayerMatcher matcher(source, m_work);
+    for (const LatencySource& one : sources) read(one, matcher);
+    fit();
+}
+
+void LatencyTable::read(const LatencySource& source, const LayerMatcher& matcher) {
+    std::map<Key, double> times;
+    for (const LatencyRow& row : source.file.rows) {
+        const auto stated = row.precision ? row.precision : source.precision;
+        const bool matched = divide(row, matcher, m_work, [&](std::size_t layer, double ms) {
+            times[{layer, effective(layer, stated.value_or(m_work[layer].precision))}] += ms;
+        });
+        if (!matched) m_unmatched.push_back(row);
+    }
+    if (!source.file.rows.empty() && times.empty())
+        failInput(
+            "none of the {} names of the {} is a layer of this network: '{}' and others; was it measured on "
+            "another network?",
+            source.file.rows.size(), source.file.format, source.file.rows.front().name);
+    for (const auto& [key, ms] : times) m_known[key] = ms;
+    if (!source.file.rows.empty() || !source.file.networkMs) return;
+    FitRow whole{{}, *source.file.networkMs};
+    for (std::size_t layer = 0; layer < m_work.size(); ++layer) {
+        if (m_work[layer].host != layer) continue;
+        const FitRow row = featuresOf(layer, source.precision.value_or(m_work[layer].precision));
+        for (std::size_t f = 0; f < row.features.size(); ++f) whole.features[f] += row.features[f];
+    }
+    m_wholes.emplace_back(source.precision, whole);
+}
+
+void LatencyTable::fit() {
+    std::map<Precision, std::vector<FitRow>> rows;
+    std::vector<FitRow> all;
+    for (const auto& [key, ms] : m_known) {
+        FitRow row = featuresOf(key.first, key.second);
+        row.value = ms;
+        rows[key.second].push_back(row);
+        all.push_back(row);
+    }
+    for (const auto& [precision, whole] : m_wholes) {
+        if (precision) rows[*precision].insert(rows[*precision].end(), kEnoughToFit, whole);
+        all.push_back(whole);
+    }
+    m_commonFit = nonnegativeFit(all);
+    for (const auto& [precision, known] : rows)
+        if (known.size() >= kEnoughToFit) m_fits[precision] = nonnegativeFit(known);
+}
+
+/// Precisions with the same activations are the same for a layer without weights.
+Precision LatencyTable::effective(std::size_t layer, const Precision& precision) const {
+    if (m_work[layer].weights > 0 || !precision.isInteger()) return precision;
+    return Precision::integer(precision.activationBits, precision.activationBits);
+}
+
+FitRow LatencyTable::featuresOf(std::size_t layer, const Precision& precision) const {
+    return {{static_cast<double>(m_work[layer].macs), movedBytes(m_work[layer], precision)}, 0};
+}
+
+double LatencyTable::estimate(std::size_t layer, const Precision& precision) const {
+    const auto distance = [&](const auto& fit) {
+        return std::abs(weightBits(fit.first) - weightBits(precision)) +
+               std::abs(activationBits(fit.first) - activationBits(precision));
+    };
+    const auto closest = std::ranges::min_element(m_fits, {}, distance);
+    const auto& factors = closest == m_fits.end() ? m_commonFit : closest->second;
+    const FitRow row = featuresOf(layer, precision);
+    return factors[0] * row.features[0] + factors[1] * row.features[1];
+}
+
+LatencyCell LatencyTable::at(std::size_t layer, const Precision& stated) const {
+    if (m_work[layer].host != layer) return {};
+    const Precision precision = effective(layer, stated);
+    if (const auto known = m_known.find({layer, precision}); known != m_known.end())
+        return {known->second, false};
+    return {estimate(layer, precision), true};
+}
+
+double LatencyTable::estimateError() const {
+    double error = 0, sum = 0;
+    for (const auto& [key, ms] : m_known) {
+        error += std::abs(estimate(key.first, key.second) - ms);
+        sum += ms;
+    }
+    return sum > 0 ? error / sum : 0;
+}
+
+std::string LatencyTable::summary() const {
+    std::string text = fmt::format("{} measured times of layers", m_known.size());
+    if (m_known.size() >= kEnoughToFit)
+        text += fmt::format("; estimates of other layers would be off by {:.0f} % on these",
+                            100 * estimateError());
+    if (m_unmatched.empty()) return text;
+    double ms = 0;
+    std::vector<LatencyRow> longest = m_unmatched;
+    for (const LatencyRow& row : m_unmatched) ms += row.ms;
+    std::ranges::stable_sort(longest, std::greater<>(), &LatencyRow::ms);
+    std::string names;
+    for (std::size_t i = 0; i < std::min(kNamed, longest.size()); ++i)
+        names += (i == 0 ? "" : ", ") + longest[i].name;
+    if (longest.size() > kNamed) names += ", ...";
+    return text + fmt::format("; {} {} no layer and {} not counted ({:.3g} ms): {}",
+                              longest.size() == 1 ? "1 name" : fmt::format("{} names", longest.size()),
+                              longest.size() == 1 ? "matches" : "match", longest.size() == 1 ? "is" : "are",
+                              ms, names);
+}
+
+}  // namespace quantloupe

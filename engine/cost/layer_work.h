@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a layer computes per sample, whatever its precision. Costs are derived from it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/precision.h"
+
+namespace quantloupe {
+
+struct LayerWork {
+    std::string name;  ///< of the source layer
+    /// Index of the layer that computes this one, too, because it was fused or folded into it; its own index
+    /// if it is computed separately.
+    std::size_t host = 0;
+    bool quantizable = false;
+    std::uint64_t macs = 0;
+    bool macsKnown = true;
+    std::uint64_t weights = 0;      ///< elements of its weights, which have the layer's weight bits
+    std::uint64_t others = 0;       ///< elements of its biases and other constants, which have 32 bits
+    std::uint64_t activations = 0;  ///< elements that it reads and writes; 0 if unknown
+    Precision precision;            ///< in the configuration that the work was taken from
+};
+
+/// Bits of a weight or activation: 32 in float32, 16 in float16.
+inline int weightBits(const Precision& precision) {
+    return precision.isInteger()                        ? precision.weightBits
+           : precision.kind == Precision::Kind::Float16 ? 16
+                                                        : 32;
+}
+inline int activationBits(const Precision& precision) {
+    return precision.isInteger() ? precision.activationBits : weightBits(precision);
+}
+
+/// One entry per node of the source graph.
+using NetworkWork = std::vector<LayerWork>;
+
+/// Bytes of the constants at a precision. Biases count as 32 bits, in float16 as 16 bits.
+double constantBytes(const LayerWork& layer, const Precision& precision);
+/// Bytes that the layer reads and writes at a precision: constants and activations.
+double movedBytes(const LayerWork& layer, const Precision& precision);
+/// MACs times weight bits times activation bits (Baskin et al., UNIQ, 2018, arXiv:1804.10969).
+double bitOperations(const LayerWork& layer, const Precision& precision);
+
+}  // namespace quantloupe

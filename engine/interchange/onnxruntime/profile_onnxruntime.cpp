@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/onnxruntime/profile_onnxruntime.h"
+
+#include "base/temporary_folder.h"
+#include "interchange/onnxruntime/run_onnxruntime.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kWarmUps = 5;
+
+// The warm-up runs are not in the profile because profiling starts with the session.
+constexpr const char* kScript = R"(import sys
+
+try:
+    import numpy as np
+    import onnxruntime
+except ImportError as error:
+    print(error, file=sys.stderr)
+    sys.exit(3)
+
+model, inputs, output, warm_ups, runs = sys.argv[1:]
+arrays = {name: values[:1] for name, values in np.load(inputs).items()}
+
+
+def open_session(profile):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = output
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+for profile, count in ((False, int(warm_ups)), (True, int(runs))):
+    session = open_session(profile)
+    for _ in range(count):
+        session.run(None, arrays)
+print(onnxruntime.__version__)
+print(session.end_profiling())
+)";
+
+}  // namespace
+
+RuntimeProfile profileOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
+                                  const std::vector<InputSpec>& inputs, std::size_t runs,
+                                  const CancelToken& cancel, const std::filesystem::path& python) {
+    const TemporaryFolder folder;
+    const DatasetPtr first = subset(DatasetPtr(&data, [](const Dataset*) {}), {0});
+    writeInputs(*first, inputs, folder.path(), cancel);
+    const std::string said = runRuntimeScript(
+        kScript,
+        {std::filesystem::absolute(model).string(), (folder.path() / "inputs_000000.npz").string(),
+         (folder.path() / "profile").string(), std::to_string(kWarmUps), std::to_string(runs)},
+        600 + 10 * static_cast<double>(runs), cancel, python);
+    const auto end = said.find('\n');
+    const std::string file = said.substr(end + 1, said.find('\n', end + 1) - end - 1);
+    return {readLatencyFile(file), "ONNX Runtime " + said.substr(0, end)};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs of layers at a precision: computed by hand, read from the profiles of other tools, and estimated.
+#include <QtTest>
+
+#include "base/error.h"
+#include "cost/cost_model.h"
+#include "cost/csv_table.h"
+#include "cost/layer_matcher.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// Conv_0 (with a fused Relu), Conv_2, and an Add of both.
+LoadedModel network() {
+    return test::textModel(
+        "<ir_version: 8, opset_import: [\"\" : 13]> net (float[1,2,4,4] x) => (float[1,2,4,4] y) "
+        "<float[2,2,1,1] w = {1, 2, 3, 4}, float[2] b = {1, 2}, float[2,2,1,1] v = {1, 3, 2, 4}> "
+        "{ c = Conv(x, w, b) r = Relu(c) d = Conv(r, v) y = Add(r, d) }");
+}
+
+NetworkWork work() {
+    LayerWork conv{"Conv_0", 0, true, 64, true, 4, 2, 96, Precision::integer(8, 8)};
+    LayerWork relu{"Relu_1", 0, false, 0, true, 0, 0, 64, Precision::integer(8, 8)};
+    LayerWork second{"Conv_2", 2, true, 64, true, 4, 0, 64, Precision::integer(8, 8)};
+    LayerWork add{"Add_3", 3, true, 0, true, 0, 0, 96, Precision::float32()};
+    return {conv, relu, second, add};
+}
+
+const char* const kOnnxRuntime = R"([
+{"cat":"Session","name":"model_run","dur":900,"ts":1,"args":{}},
+{"cat":"Node","name":"Conv_0_token_9_kernel_time","dur":500,"ts":2,"args":{"op_name":"QLinearConv","node_index":"4"}},
+{"cat":"Node","name":"w_DequantizeLinear_kernel_time","dur":20,"ts":3,"args":{"op_name":"DequantizeLinear","node_index":"5"}},
+{"cat":"Node","name":"Transpose_kernel_time","dur":40,"ts":3,"args":{"op_name":"Transpose","node_index":"6"}},
+{"cat":"Node","name":"d_nchwc_kernel_time","dur":200,"ts":4,"args":{"op_name":"Conv","node_index":"7"}},
+{"cat":"Session","name":"model_run","dur":1100,"ts":9,"args":{}},
+{"cat":"Node","name":"Conv_0_token_9_kernel_time","dur":700,"ts":10,"args":{"op_name":"QLinearConv","node_index":"4"}},
+{"cat":"Node","name":"w_DequantizeLinear_kernel_time","dur":20,"ts":11,"args":{"op_name":"DequantizeLinear","node_index":"5"}},
+{"cat":"Node","name":"Transpose_kernel_time","dur":60,"ts":3,"args":{"op_name":"Transpose","node_index":"6"}},
+{"cat":"Node","name":"d_nchwc_kernel_time","dur":300,"ts":12,"args":{"op_name":"Conv","node_index":"7"}}])";
+
+QString messageOf(const std::string& text) {
+    try {
+        parseLatency(text);
+    } catch (const Error& error) {
+        return QString::fromStdString(error.message());
+    }
+    return {};
+}
+
+}  // namespace
+
+class CostTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void bytesAndBitOperations() {
+        const Precision w4a8 = Precision::integer(4, 8);
+        const CostModel bytes(CostKind::Bytes, work()), bits(CostKind::BitOperations, work());
+        QCOMPARE(bytes.of(0, w4a8), 4 * 4 / 8.0 + 2 * 4);
+        QCOMPARE(bytes.of(0, Precision::float32()), 6 * 4.0);
+        QCOMPARE(bytes.of(0, Precision::float16()), 6 * 2.0);
+        QCOMPARE(bytes.of(1, w4a8), 0.0);  // computed by its host
+        QCOMPARE(bytes.total(), 4 + 2 * 4 + 4.0);
+        QCOMPARE(bits.of(0, w4a8), 64 * 4 * 8.0);
+        QCOMPARE(bits.of(2, Precision::float16()), 64 * 16 * 16.0);
+        QCOMPARE(bits.total(std::vector(4, w4a8)), 2 * 64 * 4 * 8.0);
+        QCOMPARE(movedBytes(work()[0], w4a8), 2 + 8 + 96.0);
+    }
+
+    void costsOfFloatCountOnlyFloat() {
+        const Precision quantized = Precision::integer(8, 8), floating = Precision::float32();
+        for (const auto& [kind, cost] :
+             {std::pair{CostKind::Macs, 64.0}, {CostKind::Parameters, 6.0}, {CostKind::Layers, 1.0}}) {
+            const CostModel model(kind, work());
+            QCOMPARE(model.of(0, quantized), 0.0);
+            QCOMPARE(model.of(0, floating), cost);
+        }
+        NetworkWork unknown = work();
+        unknown[2].macsKnown = false;
+        QCOMPARE(CostModel(CostKind::Macs, unknown).of(0, floating), 6.0);  // parameters instead
+        QVERIFY_EXCEPTION_THROWN(CostModel(CostKind::BitOperations, unknown), Error);
+        QVERIFY_EXCEPTION_THROWN(CostModel(CostKind::Milliseconds, work()), Error);
+    }
+
+    void theFitIsNonnegative() {
+        const std::vector<FitRow> exact = {{{1, 0}, 2}, {{0, 1}, 3}, {{2, 1}, 7}};
+        QCOMPARE(nonnegativeFit(exact)[0], 2.0);
+        QCOMPARE(nonnegativeFit(exact)[1], 3.0);
+        // Without the bound, the solution is 3 and -1.
+        const std::vector<FitRow> bounded = {{{1, 0}, 3}, {{1, 1}, 2}, {{1, 2}, 1}};
+        QCOMPARE(nonnegativeFit(bounded)[1], 0.0);
+        QCOMPARE(nonnegativeFit(bounded)[0], 2.0);
+        QCOMPARE(nonnegativeFit({})[0], 0.0);
+    }
+
+    void namesAreFoundThroughFusions_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("layers");
+        const auto add = [](const char* name, const char* layers) { QTest::newRow(name) << name << layers; };
+        add("Conv_0", "0");
+        add("Relu_1", "0");
+        add("Conv_0 + Relu_1", "0");
+        add("Conv_2 + PWN(PWN(Relu_1), Add_3)", "0 2 3");
+        add("{ForeignNode[Conv_0...Add_3]}", "0 2 3");
+        add("Reformatting CopyNode for Input Tensor 0 to Conv_2 + Add_3", "2 3");
+        add("fused Conv_2", "2");
+        add("Conv_2_token_17", "2");
+        add("r_nchwc", "0");
+        add("w_folded_DequantizeLinear", "0");
+        add("x_QuantizeLinear", "0");
+        add("d_QuantizeLinear/duplicated", "2");
+        add("Conv-2:OpId_7", "2");
+        add("Conv_27", "");
+        add("Transpose_token_3", "");
+    }
+    void namesAreFoundThroughFusions() {
+        QFETCH(QString, name);
+        const LoadedModel model = network();
+        QStringList found;
+        for (const std::size_t layer : LayerMatcher(*model.graph, work()).match(name.toStdString()))
+            found << QString::number(layer);
+        QTEST(found.join(' '), "layers");
+    }
+
+    void profileOfOnnxRuntime() {
+        const LatencyFile file = parseLatency(kOnnxRuntime);
+        QCOMPARE(file.runs, std::size_t(2));
+        QCOMPARE(*file.networkMs, 1.0);
+        QCOMPARE(file.rows.size(), std::size_t(4));
+        QCOMPARE(file.rows[0].ms, 0.6);  // the median of two runs
+        const LoadedModel model = network();
+        const LatencyTable table(*model.graph, work(), {{file, {}}});
+        QCOMPARE(table.at(0, Precision::integer(8, 8)).ms, 0.62);
+        QVERIFY(!table.at(0, Precision::integer(8, 8)).estimated);
+        QVERIFY(table.at(0, Precision::integer(4, 8)).estimated);
+        QCOMPARE(table.at(1, Precision::integer(8, 8)).ms, 0.0);
+        QCOMPARE(table.unmatched().size(), std::size_t(1));
+        QVERIFY(table.summary().find("1 name matches no layer and is not counted (0.05 ms): Transpose") !=
+                std::string::npos);
+    }
+
+    void profileOfTensorRt() {
+        const LatencyFile file = parseLatency(
+            R"([{"count":41}, {"name":"Conv_0 + Relu_1","timeMs":82,"averageMs":2.0,"medianMs":1.5,"percentage":60},
+                {"name":"Conv_2 + Add_3","timeMs":41,"averageMs":1.0,"percentage":40}])");
+        QCOMPARE(file.runs, std::size_t(41));
+        const LoadedModel model = network();
+        const LatencyTable table(*model.graph, work(), {{file, Precision::float16()}});
+        QCOMPARE(table.at(0, Precision::float16()).ms, 1.5);
+        QCOMPARE(table.at(2, Precision::float16()).ms, 1.0);  // the Add has no MACs
+        QCOMPARE(table.at(3, Precision::float16()).ms, 0.0);
+    }
+
+    void profileOfQualcomm() {
+        const std::string text =
+            "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+            "0,ROOT,4,COUNT,HW,ROOT,\"Number of HVX threads used\"\n"
+            "1,ROOT,2000,CYCLES,HW,ROOT,\"Accelerator (execute) time (cycles)\"\n"
+            "2,NODE,1000,CYCLES,HW,SUB-EVENT,\"Conv_0:OpId_21 (cycles)\"\n"
+            "3,NODE,500,CYCLES,HW,SUB-EVENT,\"Conv_2:OpId_23 (cycles)\"\n"
+            "4,ROOT,4000,US,HW,ROOT,\"Accelerator (execute) time\"\n";
+        const LatencyFile file = parseLatency(text);
+        QCOMPARE(file.format, std::string("Qualcomm profile"));
+        QCOMPARE(file.rows[0].name, std::string("Conv_0"));
+        QCOMPARE(file.rows[0].ms, 2.0);
+        QCOMPARE(file.rows[1].ms, 1.0);
+        QCOMPARE(*file.networkMs, 4.0);
+        QVERIFY(messageOf(text.substr(0, text.find("4,ROOT"))).contains("how long a cycle is"));
+    }
+
+    /// Hailo only measures the whole network, so all layers are estimated, and their sum is the measurement.
+    void measurementOfHailo() {
+        const LatencyFile file = parseLatency(
+            "net_name,status,status_description,fps,num_of_frames,send_rate,recv_rate,hw_latency,overall_"
+            "latency\nnet,0,HAILO_SUCCESS,,5000,,,1.9,3.7\nnet,0,HAILO_SUCCESS,,5000,,,2.1,3.8\n");
+        QCOMPARE(*file.networkMs, 2.0);
+        const LoadedModel model = network();
+        const auto table =
+            std::make_shared<LatencyTable>(*model.graph, work(), std::vector<LatencySource>{{file, {}}});
+        QVERIFY(table->at(0, Precision::integer(8, 8)).estimated);
+        QVERIFY(qAbs(CostModel(CostKind::Milliseconds, work(), table).total() - 2.0) < 1e-9);
+    }
+
+    void plainFiles() {
+        const LatencyFile file =
+            parseLatency("# measured on the board\nlayer,precision,us\n\"Conv_0\", w4a8 ,1500\nAdd_3,,250\n");
+        QCOMPARE(file.rows[0].ms, 1.5);
+        QVERIFY(file.rows[0].precision == Precision::integer(4, 8));
+        QVERIFY(!file.rows[1].precision);
+        QVERIFY(messageOf("layer,ms\nConv_0,fast\n").contains("line 2: column 'ms'"));
+        QVERIFY(messageOf("layer,precision,ms\nConv_0,int8,1\n").contains("unknown precision 'int8'"));
+        QVERIFY(messageOf("a,b\n1,2\n").contains("'layer' and 'ms'"));
+        QVERIFY(messageOf("{\"a\": 1}").contains("trtexec --exportProfile"));
+        QVERIFY(messageOf("layer,ms\n\"Conv_0,1\n").contains("line 2: a quoted cell has no end"));
+        const LoadedModel model = network();
+        const LatencyFile other = parseLatency("layer,ms\nblock/conv,1\n");
+        QVERIFY_EXCEPTION_THROWN(LatencyTable(*model.graph, work(), {{other, {}}}), Error);
+    }
+
+    /// The model of the estimates is a * MACs + b * bytes, fitted per precision.
+    void missingTimesAreEstimated() {
+        NetworkWork layers;
+        for (std::size_t i = 0; i < 4; ++i)
+            layers.push_back({"Conv_" + std::to_string(i), i, true, 1000 * (i + 1), true, 100 * (4 - i), 0, 0,
+                              Precision::integer(8, 8)});
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[1,1,4,4] x) => (float[1,1,4,4] y) "
+            "<float[1,1,1,1] w = {1}> { a = Conv(x, w) b = Conv(a, w) c = Conv(b, w) y = Conv(c, w) }");
+        const auto ms = [](std::size_t i) {
+            return 0.002 * 1000 * double(i + 1) + 0.01 * 100 * double(4 - i);
+        };
+        LatencyFile file;
+        for (std::size_t i = 0; i < 3; ++i) file.rows.push_back({layers[i].name, {}, ms(i)});
+        const LatencyTable table(*model.graph, layers, {{file, {}}});
+        const LatencyCell estimated = table.at(3, Precision::integer(8, 8));
+        QVERIFY(estimated.estimated);
+        QVERIFY(qAbs(estimated.ms - ms(3)) < 1e-9);
+        // Nothing is known about w4a8, so only its bytes are fewer.
+        QVERIFY(qAbs(table.at(3, Precision::integer(4, 8)).ms - (8 + 0.5)) < 1e-9);
+        QVERIFY(table.estimateError() < 1e-9);
+        // A single measurement does not make other layers look faster in float than in integers.
+        file.rows.push_back({layers[0].name, Precision::float32(), 0.001});
+        const LatencyTable mixed(*model.graph, layers, {{file, {}}});
+        QCOMPARE(mixed.at(0, Precision::float32()).ms, 0.001);
+        QVERIFY(qAbs(mixed.at(3, Precision::float32()).ms - (8 + 4)) < 1e-9);
+    }
+
+    void textsOfCosts() {
+        QCOMPARE(costText(CostKind::Milliseconds, 12.42), std::string("12.4 ms"));
+        QCOMPARE(costText(CostKind::Bytes, 1.71e6), std::string("1.71 MB of weights"));
+        QCOMPARE(costText(CostKind::Layers, 1), std::string("1 layer in float"));
+        for (const CostKind kind : costKinds()) QVERIFY(costNamed(costName(kind)) == kind);
+    }
+};
+
+QTEST_GUILESS_MAIN(CostTest)
+#include "cost_test.moc"
