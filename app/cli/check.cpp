@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "commands.h"
+#include "interchange/reports/class_report.h"
 #include "interchange/reports/report_values.h"
 #include "json_output.h"
 #include "open_session.h"
@@ -37,14 +38,22 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
     const Accuracy &floating = *result.floating, &quantized = *result.quantized;
     std::string text = fmt::format("### {} {}\n\n{}.\n\n| | float | quantized |\n|---|---|---|\n",
                                    check.passed ? "✅" : "❌", model, describe(check));
-    if (quantized.top1)
-        text += fmt::format("| top-1 | {} | {} |\n", percent(floating.top1), percent(quantized.top1));
-    if (quantized.top5)
-        text += fmt::format("| top-5 | {} | {} |\n", percent(floating.top5), percent(quantized.top5));
+    const auto row = [&](const char* name, std::optional<double> Accuracy::*rate) {
+        if (quantized.*rate)
+            text +=
+                fmt::format("| {} | {} | {} |\n", name, percent(floating.*rate), percent(quantized.*rate));
+    };
+    row("mAP@50:95", &Accuracy::map);
+    row("mAP@50", &Accuracy::map50);
+    row("mIoU", &Accuracy::miou);
+    row("pixel accuracy", &Accuracy::pixelAccuracy);
+    row("top-1", &Accuracy::top1);
+    row("top-5", &Accuracy::top5);
     if (quantized.agreement) text += fmt::format("| agreement | | {} |\n", percent(quantized.agreement));
     text += fmt::format("| SQNR | | {} |\n\n{} samples; {} layers quantized, {} skipped.\n",
                         decibels(quantized.sqnrDb), quantized.samples, result.counts.quantized,
                         result.counts.skipped);
+    text += classesMarkdown(result);
     return text;
 }
 

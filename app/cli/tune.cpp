@@ -57,9 +57,8 @@ std::string intervalText(const TunePoint& point) {
 }
 
 void printCurve(const TuneResult& result) {
-    const char* metric = result.metric == "top1"        ? "top-1"
-                         : result.metric == "agreement" ? "agreement"
-                                                        : "SQNR";
+    const auto rate = taskRate(result.curve.front().accuracy);
+    const char* metric = rate ? rate->title : "SQNR";
     fmt::print("  {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n", "layers", "MACs", "parameters",
                "transitions", metric, "drop", "95 % interval");
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
@@ -76,7 +75,8 @@ void printCurve(const TuneResult& result) {
 void printReadable(const TuneResult& result, const Options& options) {
     fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(),
                result.samples, result.quantized.layers);
-    if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
+    if (const auto rate = taskRate(result.floating); rate && !rate->relative())
+        fmt::print("; float {} {}", rate->title, percent(rate->value));
     fmt::print(
         "\n\nfewest {} in float for each accuracy drop; shares of the initially quantized layers; drop in "
         "percentage points{}\n",

@@ -3,8 +3,9 @@
 // Searches for the cheapest set of layers to keep in float that keeps the drop of the task's metric within a
 // target.
 //
-// The drop is that of top-1 with labels, and of the agreement with the float network without labels. If the
-// outputs are not classes, it is their relative error (10^(-SQNR/20)), so 1 point is 1 % of error or 40 dB.
+// The drop is that of top-1, mAP or mIoU with labels, and of the agreement with the float network without
+// labels. If the outputs are not classes and there are no labels, it is their relative error (10^(-SQNR/20)),
+// so 1 point is 1 % of error or 40 dB.
 //
 // The search is greedy by gain per cost and can undo steps:
 // - (1) Each layer alone in float is evaluated on the rough samples. The more promising half, and the layers
@@ -57,7 +58,7 @@ struct TunePoint {
     /// Transforms that the search added: "AIMET equalization"; mostly empty.
     std::string transforms;
     Accuracy accuracy;
-    double metric = 0;                         ///< top-1, agreement, or SQNR in dB
+    double metric = 0;                         ///< mAP, mIoU, top-1, agreement, or SQNR in dB
     double drop = 0;                           ///< 0.01 is one point; below 0: better than the float network
     std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes
     FloatShare cost;                           ///< of `layers`
@@ -75,7 +76,7 @@ struct TuneProgress {
 };
 
 struct TuneResult {
-    std::string metric;  ///< "top1", "agreement", "sqnr_db"
+    std::string metric;  ///< "map", "miou", "top1", "agreement", "sqnr_db"
     Accuracy floating;
     double maxDrop = 0;
     TuneCost cost = TuneCost::Macs;

@@ -6,6 +6,7 @@
 #include "analysis/paired_interval.h"
 #include "analysis/task_metrics.h"
 #include "base/error.h"
+#include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
@@ -45,14 +46,18 @@ std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std
 }  // namespace
 
 double dropOf(const Accuracy& floating, const Accuracy& quantized) {
-    if (quantized.top1) return floating.top1.value_or(1.0) - *quantized.top1;
-    if (quantized.agreement) return 1 - *quantized.agreement;
+    if (const auto drop = rateDrop(floating, quantized)) return *drop;
     if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb))
         failInput("the network's outputs cannot be compared with those of the float network");
     return std::pow(10.0, -*quantized.sqnrDb / 20);
 }
 
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
+    if (evaluation.scores) {
+        const auto change = compareWithFloat(evaluation);
+        if (!change) return std::nullopt;
+        return RateInterval{-change->high, -change->low};
+    }
     if (!evaluation.quantized || !evaluation.quantized->agreement || !evaluation.classes ||
         !evaluation.floatClasses)
         return std::nullopt;
