@@ -24,6 +24,7 @@ struct Page {
 constexpr Page kPages[] = {
     {"window.md", QT_TRANSLATE_NOOP("DocumentationWindow", "The window")},
     {"graph.md", QT_TRANSLATE_NOOP("DocumentationWindow", "The graph")},
+    {"metrics.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Accuracy, detection, segmentation")},
     {"calibration.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Calibration and schemes")},
     {"equalization.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Equalization and refinement")},
     {"exports.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Export and import")},
