@@ -40,7 +40,9 @@ void OptionReader::addAnalysis() {
     text("--bins", "Number of histogram bins for --layer (64)", [this](const std::string& value) {
         m_options.bins = static_cast<std::size_t>(parseNumber("--bins", value, 1, 65536));
     })->type_name("N");
-    flag("--images", "List the samples whose predicted class changed", [this] { m_options.images = true; });
+    flag("--classes", "Print the result of each class", [this] { m_options.classes = true; });
+    flag("--images", "List the samples whose predicted class or own score changed",
+         [this] { m_options.images = true; });
     text("--image", "Trace one sample through the network, by name or index",
          [this](const std::string& value) { m_options.image = value; })
         ->type_name("NAME|N");

@@ -6,20 +6,39 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/class_results.h"
 #include "analysis_extras.h"
 #include "base/short_text.h"
 #include "commands.h"
+#include "interchange/reports/class_report.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"
+#include "session/studies/leave_one_out.h"
 
 namespace quantloupe::cli {
 namespace {
 
+/// "mAP@50:95 34.20 %, mAP@50 51.00 %"; empty for other tasks.
+std::string taskText(const Accuracy& accuracy) {
+    if (accuracy.map)
+        return fmt::format("mAP@50:95 {}, mAP@50 {}", percent(accuracy.map), percent(accuracy.map50));
+    if (accuracy.miou)
+        return fmt::format("mIoU {}, pixel accuracy {}", percent(accuracy.miou),
+                           percent(accuracy.pixelAccuracy));
+    return {};
+}
+
 void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bool reference,
                    int width = 10) {
     if (!accuracy) return;
+    if (const std::string task = taskText(*accuracy); !task.empty()) {
+        fmt::print("{:<{}} {}", name, width, task);
+        if (!reference) fmt::print("; SQNR {}", decibels(accuracy->sqnrDb));
+        fmt::print("\n");
+        return;
+    }
     std::string interval = "";
     if (accuracy->top1Interval) {
         interval = fmt::format("{:.1f} to {:.1f}", accuracy->top1Interval->low * 100,
@@ -33,6 +52,20 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
         if (accuracy->mse) fmt::print("  MSE {:.4g}, PSNR {}", *accuracy->mse, decibels(accuracy->psnrDb));
     }
     fmt::print("\n");
+}
+
+void printReadable(const ClassResults& results) {
+    if (results.classes.empty()) {
+        fmt::print("\nno results by class: the data has no labels\n");
+        return;
+    }
+    std::size_t width = 5;
+    for (const ClassResult& result : results.classes) width = std::max(width, result.name.size());
+    fmt::print("\n{:<{}}  {:>9}  {:>9}  {:>9}  {:>8}\n", "class", width, "labels", "float", "quantized",
+               "points");
+    for (const ClassResult& result : results.classes)
+        fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>+8.2f}\n", result.name, width, result.labels,
+                   percent(result.floating), percent(result.quantized), 100 * result.change());
 }
 
 constexpr std::size_t kMaxNameWidth = 100;  // of a column; longer names break the alignment
@@ -71,8 +104,10 @@ void printLayers(const Evaluation& result, const Options& options) {
 void printAnalysis(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
     fmt::print("{}: {} {} evaluated, {} used for calibration\n\n", options.model.filename().string(),
                result.samples, result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
-    fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
-               "agreement", "SQNR", "max |diff|");
+    const bool graded = result.scores != nullptr;  // a detector or a segmentation network
+    if (!graded)
+        fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
+                   "agreement", "SQNR", "max |diff|");
     printAccuracy("float", result.floating, true);
     printAccuracy("prepared", result.prepared, false);
     printAccuracy("quantized", result.quantized, false);
@@ -80,6 +115,9 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
         fmt::print(
             "(random inputs: these numbers and the layers' activation metrics are meaningless, only the "
             "weight metrics are real)\n");
+    else if (const auto change = graded ? compareWithFloat(result) : std::nullopt)
+        fmt::print("quantized against float: {}; 95 % interval {:+.2f} to {:+.2f} points\n",
+                   describe(*change), 100 * change->low, 100 * change->high);
     else if (result.floating && !result.floating->top1)
         fmt::print("(the data has no labels; agreement is with the float model)\n");
 
@@ -90,6 +128,7 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
         "transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs "
         "migrated\n",
         result.foldedBatchNorms, result.replacedClips, result.equalizationSets, result.migratedInputs);
+    if (options.classes) printReadable(classResults(result));
     if (!extras.reasons.empty()) fmt::print("layer metrics: {}\n", describe(options.metrics));
     printLayers(result, options);
 
@@ -108,6 +147,7 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
 Json document(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
     Json json = {{"model", options.model.string()}};
     json.update(toJson(result));
+    json.update(classesJson(result));
     for (std::size_t l = 0; l < extras.reasons.size(); ++l)
         if (!extras.reasons[l].empty()) json["layers"][l]["metrics_reason"] = extras.reasons[l];
     addTo(json, extras, options);

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "commands.h"
+#include "interchange/reports/class_report.h"
 #include "interchange/reports/report_values.h"
 #include "interchange/wording.h"
 #include "json_output.h"
@@ -53,14 +54,22 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
     const Accuracy &floating = *result.floating, &quantized = *result.quantized;
     std::string text = fmt::format("### {} {}\n\n{}.\n\n| | float | quantized |\n|---|---|---|\n",
                                    check.passed ? "✅" : "❌", markdownName(model), describe(check));
-    if (quantized.top1)
-        text += fmt::format("| top-1 | {} | {} |\n", percent(floating.top1), percent(quantized.top1));
-    if (quantized.top5)
-        text += fmt::format("| top-5 | {} | {} |\n", percent(floating.top5), percent(quantized.top5));
+    const auto row = [&](const char* name, std::optional<double> Accuracy::*rate) {
+        if (quantized.*rate)
+            text +=
+                fmt::format("| {} | {} | {} |\n", name, percent(floating.*rate), percent(quantized.*rate));
+    };
+    row("mAP@50:95", &Accuracy::map);
+    row("mAP@50", &Accuracy::map50);
+    row("mIoU", &Accuracy::miou);
+    row("pixel accuracy", &Accuracy::pixelAccuracy);
+    row("top-1", &Accuracy::top1);
+    row("top-5", &Accuracy::top5);
     if (quantized.agreement) text += fmt::format("| agreement | | {} |\n", percent(quantized.agreement));
     text += fmt::format("| SQNR | | {} |\n\n{}; {} quantized, {} skipped.\n", decibels(quantized.sqnrDb),
                         counted(quantized.samples, "sample"), counted(result.counts.quantized, "layer"),
                         result.counts.skipped);
+    text += classesMarkdown(result);
     for (const std::string& line : result.notices) text += fmt::format("\n- {}", line);
     if (!result.notices.empty()) text += "\n";
     return text;

@@ -16,6 +16,7 @@ void addReason(Json& object, const std::string& reason) {
 }
 
 constexpr const char* kNoLabels = "the data has no labels";
+constexpr const char* kNoClasses = "the outputs are not classes";
 constexpr const char* kNoDifference = "infinite: no difference";
 constexpr const char* kNotMeasured = "not measured";
 
@@ -106,12 +107,21 @@ Json toJson(const LayerResult& layer) {
 
 Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
     const Accuracy values = accuracy.value_or(Accuracy{});
-    const std::string noLabels = accuracy ? kNoLabels : kNotMeasured;
+    const bool boxesOrMaps = values.map || values.miou;
+    const std::string noLabels = boxesOrMaps ? kNoClasses : accuracy ? kNoLabels : kNotMeasured;
     Json object = Json::object();
+    if (values.map) {
+        object["map"] = *values.map;
+        object["map50"] = values.map50.value_or(0);
+    }
+    if (values.miou) {
+        object["miou"] = *values.miou;
+        object["pixel_accuracy"] = values.pixelAccuracy.value_or(0);
+    }
     setNumber(object, "top1", values.top1, noLabels, "infinite");
     if (role != Role::Prepared) setNumber(object, "top5", values.top5, noLabels, "infinite");
     if (role != Role::Floating) {
-        setNumber(object, "agreement", values.agreement, kNotMeasured, "infinite");
+        setNumber(object, "agreement", values.agreement, boxesOrMaps ? kNoClasses : kNotMeasured, "infinite");
         setNumber(
             object, "sqnr_db", values.sqnrDb, kNotMeasured,
             values.sqnrDb && *values.sqnrDb < 0 ? "infinite: the float outputs are all zero" : kNoDifference);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "data/labeled_dataset.h"
 #include "output_file.h"
 #include "progress_line.h"
 #include "timed_dataset.h"
@@ -28,6 +29,11 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     OpenedSession opened;
     opened.session = std::make_unique<Session>(std::move(model), sessionOptions);
     opened.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (options.data.empty() && options.task != TaskSettings{})
+        throw UsageError(
+            "--labels, --class-names, --task, --decoder and --category-index describe the evaluation data: "
+            "add "
+            "--data");
     if (options.data.empty() && options.calibrationData.empty()) {
         if (!how.randomInputs) return opened;
         opened.session->useRandomInputs();
@@ -41,7 +47,8 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     if (!options.calibrationData.empty())
         calibration = openDataset(options.calibrationData, specs, preprocess);
     if (!options.data.empty())
-        opened.data = std::make_shared<TimedDataset>(openDataset(options.data, specs, preprocess));
+        opened.data = std::make_shared<TimedDataset>(
+            withTask(openDataset(options.data, specs, preprocess), options.task, preprocess));
     const DatasetPtr evaluation = opened.data ? opened.data : calibration;
     if (!calibration && how.wholeData) calibration = evaluation;
     if (calibration) opened.calibrationSize = calibration->size();

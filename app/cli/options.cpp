@@ -164,6 +164,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.data != Need::No) {
         path("--data", m_options.data, "Evaluation data: folder, .npy, .npz or test_data_set")
             ->required(has.data == Need::Required);
+        addTask();
     }
     if (has.output != Need::No) {
         path("-o,--output", m_options.output, "The file to write")->required(has.output == Need::Required);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/config_fields.h"
+#include "data/task_settings.h"
 #include "search/tune.h"
 #include "session/stages/layer_metrics.h"
 
@@ -44,6 +45,8 @@ struct Options {
     std::optional<std::string> layer, image;       ///< analyze
     std::size_t bins = 64;                         ///< analyze: number of histogram bins for --layer
     bool images = false;                           ///< analyze
+    bool classes = false;                          ///< analyze
+    TaskSettings task;                             ///< labels of the evaluation data, and the decoder
     std::string format;                            ///< export, import
     std::filesystem::path foreign;                 ///< import
     bool progress = false;                         ///< session
@@ -115,6 +118,7 @@ class OptionReader {
     CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);
 
     void addPlaces(const CommandOptions& has);
+    void addTask();
     void addAnalysis();
     void addMaxDrop(bool required);
     void addTuning();

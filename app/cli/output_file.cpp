@@ -16,6 +16,8 @@ InputPaths inputsOf(const Options& options) {
     inputs.add("the data", options.data);
     inputs.add("the calibration data", options.calibrationData);
     inputs.add("the preprocessing file", options.preprocess);
+    inputs.add("the labels", options.task.labels);
+    inputs.add("the class names", options.task.classNames);
     if (const auto beside = preprocessBeside(options.model))
         inputs.add("the model's preprocessing file", *beside);
     inputs.add("the configuration file", options.configFile);

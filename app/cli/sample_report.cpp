@@ -66,19 +66,42 @@ void printSamples(const char* what, const std::vector<SampleId>& samples) {
 
 Json toJson(const FlippedSamples& flipped) {
     Json list = Json::array();
-    for (const FlippedSample& flip : flipped.samples)
+    for (const FlippedSample& flip : flipped.samples) {
+        if (flip.floatScore) {
+            list.push_back({{"index", flip.sample.index},
+                            {"name", flip.sample.name},
+                            {"change", nameOf(flip.kind)},
+                            {"float_score", *flip.floatScore},
+                            {"quantized_score", *flip.quantizedScore}});
+            continue;
+        }
         list.push_back({{"index", flip.sample.index},
                         {"name", flip.sample.name},
                         {"change", nameOf(flip.kind)},
                         {"wanted", partOf(flip.label)},
                         {"float", flip.floating},
                         {"quantized", flip.quantized}});
+    }
     Json json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
     if (!flipped.classNames.empty()) json["class_names"] = flipped.classNames;
     return json;
 }
 
+namespace {
+
+void printScores(const FlippedSamples& changed) {
+    fmt::print("\n{} of {} samples changed their own score, the largest loss first:\n",
+               changed.samples.size(), changed.evaluated);
+    fmt::print("  {:>6}  {:>9}  {:>9}  {}\n", "", "float", "quantized", "name");
+    for (const FlippedSample& sample : changed.samples)
+        fmt::print("  {:>6}  {:>9}  {:>9}  {}\n", sample.sample.index, percent(sample.floatScore),
+                   percent(sample.quantizedScore), sample.sample.name);
+}
+
+}  // namespace
+
 void printReadable(const FlippedSamples& flipped) {
+    if (!flipped.samples.empty() && flipped.samples.front().floatScore) return printScores(flipped);
     const auto name = [&](const std::optional<std::int32_t>& index) {
         if (!index) return std::string("-");
         const auto i = static_cast<std::size_t>(*index);
@@ -162,7 +185,7 @@ Json toJson(const ConfigComparison& comparison) {
     if (comparison.sqnrGain) json["sqnr_gain_db"] = *comparison.sqnrGain;
     if (!comparison.paired) return json;
     const PairedComparison& paired = *comparison.paired;
-    json["metric"] = comparison.after->quantized->top1 ? "top1" : "agreement";
+    json["metric"] = taskRate(*comparison.after->quantized)->name;
     json["difference"] = paired.difference;
     json["interval"] = {paired.low, paired.high};
     json["p_value"] = paired.pValue;
@@ -177,17 +200,15 @@ void printReadable(const ConfigComparison& comparison, const std::string& agains
     fmt::print("\ncompared with {}: {}\n", against, comparison.text);
     if (!comparison.paired) return;
     const PairedComparison& paired = *comparison.paired;
-    const bool labels = comparison.after->quantized->top1.has_value();
-    const auto rate = [&](const EvaluationPtr& e) {
-        return percent(labels ? e->quantized->top1 : e->quantized->agreement);
-    };
+    const auto rate = [](const EvaluationPtr& e) { return percent(taskRate(*e->quantized)->value); };
     fmt::print(
-        "  {}: {} before, {} now; difference {:+.2f} points, exact 95 % interval {:+.2f} to {:+.2f}, p = "
+        "  {}: {} before, {} now; difference {:+.2f} points, {}95 % interval {:+.2f} to {:+.2f}, p = "
         "{:.3g}\n",
-        labels ? "top-1" : "agreement", rate(comparison.before), rate(comparison.after),
-        paired.difference * 100, paired.low * 100, paired.high * 100, paired.pValue);
-    printSamples("fixed", comparison.fixed);
-    printSamples("broken", comparison.broken);
+        taskRate(*comparison.after->quantized)->title, rate(comparison.before), rate(comparison.after),
+        paired.difference * 100, paired.graded ? "" : "exact ", paired.low * 100, paired.high * 100,
+        paired.pValue);
+    printSamples(paired.graded ? "better" : "fixed", comparison.fixed);
+    printSamples(paired.graded ? "worse" : "broken", comparison.broken);
 }
 
 }  // namespace quantloupe::cli

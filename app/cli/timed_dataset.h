@@ -21,6 +21,10 @@ class TimedDataset : public Dataset {
     std::string sampleName(std::size_t index) const override { return m_dataset->sampleName(index); }
     std::optional<int> label(std::size_t index) const override { return m_dataset->label(index); }
     const std::vector<std::string>& classNames() const override { return m_dataset->classNames(); }
+    std::shared_ptr<const TaskLabels> taskLabels() const override { return m_dataset->taskLabels(); }
+    const SampleAnnotation* annotation(std::size_t index) const override {
+        return m_dataset->annotation(index);
+    }
     std::string description() const override { return m_dataset->description(); }
     Version version() const override { return m_dataset->version(); }
 

@@ -60,9 +60,8 @@ std::string intervalText(const TunePoint& point) {
 }
 
 void printCurve(const TuneResult& result) {
-    const char* metric = result.metric == "top1"        ? "top-1"
-                         : result.metric == "agreement" ? "agreement"
-                                                        : "SQNR";
+    const auto rate = taskRate(result.curve.front().accuracy);
+    const char* metric = result.metric == "metric" ? "metric" : rate ? rate->title : "SQNR";
     const bool costs = !countsFloat(result.cost);
     fmt::print("  {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n",
                costs ? fmt::format("{:>12} ", costName(result.cost)) : "", "layers", "MACs", "parameters",
@@ -113,7 +112,8 @@ double estimatedMs(const Graph& graph, const TunePoint& point, const LatencyTabl
 void printReadable(const TuneResult& result, const Options& options, std::optional<double> estimated) {
     fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(),
                result.samples, result.quantized.layers);
-    if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
+    if (const auto rate = taskRate(result.floating); rate && !rate->relative())
+        fmt::print("; float {} {}", rate->title, percent(rate->value));
     fmt::print(
         "\n\n{} for each accuracy drop; shares of the initially quantized layers; drop in percentage "
         "points{}\n",

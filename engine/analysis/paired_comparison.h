@@ -46,6 +46,9 @@ struct PairedComparison {
     double low = -1, high = 1;  ///< 95 % interval of the difference
     double pValue = 1;          ///< of McNemar's exact test, two-sided
     ChangeVerdict verdict = ChangeVerdict::NoChange;
+    /// The metric is not a share of right samples (group_jackknife.h): fixed and broken are the samples whose
+    /// own value rose and fell.
+    bool graded = false;
 };
 
 /// Compares by counts. Throws Error if fixed + broken > samples. Without samples: no change, the interval is
@@ -54,8 +57,8 @@ PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_
 PairedComparison comparePaired(const Flips& flips);
 
 /// Returns "+0.8 points, 5 images fixed, 1 broken: within noise"; "a real gain", "a real loss"; "no image
-/// changed". Has one decimal, more if one image is less than a tenth of a point. `sample` is the singular
-/// noun; its plural takes an s.
+/// changed"; for a graded comparison "5 images better, 1 worse". Has one decimal, more if one image is less
+/// than a tenth of a point. `sample` is the singular noun; its plural takes an s.
 std::string describe(const PairedComparison& comparison, std::string_view sample = "image");
 
 }  // namespace quantloupe

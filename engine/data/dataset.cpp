@@ -30,6 +30,10 @@ class Subset : public Dataset {
     }
     std::optional<int> label(std::size_t index) const override { return m_dataset->label(m_indices[index]); }
     const std::vector<std::string>& classNames() const override { return m_dataset->classNames(); }
+    std::shared_ptr<const TaskLabels> taskLabels() const override { return m_dataset->taskLabels(); }
+    const SampleAnnotation* annotation(std::size_t index) const override {
+        return m_dataset->annotation(m_indices[index]);
+    }
     std::string description() const override {
         return fmt::format("{} of {}", withThousands(m_indices.size()), m_dataset->description());
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "data/annotations.h"
 #include "data/preprocess.h"
 #include "model/constant.h"
 #include "model/data_type.h"
@@ -48,6 +49,10 @@ class Dataset {
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
     /// Names of the classes by index; empty if there are none.
     virtual const std::vector<std::string>& classNames() const = 0;
+    /// What the labels are if they are boxes or label images; null otherwise.
+    virtual std::shared_ptr<const TaskLabels> taskLabels() const { return nullptr; }
+    /// Null if there is none.
+    virtual const SampleAnnotation* annotation(std::size_t) const { return nullptr; }
     /// "1,000 images in 10 classes".
     virtual std::string description() const = 0;
     /// Hash of the samples (paths, sizes and modification times, or content) and of their preprocessing.

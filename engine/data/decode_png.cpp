@@ -79,6 +79,20 @@ bool readPixels(Decoder& decoder, png_bytepp rows, std::size_t stride) {
     return true;
 }
 
+/// `rows` point at `stride` bytes each: one per pixel, or two for 16 bits.
+bool readIndices(Decoder& decoder, png_bytepp rows, std::size_t stride) {
+    if (setjmp(decoder.escape) != 0) return false;
+    png_set_packing(decoder.state);  // one byte per pixel, values unchanged
+    png_set_strip_alpha(decoder.state);
+    png_set_interlace_handling(decoder.state);
+    png_read_update_info(decoder.state, decoder.info);
+    if (png_get_rowbytes(decoder.state, decoder.info) != stride)
+        png_error(decoder.state, "unexpected pixel format");
+    png_read_image(decoder.state, rows);
+    png_read_end(decoder.state, nullptr);
+    return true;
+}
+
 [[noreturn]] void failDecoding(const Decoder& decoder) {
     failInput("the PNG is damaged or incomplete ({})", decoder.message);
 }
@@ -97,6 +111,32 @@ Image decodePng(const std::uint8_t* data, std::size_t size) {
     for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.pixels.data() + y * stride;
     if (!readPixels(decoder, rows.data(), stride)) failDecoding(decoder);
     return image;
+}
+
+LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size) {
+    Decoder decoder;
+    decoder.data = data;
+    decoder.left = size;
+    if (!readHeader(decoder)) failDecoding(decoder);
+    const bool palette = png_get_color_type(decoder.state, decoder.info) == PNG_COLOR_TYPE_PALETTE;
+    if (!palette && (png_get_color_type(decoder.state, decoder.info) & PNG_COLOR_MASK_COLOR) != 0)
+        failInput(
+            "the image has colors instead of class indices: a label image is a gray or palette PNG whose "
+            "values "
+            "are classes");
+    const Image size3 = allocateRgb(png_get_image_width(decoder.state, decoder.info),
+                                    png_get_image_height(decoder.state, decoder.info), size);
+    const std::size_t bytes = png_get_bit_depth(decoder.state, decoder.info) == 16 ? 2 : 1;
+    const auto width = static_cast<std::size_t>(size3.width), height = static_cast<std::size_t>(size3.height);
+    std::vector<std::uint8_t> values(width * height * bytes);
+    std::vector<png_bytep> rows(height);
+    for (std::size_t y = 0; y < height; ++y) rows[y] = values.data() + y * width * bytes;
+    if (!readIndices(decoder, rows.data(), width * bytes)) failDecoding(decoder);
+    LabelImage labels{size3.width, size3.height, std::vector<std::uint16_t>(width * height)};
+    for (std::size_t i = 0; i < labels.classes.size(); ++i)
+        labels.classes[i] =
+            static_cast<std::uint16_t>(bytes == 1 ? values[i] : values[2 * i] << 8 | values[2 * i + 1]);
+    return labels;
 }
 
 }  // namespace quantloupe

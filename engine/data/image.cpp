@@ -62,17 +62,31 @@ Image decodeImage(const std::filesystem::path& path) {
     return decodeImage(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), path.string());
 }
 
+LabelImage readLabelImage(const std::filesystem::path& path) {
+    const std::string bytes = readFile(path, kMaxImageBytes);
+    try {
+        const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+        if (!startsWith(data, bytes.size(), {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}))
+            failInput("this is not a PNG file");
+        return decodePngLabels(data, bytes.size());
+    } catch (Error& error) {
+        error.addContext(fmt::format("label image '{}'", path.string()));
+        throw;
+    }
+}
+
+// This expression rounds halves of whole numbers to even.
+int cropOffset(int space) { return space / 2 + (space % 4 == 3 ? 1 : 0); }
+
 Image centerCrop(const Image& image, int width, int height) {
     if (width <= 0 || height <= 0)
         failInput("a crop to {}×{} pixels (width × height) has no pixels", width, height);
     if (width > image.width || height > image.height)
         failInput("an image of {}×{} pixels (width × height) is too small for a crop to {}×{}", image.width,
                   image.height, width, height);
-    // Halves are rounded to even as in torchvision; this expression does so for halves of whole numbers.
-    const auto offset = [](int space) { return space / 2 + (space % 4 == 3 ? 1 : 0); };
     const auto channels = static_cast<std::size_t>(image.channels);
-    const auto left = static_cast<std::size_t>(offset(image.width - width));
-    const auto top = static_cast<std::size_t>(offset(image.height - height));
+    const auto left = static_cast<std::size_t>(cropOffset(image.width - width));
+    const auto top = static_cast<std::size_t>(cropOffset(image.height - height));
     const std::size_t from = static_cast<std::size_t>(image.width) * channels;
     const std::size_t to = static_cast<std::size_t>(width) * channels;
     Image crop{width, height, image.channels,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "data/annotations.h"
 #include "data/image.h"
 
 namespace quantloupe {
@@ -13,6 +14,9 @@ namespace quantloupe {
 /// libjpeg, accurate integer DCT and smooth chroma upsampling (its defaults, which Pillow keeps, too).
 Image decodeJpeg(const std::uint8_t* data, std::size_t size);
 Image decodePng(const std::uint8_t* data, std::size_t size);
+
+/// Reads the values or palette indices of a gray or palette PNG.
+LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size);
 
 /// Allocates an RGB image. Throws Error if it has more than 2^27 pixels, or so many for a file of `fileSize`
 /// bytes that it can only be a decompression bomb.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "data/image_geometry.h"
 
 namespace quantloupe {
 
@@ -81,11 +82,7 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
 
 Image ImageInput::pixels(Image image) const {
     if (m_preprocess.color == Preprocess::Color::Gray) image = toGray(image);
-    if (m_preprocess.resize)
-        image = resizeImage(image, (*m_preprocess.resize)[1], (*m_preprocess.resize)[0],
-                            m_preprocess.interpolation);
-    if (m_preprocess.centerCrop)
-        image = centerCrop(image, (*m_preprocess.centerCrop)[1], (*m_preprocess.centerCrop)[0]);
+    image = resizedAndCropped(std::move(image), m_preprocess);
     if (m_preprocess.color == Preprocess::Color::Bgr)
         for (std::size_t i = 0; i + 2 < image.pixels.size(); i += 3)
             std::swap(image.pixels[i], image.pixels[i + 2]);

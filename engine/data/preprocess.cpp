@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kKeys = "color, resize, interpolation, center_crop, scale, mean, std, layout";
+constexpr const char* kKeys = "color, resize, fit, interpolation, center_crop, scale, mean, std, layout";
 constexpr int kMaxSide = 16384;
 constexpr std::uint64_t kMaxPreprocessBytes = 1 << 20;
 
@@ -52,6 +52,8 @@ constexpr std::array<Choice<Preprocess::Color>, 3> kColors = {
     {{"RGB", Preprocess::Color::Rgb}, {"BGR", Preprocess::Color::Bgr}, {"GRAY", Preprocess::Color::Gray}}};
 constexpr std::array<Choice<Interpolation>, 2> kInterpolations = {
     {{"bilinear", Interpolation::Bilinear}, {"bicubic", Interpolation::Bicubic}}};
+constexpr std::array<Choice<Preprocess::Fit>, 2> kFits = {
+    {{"stretch", Preprocess::Fit::Stretch}, {"letterbox", Preprocess::Fit::Letterbox}}};
 constexpr std::array<Choice<Preprocess::Layout>, 2> kLayouts = {
     {{"NCHW", Preprocess::Layout::Nchw}, {"NHWC", Preprocess::Layout::Nhwc}}};
 
@@ -92,6 +94,8 @@ Preprocess preprocessFromJson(std::string_view text) {
             result.color = choiceOf(value, key, kColors);
         else if (key == "resize")
             result.resize = sizeOf(value, key);
+        else if (key == "fit")
+            result.fit = choiceOf(value, key, kFits);
         else if (key == "interpolation")
             result.interpolation = choiceOf(value, key, kInterpolations);
         else if (key == "center_crop")
@@ -125,6 +129,7 @@ std::string preprocessToJson(const Preprocess& preprocess) {
     Json json;
     json["color"] = nameOf(preprocess.color, kColors);
     if (preprocess.resize) json["resize"] = *preprocess.resize;
+    if (preprocess.fit != Preprocess::Fit::Stretch) json["fit"] = nameOf(preprocess.fit, kFits);
     if (preprocess.interpolation != Interpolation::Bilinear)
         json["interpolation"] = nameOf(preprocess.interpolation, kInterpolations);
     if (preprocess.centerCrop) json["center_crop"] = *preprocess.centerCrop;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Preprocessing of images: resize, center crop, x = (pixel * scale - mean) / std, layout.
+// Preprocessing of images: resize (or letterbox), center crop, x = (pixel * scale - mean) / std, layout.
 
 #include <array>
 #include <filesystem>
@@ -16,8 +16,13 @@ namespace quantloupe {
 struct Preprocess {
     enum class Color { Rgb, Bgr, Gray };
     enum class Layout { Nchw, Nhwc };
+    enum class Fit {
+        Stretch,    ///< to exactly the size
+        Letterbox,  ///< keeps the aspect ratio and pads with gray (114), as YOLO does
+    };
     Color color = Color::Rgb;
     std::optional<std::array<int, 2>> resize;  ///< height, width; empty: the image must already fit
+    Fit fit = Fit::Stretch;                    ///< how images are resized
     Interpolation interpolation = Interpolation::Bilinear;  ///< for resizing, always antialiased
     std::optional<std::array<int, 2>> centerCrop;           ///< height, width, after the resize
     float scale = 1.0f / 255.0f;
@@ -27,9 +32,10 @@ struct Preprocess {
     bool operator==(const Preprocess&) const = default;
 };
 
-/// {"color","resize","interpolation","center_crop","scale","mean","std","layout"}, every key optional.
-/// `color` is "RGB", "BGR" or "GRAY", `interpolation` "bilinear" or "bicubic", `layout` "NCHW" or "NHWC".
-/// Throws Error naming a key that is unknown, duplicate or has an invalid value.
+/// {"color","resize","fit","interpolation","center_crop","scale","mean","std","layout"}, every key optional.
+/// `color` is "RGB", "BGR" or "GRAY", `fit` "stretch" or "letterbox", `interpolation` "bilinear" or
+/// "bicubic", `layout` "NCHW" or "NHWC". Throws Error naming a key that is unknown, duplicate or has an
+/// invalid value.
 Preprocess preprocessFromJson(std::string_view text);
 std::string preprocessToJson(const Preprocess& preprocess);
 Preprocess loadPreprocess(const std::filesystem::path& path);

@@ -86,9 +86,54 @@ struct Accuracy {
     /// If the first output is an image (rank 4): its mean squared error against the float model's output, and
     /// the PSNR with the span of the float model's values as peak (analysis/task_metrics.h).
     std::optional<double> mse, psnrDb;
+    /// Detection with labels: COCO's mean average precision over IoU 0.50 to 0.95, and at 0.50
+    /// (analysis/coco_metrics.h).
+    std::optional<double> map = {}, map50 = {};
+    /// Segmentation with labels: mean intersection over union and the share of right pixels
+    /// (analysis/segmentation_metrics.h).
+    std::optional<double> miou = {}, pixelAccuracy = {};
     /// The user's metric (Session::setMetric), which then takes the place of top-1; empty: none is set.
     std::optional<double> userMetric = {};
     bool lowerIsBetter = false;  ///< of userMetric
+};
+
+/// The rate by which configurations are compared.
+struct TaskRate {
+    const char* name;   ///< "map", "miou", "top1"; without labels "agreement"
+    const char* title;  ///< "mAP", "mIoU", "top-1", "agreement"
+    double value;       ///< 0 to 1
+    /// The rate of the float network is 1 by definition.
+    bool relative() const { return std::string_view(name) == "agreement"; }
+};
+/// Empty if the outputs can only be compared by their SQNR.
+inline std::optional<TaskRate> taskRate(const Accuracy& accuracy) {
+    if (accuracy.map) return TaskRate{"map", "mAP", *accuracy.map};
+    if (accuracy.miou) return TaskRate{"miou", "mIoU", *accuracy.miou};
+    if (accuracy.top1) return TaskRate{"top1", "top-1", *accuracy.top1};
+    if (accuracy.agreement) return TaskRate{"agreement", "agreement", *accuracy.agreement};
+    return std::nullopt;
+}
+/// Returns float minus quantized rate; empty without rates.
+inline std::optional<double> rateDrop(const Accuracy& floating, const Accuracy& quantized) {
+    const auto rate = taskRate(quantized);
+    if (!rate) return std::nullopt;
+    if (rate->relative()) return 1 - rate->value;
+    const auto reference = taskRate(floating);
+    return (reference ? reference->value : 1.0) - rate->value;
+}
+
+/// Result of one class of a detector or a segmentation network.
+struct ClassScore {
+    std::size_t index = 0;
+    std::uint64_t labels = 0;  ///< boxes or pixels
+    double value = 0;          ///< average precision or intersection over union
+};
+
+/// Results of a detector or a segmentation network by class and by sample.
+struct TaskScores {
+    std::vector<ClassScore> classes;   ///< by index
+    std::vector<double> samples;       ///< mAP or mIoU of each sample alone; NaN: it has no labels
+    std::vector<double> withoutGroup;  ///< mAP or mIoU without a group of samples (group_jackknife.h)
 };
 
 /// Predicted change from the previous configuration.
@@ -128,6 +173,10 @@ struct Evaluation {
     /// model's class).
     std::shared_ptr<const std::vector<std::int32_t>> classes, rightClasses;
     std::shared_ptr<const std::vector<std::int32_t>> floatClasses;  ///< predicted by the float model
+    /// If the data has labels for detection or segmentation: of the float and the quantized network, in the
+    /// session's order of work.
+    std::shared_ptr<const TaskScores> floatScores, scores;
+    std::shared_ptr<const std::vector<std::string>> classNames;  ///< by class index; may be null
     /// Effect of this edit as it was predicted from the sensitivities, on the task's metric or, if only that
     /// can be predicted, on the outputs' SQNR. Empty unless the prediction is trusted.
     std::optional<ExpectedEffect> expected;

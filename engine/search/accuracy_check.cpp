@@ -10,7 +10,8 @@ namespace quantloupe {
 AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
     const Accuracy& quantized = *evaluation.quantized;
     AccuracyCheck check;
-    check.metric = quantized.top1 ? "top1" : quantized.agreement ? "agreement" : "sqnr_db";
+    const auto rate = taskRate(quantized);
+    check.metric = rate ? rate->name : "sqnr_db";
     check.maxDrop = maxDrop;
     check.drop = dropOf(*evaluation.floating, quantized);
     check.dropInterval = dropIntervalOf(evaluation);

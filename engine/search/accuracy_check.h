@@ -10,7 +10,7 @@
 namespace quantloupe {
 
 struct AccuracyCheck {
-    std::string metric;                        ///< "top1", "agreement" or "sqnr_db", as in TuneResult
+    std::string metric;                        ///< as in TuneResult
     double maxDrop = 0;                        ///< the limit; 0.01 is one point
     double drop = 0;                           ///< as in TunePoint: below 0 is better than the float network
     std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes

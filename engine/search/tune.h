@@ -4,10 +4,10 @@
 // within a target, or the choice with the smallest drop within a cost budget. By default a layer stays as
 // the configuration has it or goes to float; with TuneOptions::precisions, these and float are available.
 //
-// The drop is that of top-1 with labels, and of the agreement with the float network without labels. If the
-// outputs are not classes, it is their relative error (10^(-SQNR/20)), so 1 point is 1 % of error or 40 dB.
-// With a user's metric (Session::setMetric), it is the metric's difference from the float network, in its own
-// unit.
+// The drop is that of top-1, mAP or mIoU with labels, and of the agreement with the float network without
+// labels. If the outputs are not classes and there are no labels, it is their relative error (10^(-SQNR/20)),
+// so 1 point is 1 % of error or 40 dB. With a user's metric (Session::setMetric), it is the metric's
+// difference from the float network, in its own unit.
 //
 // The search starts with the cheapest precision of every layer. A move gives one layer a more expensive one.
 // - (1) Each move alone is evaluated on the rough samples. The more promising half, and the layers whose
@@ -68,8 +68,8 @@ struct TunePoint {
     /// Transforms that the search added: "AIMET equalization"; mostly empty.
     std::string transforms;
     Accuracy accuracy;
-    double metric = 0;                         ///< top-1, agreement, SQNR in dB, or the user's metric
-    double drop = 0;                           ///< 0.01 is one point; below 0: better than the float network
+    double metric = 0;  ///< mAP, mIoU, top-1, agreement, SQNR in dB, or the user's metric
+    double drop = 0;    ///< 0.01 is one point; below 0: better than the float network
     std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes
     FloatShare cost;                           ///< of `layers`
     double amount = 0;                         ///< the cost that is minimized, in its unit
@@ -94,7 +94,7 @@ struct TuneHeldOut {
 };
 
 struct TuneResult {
-    std::string metric;  ///< "top1", "agreement", "sqnr_db", "metric": the user's
+    std::string metric;  ///< "map", "miou", "top1", "agreement", "sqnr_db", "metric": the user's
     Accuracy floating;
     double maxDrop = 0;  ///< infinite: no target
     TuneCost cost = TuneCost::Macs;

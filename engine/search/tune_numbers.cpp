@@ -47,16 +47,21 @@ std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std
 
 double dropOf(const Accuracy& floating, const Accuracy& quantized) {
     if (quantized.userMetric) return metricGain(quantized, floating);
-    if (quantized.top1) return floating.top1.value_or(1.0) - *quantized.top1;
-    if (quantized.agreement) return 1 - *quantized.agreement;
+    if (const auto drop = rateDrop(floating, quantized)) return *drop;
     if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb))
         failInput("the network's outputs cannot be compared with those of the float network");
     return std::pow(10.0, -*quantized.sqnrDb / 20);
 }
 
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
-    if (!evaluation.quantized || evaluation.quantized->userMetric || !evaluation.quantized->agreement ||
-        !evaluation.classes || !evaluation.floatClasses)
+    if (evaluation.quantized && evaluation.quantized->userMetric) return std::nullopt;
+    if (evaluation.scores) {
+        const auto change = compareWithFloat(evaluation);
+        if (!change) return std::nullopt;
+        return RateInterval{-change->high, -change->low};
+    }
+    if (!evaluation.quantized || !evaluation.quantized->agreement || !evaluation.classes ||
+        !evaluation.floatClasses)
         return std::nullopt;
     const auto &floating = *evaluation.floatClasses, &quantized = *evaluation.classes,
                &rightClasses = *evaluation.rightClasses;

@@ -14,7 +14,8 @@ struct TuneNumbers {
 double dropOf(const Accuracy& floating, const Accuracy& quantized);
 /// The tolerance makes 92.4 % - 91.4 % exactly one point although neither is exact in binary.
 inline bool withinDrop(double drop, double most) { return drop <= most + 1e-9; }
-/// Returns the 95 % interval of the drop: paired by sample with labels, Wilson's for the agreement, because
+/// Returns the 95 % interval of the drop: paired by sample with labels (group_jackknife.h for
+/// mAP and mIoU), Wilson's for the agreement, because
 /// its reference is always right.
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation);
 /// Returns noise power / signal power of the outputs.

@@ -196,9 +196,7 @@ class EvaluationRun {
     }
 
     std::shared_ptr<NetworkOutputs> emptyOutputs() const {
-        auto outputs = std::make_shared<NetworkOutputs>();
-        outputs->task = m_session.part.whole();
-        return outputs;
+        return std::make_shared<NetworkOutputs>(m_session.emptyOutputs());
     }
 
     /// Runs the missing ones of the first `chunks` chunks. Calls `partial(samples)` with the number of
@@ -230,6 +228,10 @@ class EvaluationRun {
                             m_session.part.endsOf(*graph));
     }
 
+    Accuracy accuracyAgainstFloat(const NetworkOutputs& outputs, std::size_t samples) const {
+        return accuracyOf(outputs, *m_floating, *m_session.evaluationData, m_session.judge.get(), samples);
+    }
+
     void accuracies(Depth depth) {
         Session::Impl& session = m_session;
         const Dataset& data = *session.evaluationData;
@@ -250,7 +252,13 @@ class EvaluationRun {
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
         measureCosts();
         append(labelNotice(data, *m_floating));
-        m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
+        const auto judgeFloat = [&](std::size_t samples) {
+            session.judgeSamples(*m_floating, samples, sourceSpec, m_cancel);
+        };
+        judgeFloat(samplesIn(rough));
+        if (session.judge && !session.judge->notice().empty())
+            m_result.notices.push_back(session.judge->notice());
+        m_result.floating = accuracyAgainstFloat(*m_floating, samplesIn(rough));
         publish();
 
         const Stopwatch calibration;
@@ -277,8 +285,10 @@ class EvaluationRun {
         const std::vector<TensorId> ends = session.part.endsOf(*graph->graph);
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
         const auto judgeFirst = [&](std::size_t samples) {
-            m_result.floating = accuracyOf(*m_floating, *m_floating, data, samples);
-            m_result.quantized = accuracyOf(*m_quantized, *m_floating, data, samples);
+            judgeFloat(samples);
+            session.judgeSamples(*m_quantized, samples, quantizedSpec, m_cancel);
+            m_result.floating = accuracyAgainstFloat(*m_floating, samples);
+            m_result.quantized = accuracyAgainstFloat(*m_quantized, samples);
         };
         m_result.rough = rough < all;
         ensure(*m_quantized, quantizedSpec, rough, "quantized network", m_result.seconds.quantized);
@@ -291,6 +301,7 @@ class EvaluationRun {
             ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
                    [&](std::size_t done) {
                        if (sincePublished.seconds() < kPublishSeconds || !m_observer.updated) return;
+                       if (session.judge && !session.part.whole()) return;  // runs the network once more
                        judgeFirst(done);
                        publish();
                        sincePublished = Stopwatch();
@@ -314,6 +325,7 @@ class EvaluationRun {
         for (std::size_t sample = 0; data.hasLabels() && sample < rightClasses.size(); ++sample)
             rightClasses[sample] = data.label(sample).value_or(-1);
         m_result.rightClasses = std::make_shared<const std::vector<std::int32_t>>(std::move(rightClasses));
+        m_session.keepScores(*m_floating, *m_quantized, judged, m_result);
     }
 
     void preparedAccuracy() {
@@ -324,9 +336,10 @@ class EvaluationRun {
         for (const TensorId end : m_session.part.endsOf(*m_prepared->graph))
             content.add(versions[end.index()]);
         const auto outputs = outputsFor(content.finish());
-        ensure(*outputs, floatSpec(m_prepared->graph), m_session.evaluationBatches->chunks(),
-               "transformed float network", seconds);
-        m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
+        const ProgramSpec spec = floatSpec(m_prepared->graph);
+        ensure(*outputs, spec, m_session.evaluationBatches->chunks(), "transformed float network", seconds);
+        m_session.judgeSamples(*outputs, m_result.samples, spec, m_cancel);
+        m_result.prepared = accuracyAgainstFloat(*outputs, m_result.samples);
         m_result.seconds.floating += seconds;
         append(driftNotice(*m_prepared, m_result.config.transforms, *m_result.prepared));
     }
@@ -387,16 +400,6 @@ std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfi
     EvaluationRun run(session.internal(), config, silent, cancel);
     run.asExperiment();
     return run.forecast();
-}
-
-std::size_t Session::sampleCount() const {
-    m_impl->requireData();
-    return m_impl->evaluationData->size();
-}
-
-std::string Session::sampleName(std::size_t sample) const {
-    m_impl->requireData();
-    return m_impl->evaluationData->sampleName(sample);
 }
 
 }  // namespace quantloupe

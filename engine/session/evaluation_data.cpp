@@ -13,4 +13,14 @@ DatasetPtr evaluationData(Session& session) {
     return subset(impl.evaluationData, std::move(positions));
 }
 
+std::size_t Session::sampleCount() const {
+    m_impl->requireData();
+    return m_impl->evaluationData->size();
+}
+
+std::string Session::sampleName(std::size_t sample) const {
+    m_impl->requireData();
+    return m_impl->evaluationData->sampleName(sample);
+}
+
 }  // namespace quantloupe

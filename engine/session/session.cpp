@@ -16,6 +16,7 @@
 #include "quantize/qdq_writer.h"
 #include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"
+#include "session/stages/judge_samples.h"
 #include "session/stopwatch.h"
 #include "session/studies/threshold_rules.h"
 #include "transform/own_inputs.h"
@@ -129,6 +130,7 @@ void Session::Impl::openBatches() {
     chooseBatch();
     if (evaluationBatches) return;
     evaluationBatches = std::make_unique<SampleBatches>(evaluationData, *model.graph, batch);
+    judge = TaskJudge::create(*evaluationData, inputSizeOf(*evaluationBatches, *model.graph));
     samplesVersion = VersionBuilder().add(evaluationData->version()).add(evaluationBatches->batch()).finish();
 }
 
@@ -238,6 +240,8 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->dataNotice.clear();
     m_impl->randomInputs = false;
     m_impl->evaluationBatches.reset();
+    m_impl->singleSamples.reset();
+    m_impl->judge.reset();
     m_impl->calibrationBatches.reset();
     m_impl->batch = 0;
     m_impl->part = {};

@@ -71,6 +71,17 @@ struct Session::Impl {
     const MeasuredShapes& shapesOfOnes();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
+    /// Judges the samples up to `samples` that are not in the records yet. If the network is evaluated in
+    /// part, runs the whole network of `spec` on them. Does nothing unless the data has labels for detection
+    /// or segmentation.
+    void judgeSamples(NetworkOutputs& outputs, std::size_t samples, const ProgramSpec& spec,
+                      const CancelToken& cancel);
+    const SampleBatches& openSingleSamples();
+    /// Stores the results by class and by sample of the first `samples` records in `result`.
+    void keepScores(const NetworkOutputs& floating, const NetworkOutputs& quantized, std::size_t samples,
+                    Evaluation& result) const;
+    /// Returns empty outputs that store what the task needs.
+    NetworkOutputs emptyOutputs() const;
     /// Drops the least recently used results so that the rest fits into the budget. The caller must not hold
     /// references into a cache.
     void limitCaches();
@@ -100,7 +111,10 @@ struct Session::Impl {
     std::size_t batch = 0;
     EvaluatedPart part;  ///< evaluated part of the source graph; the whole graph until a batch size is chosen
     std::unique_ptr<SampleBatches> evaluationBatches;
-    Version samplesVersion;  ///< of evaluationBatches
+    Version samplesVersion;            ///< of evaluationBatches
+    std::shared_ptr<TaskJudge> judge;  ///< null unless the task is detection or segmentation
+    /// One sample per batch, for networks that are evaluated in part; opened if a judge needs it.
+    std::unique_ptr<SampleBatches> singleSamples;
     std::unique_ptr<SampleBatches> calibrationBatches;
     std::size_t calibrationSamples = 0;  ///< number of samples in calibrationBatches
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The undo step of a preprocessing change.
+// The undo steps of changes of the preprocessing and of the labels, which read the data again.
 
 #include <QUndoCommand>
 #include <functional>
 #include <optional>
 
 #include "data/preprocess.h"
+#include "data/task_settings.h"
 
 namespace quantloupe::ui {
 
-class PreprocessCommand : public QUndoCommand {
+template <typename Choice>
+class DataCommand : public QUndoCommand {
   public:
-    /// Nothing: the preprocessing file next to the model applies. `apply` reads the data again.
-    using Choice = std::optional<Preprocess>;
-    PreprocessCommand(Choice before, Choice after, const QString& text,
-                      std::function<void(const Choice&)> apply)
+    /// `apply` reads the data again.
+    DataCommand(Choice before, Choice after, const QString& text, std::function<void(const Choice&)> apply)
         : QUndoCommand(text),
           m_before(std::move(before)),
           m_after(std::move(after)),
@@ -28,5 +28,9 @@ class PreprocessCommand : public QUndoCommand {
     Choice m_before, m_after;
     std::function<void(const Choice&)> m_apply;
 };
+
+/// Nothing: the preprocessing file next to the model applies.
+using PreprocessCommand = DataCommand<std::optional<Preprocess>>;
+using TaskCommand = DataCommand<TaskSettings>;
 
 }  // namespace quantloupe::ui

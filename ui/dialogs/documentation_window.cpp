@@ -23,6 +23,7 @@ struct Page {
 };
 constexpr Page kPages[] = {{"window.md", QT_TRANSLATE_NOOP("Words", "The window")},
                            {"graph.md", QT_TRANSLATE_NOOP("Words", "The graph")},
+                           {"metrics.md", QT_TRANSLATE_NOOP("Words", "Accuracy, detection, segmentation")},
                            {"calibration.md", QT_TRANSLATE_NOOP("Words", "Calibration and schemes")},
                            {"cost.md", QT_TRANSLATE_NOOP("Words", "Cost and latency")},
                            {"equalization.md", QT_TRANSLATE_NOOP("Words", "Equalization and refinement")},

@@ -85,6 +85,7 @@ void addList(QStringList& keys, const char* key, QString text) {
 QString preprocessInWords(const Preprocess& preprocess) {
     QStringList parts{QLatin1String(kColors[static_cast<std::size_t>(preprocess.color)])};
     if (preprocess.resize) parts << sidesText(preprocess.resize).remove(QLatin1Char(' '));
+    if (preprocess.resize && preprocess.fit == Preprocess::Fit::Letterbox) parts << Words::tr("letterboxed");
     if (preprocess.resize && preprocess.interpolation == Interpolation::Bicubic)
         parts << Words::tr("bicubic");
     if (preprocess.centerCrop)
@@ -118,6 +119,11 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     column->addWidget(makeRow(tr("Layout"), m_layout, tr("NCHW as in PyTorch, or NHWC as in TensorFlow")));
     m_resize = line(tr("Resize"), tr("height \u00d7 width; empty: no resize"),
                     tr("Before the crop, with antialiasing"));
+    m_fit = new SegmentedControl({tr("stretch"), tr("letterbox")});
+    column->addWidget(
+        makeRow(tr("Fit"), m_fit,
+                tr("Stretch to exactly this size, or keep the aspect ratio and pad with gray, as the YOLO "
+                   "networks expect")));
     m_interpolation = new SegmentedControl({tr("bilinear"), tr("bicubic")});
     column->addWidget(makeRow(tr("Interpolation"), m_interpolation,
                               tr("Used for the resize, as in Pillow; the default of torchvision is bilinear, "
@@ -158,7 +164,7 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
                 field->setText(QStringList(3, numbers.front().trimmed()).join(QStringLiteral(", ")));
         }
     });
-    for (const SegmentedControl* choice : {m_layout, m_interpolation})
+    for (const SegmentedControl* choice : {m_layout, m_fit, m_interpolation})
         connect(choice, &SegmentedControl::chosen, this, [this] { complain({}); });
     connect(m_values, &QComboBox::activated, this, [this](int index) {
         if (index >= static_cast<int>(usualValues().size())) return;
@@ -208,6 +214,7 @@ void PreprocessDialog::fill(const Preprocess& preprocess) {
     m_color->setCurrentIndex(static_cast<int>(preprocess.color));
     m_layout->setCurrentIndex(static_cast<int>(preprocess.layout));
     m_resize->setText(sidesText(preprocess.resize));
+    m_fit->setCurrentIndex(static_cast<int>(preprocess.fit));
     m_interpolation->setCurrentIndex(static_cast<int>(preprocess.interpolation));
     m_crop->setText(sidesText(preprocess.centerCrop));
     const int usual = usualIndex(preprocess);
@@ -276,6 +283,7 @@ std::optional<Preprocess> PreprocessDialog::entered() {
         Preprocess preprocess =
             preprocessFromJson(QStringLiteral("{%1}").arg(keys.join(QLatin1Char(','))).toStdString());
         preprocess.scale = static_cast<float>(scale);
+        preprocess.fit = static_cast<Preprocess::Fit>(m_fit->currentIndex());
         preprocess.interpolation = static_cast<Interpolation>(m_interpolation->currentIndex());
         return preprocess;
     } catch (const std::exception& error) {

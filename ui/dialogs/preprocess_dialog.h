@@ -25,6 +25,7 @@ class PreprocessDialog : public QDialog {
     ChoiceBox* values() const { return m_values; }  ///< usual scale, mean and std
     SegmentedControl* color() const { return m_color; }
     SegmentedControl* layoutChoice() const { return m_layout; }
+    SegmentedControl* fit() const { return m_fit; }
     SegmentedControl* interpolation() const { return m_interpolation; }
     QLineEdit* resizeLine() const { return m_resize; }
     QLineEdit* scaleLine() const { return m_scale; }
@@ -50,7 +51,7 @@ class PreprocessDialog : public QDialog {
 
     Document& m_document;
     ChoiceBox* m_values;
-    SegmentedControl *m_color, *m_layout, *m_interpolation;
+    SegmentedControl *m_color, *m_layout, *m_fit, *m_interpolation;
     QLineEdit *m_resize, *m_crop, *m_scale, *m_mean, *m_std;
     QLabel *m_views, *m_status;
     QPushButton *m_apply, *m_save;

@@ -173,7 +173,9 @@ void Document::openData(const std::filesystem::path& evaluation, const std::file
         return;
     }
     m_dataWanted = {evaluation, calibration};
-    m_job.openData(evaluation, calibration, m_preprocess);
+    if (evaluation != m_taskData) m_task = {};  // the labels are those of the other data
+    m_taskData = evaluation;
+    m_job.openData(evaluation, calibration, m_preprocess, m_task);
 }
 
 void Document::adoptData(const DataInfo& info) {

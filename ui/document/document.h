@@ -102,6 +102,10 @@ class Document : public QObject {
     /// Reads the data again with this preprocessing, as one undo step; it is saved in the project. Nothing:
     /// the file next to the model applies.
     void setPreprocess(const std::optional<Preprocess>& preprocess);
+    /// Labels and decoder of the open evaluation data.
+    const TaskSettings& task() const { return m_task; }
+    /// Reads the data again with these labels, as one undo step; they are saved in the project.
+    void setTask(const TaskSettings& task);
     bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
     std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json next to the model; may not exist
     /// Reads a configuration and makes it current, as one undo step.
@@ -180,6 +184,7 @@ class Document : public QObject {
     QString adoptProject(LoadingProject loading);
     void rememberMeasured(const EvaluationPtr& evaluation);
     void adoptPreprocess(const std::optional<Preprocess>& preprocess);
+    void adoptTask(const TaskSettings& task);
     void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
                     const LayerNames& names);
     void adoptData(const DataInfo& info);
@@ -216,7 +221,9 @@ class Document : public QObject {
     std::optional<LoadingProject> m_loading;
     std::filesystem::path m_projectPath;
     std::vector<LayerSignature> m_signatures;  ///< of the model's layers
-    std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: the file next to the model applies
+    TaskSettings m_task;
+    std::filesystem::path m_taskData;        ///< the evaluation data that m_task belongs to
+    std::optional<Preprocess> m_preprocess;  ///< the project's; nothing: the file next to the model applies
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
     MeasuredHistory m_history;

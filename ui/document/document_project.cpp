@@ -79,6 +79,8 @@ QString Document::adoptProject(LoadingProject loading) {
     Project& project = loading.project;
     m_projectPath = loading.saveTo;
     m_preprocess = project.preprocess;
+    m_task = project.task;
+    m_taskData = project.data;
     QString changes;
     const LayerMatch match = matchLayers(project.layers, m_signatures);
     if (project.modelVersion != m_model->graph->version() || !match.unchanged()) {
@@ -106,6 +108,7 @@ Project Document::project() const {
     project.data = m_data ? m_data->evaluationPath : m_dataWanted.first;
     project.calibration = m_data ? m_data->calibrationPath : m_dataWanted.second;
     project.preprocess = m_data ? m_data->preprocess : m_preprocess;
+    project.task = m_task;
     project.config = m_config;
     project.history = m_history.entries();
     project.baseline = m_history.baseline();
@@ -120,6 +123,8 @@ InputPaths Document::openedPaths() const {
     for (const fs::path& file : m_model->dataFiles) inputs.add("external data of the model", file);
     inputs.add("the data", m_data ? m_data->evaluationPath : m_dataWanted.first);
     inputs.add("the calibration data", m_data ? m_data->calibrationPath : m_dataWanted.second);
+    inputs.add("the labels", m_task.labels);
+    inputs.add("the class names", m_task.classNames);
     return inputs;
 }
 
@@ -169,6 +174,19 @@ void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
 
 void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
     m_preprocess = preprocess;
+    const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
+    if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+}
+
+void Document::setTask(const TaskSettings& task) {
+    if (!m_model) return;
+    if (task == m_task) return adoptTask(task);
+    m_undo.push(new TaskCommand(m_task, task, tr("Labels"),
+                                [this](const TaskSettings& choice) { adoptTask(choice); }));
+}
+
+void Document::adoptTask(const TaskSettings& task) {
+    m_task = task;
     const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
     if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "data/labeled_dataset.h"
 #include "data/preprocess.h"
 #include "jobs/evaluation_job_state.h"
 #include "jobs/freed_in_background.h"
@@ -35,11 +36,12 @@ QList<QImage> thumbnailsOf(const Dataset& data, const std::filesystem::path& fol
 }
 
 DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
-                    const std::filesystem::path& calibration, const std::optional<Preprocess>& wanted) {
+                    const std::filesystem::path& calibration, const std::optional<Preprocess>& wanted,
+                    const TaskSettings& task) {
     const auto beside = preprocessBeside(session.model().path);
     const Preprocess preprocess = wanted ? *wanted : beside ? loadPreprocess(*beside) : Preprocess{};
     const auto specs = inputSpecsOf(session.graph());
-    const DatasetPtr data = openDataset(evaluation, specs, preprocess);
+    const DatasetPtr data = withTask(openDataset(evaluation, specs, preprocess), task, preprocess);
     const DatasetPtr calibrationData =
         calibration.empty() ? nullptr : openDataset(calibration, specs, preprocess);
     session.setData(data, calibrationData);
@@ -54,6 +56,8 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.labels = data->hasLabels();
     info.thumbnails = thumbnailsOf(*data, evaluation);
     info.preprocess = preprocess;
+    info.task = task;
+    if (const auto labels = data->taskLabels()) info.task.task = labels->task;
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
@@ -164,13 +168,13 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
 
 void EvaluationJob::openData(const std::filesystem::path& evaluation,
                              const std::filesystem::path& calibration,
-                             const std::optional<Preprocess>& preprocess) {
+                             const std::optional<Preprocess>& preprocess, const TaskSettings& task) {
     m_evaluationToken.cancel();
     ++m_generation;
     post(Failure::During::Data, QueuedWork::Kind::Data, {}, CancelToken(),
-         [this, evaluation, calibration, preprocess](State& state) -> std::function<void()> {
+         [this, evaluation, calibration, preprocess, task](State& state) -> std::function<void()> {
              if (!state.session) return {};
-             auto info = openDataOn(*state.session, evaluation, calibration, preprocess);
+             auto info = openDataOn(*state.session, evaluation, calibration, preprocess, task);
              return [this, info = std::move(info)] { Q_EMIT dataOpened(info); };
          });
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "data/preprocess.h"
+#include "data/task_settings.h"
 #include "jobs/carried_numbers.h"
 #include "jobs/job_queue.h"
 #include "jobs/worker_thread.h"
@@ -40,6 +41,7 @@ struct DataInfo {
     QList<QImage> networkViews;
     QString networkSpan;    ///< "−2.12 to 2.64"
     Preprocess preprocess;  ///< that is used
+    TaskSettings task;      ///< where the labels are; its task is never Automatic if there are labels
     std::size_t samples = 0;
     bool labels = false;
 };
@@ -59,9 +61,9 @@ class EvaluationJob : public QObject {
 
     void loadModel(const std::filesystem::path& path);
     /// With an empty calibration path, half of the data is used for calibration. Without `preprocess`, images
-    /// are converted to inputs as in the file next to the model.
+    /// are converted to inputs as in the file next to the model. `task`: labels of the evaluation data.
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration,
-                  const std::optional<Preprocess>& preprocess = std::nullopt);
+                  const std::optional<Preprocess>& preprocess = std::nullopt, const TaskSettings& task = {});
     /// Values that are not known yet are taken from `before` (null: shown as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
     /// Once idle, measures the cost of each layer and learns to predict (Session::measureInBackground), then

@@ -27,10 +27,13 @@ bool makesSense(const AmctTarget& target) {
 std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const MeasuredHistory& history) {
     std::vector<AmctMeasurement> measured;
     if (!present.floating) return measured;
+    const auto rateNow = taskRate(*present.floating);
     for (const MeasuredConfig& entry : history.entries()) {
-        const bool sameData = entry.floating.samples == present.samples &&
-                              entry.floating.top1.has_value() == present.floating->top1.has_value() &&
-                              (present.rough || entry.floating.top1 == present.floating->top1);
+        const auto rate = taskRate(entry.floating);
+        const bool sameKind =
+            rate ? rateNow && std::string_view(rate->name) == rateNow->name : !rateNow.has_value();
+        const bool sameData = entry.floating.samples == present.samples && sameKind &&
+                              (present.rough || !rate || rate->value == rateNow->value);
         if (entry.otherModel || !sameData) continue;
         measured.emplace_back(entry.config,
                               amctNumber(entry.floating, entry.quantized, present.randomInputs));

@@ -60,9 +60,8 @@ AmctMeasurement::AmctMeasurement(QuantizationConfig measured, std::optional<Amct
     : config(whatIsMeasured(std::move(measured))), number(result) {}
 
 std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs) {
-    if (!randomInputs && floating.top1 && quantized.top1)
-        return AmctNumber{(*floating.top1 - *quantized.top1) * 100, false};
-    if (!randomInputs && quantized.agreement) return AmctNumber{(1 - *quantized.agreement) * 100, false};
+    if (const auto drop = rateDrop(floating, quantized); drop && !randomInputs)
+        return AmctNumber{*drop * 100, false};
     if (quantized.sqnrDb && !std::isnan(*quantized.sqnrDb)) return AmctNumber{*quantized.sqnrDb, true};
     return std::nullopt;
 }

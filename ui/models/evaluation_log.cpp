@@ -74,10 +74,10 @@ EvaluationLog::EvaluationLog(Document* document, QObject* parent)
                        evaluation.randomInputs};
         if (evaluation.quantized) {
             const Accuracy& accuracy = *evaluation.quantized;
-            entry.result = accuracy.top1        ? formatRate(*accuracy.top1)
-                           : accuracy.agreement ? formatRate(*accuracy.agreement)
-                           : accuracy.sqnrDb    ? formatDecibel(*accuracy.sqnrDb)
-                                                : QString();
+            const auto rate = taskRate(accuracy);
+            entry.result = rate              ? formatRate(rate->value)
+                           : accuracy.sqnrDb ? formatDecibel(*accuracy.sqnrDb)
+                                             : QString();
         }
         add(std::move(entry));
     });

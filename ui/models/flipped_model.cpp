@@ -3,6 +3,7 @@
 
 #include <QImageReader>
 
+#include "document/metric.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -85,6 +86,19 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
         FlippedEntry entry;
         entry.sample = sample.sample;
         entry.kind = static_cast<int>(sample.kind);
+        if (sample.floating < 0 && !sample.floatScore) {
+            entry.text = entry.toolTip = QString::fromStdString(sample.sample.name);
+            entries.push_back(std::move(entry));
+            continue;
+        }
+        if (sample.floatScore) {
+            const QString before = formatRate(*sample.floatScore), after = formatRate(*sample.quantizedScore);
+            entry.text = QStringLiteral("%1 \u2192 %2").arg(before, after);
+            entry.toolTip = Words::tr("%1\nmAP or mIoU of this image in float: %2\nquantized: %3")
+                                .arg(QString::fromStdString(sample.sample.name), before, after);
+            entries.push_back(std::move(entry));
+            continue;
+        }
         entry.text =
             QStringLiteral("%1 \u2192 %2").arg(className(sample.floating), className(sample.quantized));
         entry.toolTip =

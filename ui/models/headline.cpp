@@ -71,9 +71,10 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         return line;
     }
     if (!evaluation || !evaluation->quantized) {
-        if (evaluation && evaluation->floating && evaluation->floating->top1) {
-            line.floatValue = formatRate(*evaluation->floating->top1);
-            line.floatNote = Words::tr("top-1");
+        const auto rate = evaluation && evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt;
+        if (rate && !rate->relative()) {
+            line.floatValue = formatRate(rate->value);
+            line.floatNote = QString::fromLatin1(rate->title);
             if (evaluation->rough)
                 line.floatNote += Words::tr(" \u00b7 first %1 images").arg(evaluation->floating->samples);
         }
@@ -84,7 +85,20 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
     const QString images = QString::number(quantized.samples);
     line.note =
         evaluation->rough ? Words::tr("first %1 images").arg(images) : Words::tr("%1 images").arg(images);
-    if (quantized.top1) {
+    const auto rate = taskRate(quantized);
+    if (rate && (quantized.map || quantized.miou)) {
+        line.value = formatRate(rate->value);
+        line.note.prepend(QString::fromLatin1(rate->title) + QStringLiteral(" \u00b7 "));
+        line.floatNote = QString::fromLatin1(rate->title);
+        if (quantized.map50) line.toolTip += Words::tr("\nmAP@50: ") + formatRate(*quantized.map50);
+        if (quantized.pixelAccuracy)
+            line.toolTip += Words::tr("\npixel accuracy: ") + formatRate(*quantized.pixelAccuracy);
+        if (const auto floating = evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt) {
+            line.floatValue = formatRate(floating->value);
+            line.loss = floating->value - rate->value;
+            line.difference = formatPoints(-line.loss) + Words::tr(" vs. float");
+        }
+    } else if (quantized.top1) {
         line.value = formatRate(*quantized.top1);
         line.note.prepend(Words::tr("top-1 \u00b7 "));
         line.floatNote = Words::tr("top-1");

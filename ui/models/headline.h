@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 
 inline const QString kNoNumber = QStringLiteral("\u2013");
 
-/// The measure of accuracy: top-1 with labels, agreement with the float model without.
+/// The measure of accuracy: mAP, mIoU or top-1 with labels, agreement with the float model without.
 struct Headline {
     QString floatValue, floatNote;
     QString value, note;  ///< of the quantized network

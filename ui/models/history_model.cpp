@@ -12,9 +12,10 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// The task's rate: top-1 with labels, agreement with the float model without.
+/// The task's rate: mAP, mIoU or top-1 with labels, agreement with the float model without.
 std::optional<double> rateOf(const MeasuredConfig& entry) {
-    return entry.quantized.top1 ? entry.quantized.top1 : entry.quantized.agreement;
+    const auto rate = taskRate(entry.quantized);
+    return rate ? std::optional(rate->value) : std::nullopt;
 }
 
 QString resultText(const MeasuredConfig& entry) {
@@ -25,10 +26,10 @@ QString resultText(const MeasuredConfig& entry) {
 /// To the baseline, or to the float model where none is pinned.
 QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline) {
     if (const auto rate = rateOf(entry)) {
-        // Agreement: the float model agrees with itself.
-        const auto floating = entry.quantized.top1 ? entry.floating.top1 : std::optional<double>(1);
-        const auto other = baseline != nullptr ? rateOf(*baseline) : floating;
-        return other ? formatPoints(*rate - *other) : QString();
+        const auto other = baseline != nullptr ? rateOf(*baseline) : std::nullopt;
+        if (baseline != nullptr) return other ? formatPoints(*rate - *other) : QString();
+        const auto drop = rateDrop(entry.floating, entry.quantized);
+        return drop ? formatPoints(-*drop) : QString();
     }
     if (baseline == nullptr || !entry.quantized.sqnrDb || !baseline->quantized.sqnrDb) return {};
     const double difference = *entry.quantized.sqnrDb - *baseline->quantized.sqnrDb;

@@ -14,7 +14,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-enum class Measure { Top1, Agreement, Sqnr, None };
+enum class Measure { Rate, Sqnr, None };
 
 Measure measureOf(const std::vector<AccuracyStep>& path) {
     const auto all = [&](auto member, std::size_t from) {
@@ -23,15 +23,15 @@ Measure measureOf(const std::vector<AccuracyStep>& path) {
                            [&](const AccuracyStep& step) { return (step.accuracy.*member).has_value(); });
     };
     if (path.empty()) return Measure::None;
-    if (all(&Accuracy::top1, 0)) return Measure::Top1;
-    if (all(&Accuracy::agreement, 0)) return Measure::Agreement;
+    if (std::ranges::all_of(path, [](const AccuracyStep& s) { return taskRate(s.accuracy).has_value(); }))
+        return Measure::Rate;
     return all(&Accuracy::sqnrDb, 1) ? Measure::Sqnr : Measure::None;
 }
 
 std::optional<double> valueOf(const AccuracyStep& step, Measure measure) {
-    return measure == Measure::Top1        ? step.accuracy.top1
-           : measure == Measure::Agreement ? step.accuracy.agreement
-                                           : step.accuracy.sqnrDb;
+    if (measure == Measure::Sqnr) return step.accuracy.sqnrDb;
+    const auto rate = taskRate(step.accuracy);
+    return rate ? std::optional(rate->value) : std::nullopt;
 }
 
 }  // namespace

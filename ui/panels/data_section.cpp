@@ -9,6 +9,7 @@
 #include <map>
 
 #include "dialogs/preprocess_dialog.h"
+#include "dialogs/task_dialog.h"
 #include "document/metric.h"
 #include "style/theme.h"
 #include "style/words.h"
@@ -108,6 +109,10 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Open\u2026"));
     line(m_preprocessHead, m_preprocess, m_changePreprocess, tr("Change\u2026"));
     m_preprocessHead->setFullText(tr("Preprocessing"));
+    line(m_labelsHead, m_labels, m_changeLabels, tr("Change\u2026"));
+    m_labelsHead->setFullText(tr("Labels"));
+    m_changeLabels->setToolTip(tr("Boxes (COCO), label images, class names, and how boxes are decoded"));
+    m_changeLabels->setAccessibleName(tr("Change the labels"));
     m_changePreprocess->setToolTip(
         tr("How images are converted to network inputs: size, colors, scale, mean"));
     m_changePreprocess->setAccessibleName(tr("Change the preprocessing"));
@@ -152,6 +157,7 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     };
     choices(m_choose, &DataSection::chooseDataRequested);
     choices(m_chooseCalibration, &DataSection::chooseCalibrationRequested);
+    connect(m_changeLabels, &QPushButton::clicked, this, &DataSection::labelsRequested);
     connect(m_changePreprocess, &QPushButton::clicked, this, &DataSection::preprocessRequested);
     connect(document, &Document::dataChanged, this, &DataSection::refresh);
     connect(document, &Document::evaluationChanged, this, &DataSection::refresh);
@@ -207,6 +213,13 @@ void DataSection::refresh() {
         } catch (const std::exception& error) {
             m_preprocess->setText(sentence(QString::fromUtf8(error.what())));
         }
+    }
+    for (QWidget* widget : {static_cast<QWidget*>(m_labelsHead), static_cast<QWidget*>(m_labels),
+                            static_cast<QWidget*>(m_changeLabels)})
+        widget->setVisible(info.has_value());
+    if (info) {
+        const QString labels = taskInWords(m_document->task());
+        m_labels->setText(!labels.isEmpty() ? labels : info->labels ? tr("one class per image") : tr("none"));
     }
     for (QWidget* widget : {static_cast<QWidget*>(m_calibrationPath), static_cast<QWidget*>(m_calibration),
                             static_cast<QWidget*>(m_chooseCalibration)})

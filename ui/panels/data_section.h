@@ -26,6 +26,7 @@ class DataSection : public QWidget {
     void chooseDataRequested(quantloupe::ui::DataForm form);
     void chooseCalibrationRequested(quantloupe::ui::DataForm form);
     void preprocessRequested();
+    void labelsRequested();
 
   private:
     void refresh();
@@ -38,9 +39,9 @@ class DataSection : public QWidget {
     QFrame *m_wrong, *m_ask;
     ElidedLabel *m_path, *m_calibrationPath;
     QLabel *m_description, *m_calibration;
-    QPushButton *m_choose, *m_chooseCalibration, *m_changePreprocess;
-    ElidedLabel* m_preprocessHead;
-    QLabel* m_preprocess;
+    QPushButton *m_choose, *m_chooseCalibration, *m_changePreprocess, *m_changeLabels;
+    ElidedLabel *m_preprocessHead, *m_labelsHead;
+    QLabel *m_preprocess, *m_labels;
 };
 
 }  // namespace quantloupe::ui

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/flipped_panel.h"
 
+#include <QDialog>
 #include <QHelpEvent>
+#include <QImageReader>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -99,6 +101,10 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     left->setContentsMargins(0, 0, 0, 0);
     left->setSpacing(unit / 3);
     left->addWidget(m_summary);
+    m_changed = new LinkButton;
+    m_changed->setFullText(tr("show changed images"));
+    m_changed->hide();
+    left->addWidget(m_changed, 0, Qt::AlignLeft);
     left->addWidget(m_view, 1);
 
     auto* side = new QFrame;
@@ -113,6 +119,9 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_layer = new LinkButton;
     m_layer->hide();
     right->addWidget(m_layer);
+    m_picture = new TaskPicture;
+    m_picture->hide();
+    right->addWidget(m_picture, 3);
     m_plot = new DivergencePlot;
     right->addWidget(m_plot, 1);
     auto* row = new QHBoxLayout(this);
@@ -123,6 +132,8 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
 
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &FlippedPanel::askDivergence);
+    connect(m_changed, &QPushButton::clicked, this, [this] { showSamples({}, {}); });
+    connect(m_picture, &TaskPicture::clicked, this, &FlippedPanel::enlargePicture);
     connect(m_plot, &DivergencePlot::layerClicked, this, &FlippedPanel::layerChosen);
     connect(m_layer, &QPushButton::clicked, this, [this] {
         if (m_divergence && m_divergence->first)
@@ -131,9 +142,19 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
 }
 
 EvaluationJob::Query FlippedPanel::question(const QuantizationConfig& config) {
-    return [this, config](Session& session, const CancelToken& cancel) -> std::function<void()> {
-        return [this, flipped = flippedSamples(session, config, cancel)] { m_flipped = flipped; };
+    return [this, config, chosen = m_chosen](Session& session,
+                                             const CancelToken& cancel) -> std::function<void()> {
+        FlippedSamples flipped = chosen.empty() ? flippedSamples(session, config, cancel)
+                                                : chosenSamples(session, config, chosen, cancel);
+        return [this, flipped = std::move(flipped)] { m_flipped = flipped; };
     };
+}
+
+void FlippedPanel::showSamples(const QString& title, const std::vector<std::size_t>& samples) {
+    m_title = title;
+    m_chosen = samples;
+    m_changed->setVisible(!samples.empty());
+    askAgain();
 }
 
 void FlippedPanel::showAnswer(const QString& refusal) {
@@ -154,9 +175,27 @@ void FlippedPanel::showAnswer(const QString& refusal) {
     if (!answered())
         return m_summary->setText(document()->hasModel() ? tr("Searching for changed images\u2026")
                                                          : QString());
+    summarize();
+    if (!stale() && m_divergence) askDivergence();
+}
+
+void FlippedPanel::summarize() {
+    const QString before = stale() ? tr(" \u00b7 for the previous configuration") : QString();
+    if (!m_chosen.empty())
+        return m_summary->setText(
+            tr("%1: %2 images%3").arg(m_title).arg(m_flipped.samples.size()).arg(before));
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };
+    if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
+        return m_summary->setText(tr("%1 images without labels: click one to compare both networks%2")
+                                      .arg(m_flipped.evaluated)
+                                      .arg(before));
+    if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
+        return m_summary->setText(tr("The own score of %1 of %2 images changed, the largest loss first%3")
+                                      .arg(m_flipped.samples.size())
+                                      .arg(m_flipped.evaluated)
+                                      .arg(before));
     m_summary->setText(
         tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
            "quantized, %5 other%6")
@@ -165,8 +204,7 @@ void FlippedPanel::showAnswer(const QString& refusal) {
             .arg(count(FlippedSample::Kind::Broken))
             .arg(count(FlippedSample::Kind::Fixed))
             .arg(count(FlippedSample::Kind::Other))
-            .arg(stale() ? tr(" \u00b7 for the previous configuration") : QString()));
-    if (!stale() && m_divergence) askDivergence();
+            .arg(before));
 }
 
 void FlippedPanel::askDivergence() {
@@ -175,6 +213,7 @@ void FlippedPanel::askDivergence() {
     m_sample = index.data(FlippedModel::SampleRole).toString();
     const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
     const QuantizationConfig config = document()->config();
+    askPredictions(sample, m_sample);
     document()->job()->ask(
         tr("divergence"),
         [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
@@ -185,6 +224,43 @@ void FlippedPanel::askDivergence() {
             };
         },
         [this](const QString& refusal) { m_what->setText(sentence(refusal)); });
+}
+
+/// Shows boxes or masks if the network is a detector or a segmentation network.
+void FlippedPanel::askPredictions(std::size_t sample, const QString& name) {
+    const std::filesystem::path folder =
+        document()->data() ? document()->data()->evaluationPath : std::filesystem::path();
+    document()->job()->ask(
+        tr("boxes and masks"),
+        [this, config = document()->config(), sample, path = folder / name.toStdString()](
+            Session& session, const CancelToken& cancel) -> std::function<void()> {
+            if (!hasTaskPredictions(session)) return [this] { m_picture->hide(); };
+            const QImage image = QImageReader(QString::fromStdString(path.string())).read();
+            const std::size_t place = findSample(session, std::to_string(sample));
+            auto predictions = taskPredictions(session, config, place, image.width(), image.height(), cancel);
+            return [this, image, predictions = std::move(predictions)] {
+                m_image = image;
+                m_picture->setPicture(image, predictions);
+                m_picture->show();
+            };
+        },
+        [this](const QString& refusal) {
+            m_picture->hide();
+            m_what->setText(sentence(refusal));
+        });
+}
+
+void FlippedPanel::enlargePicture() {
+    auto* window = new QDialog(this);
+    window->setAttribute(Qt::WA_DeleteOnClose);
+    window->setWindowTitle(m_sample);
+    auto* picture = new TaskPicture;
+    picture->setPicture(m_image, m_picture->predictions());
+    picture->setToolTip({});
+    auto* column = new QVBoxLayout(window);
+    column->addWidget(picture);
+    window->resize(fontMetrics().height() * 70, fontMetrics().height() * 36);
+    window->show();
 }
 
 void FlippedPanel::showDivergence() {

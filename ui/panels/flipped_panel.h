@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Images whose predicted class changed, and for one of them the first layer at which the quantized network
-// diverges from the float network.
+// Images whose predicted class or own score changed, or the images of a cell of the confusion matrix; and for
+// one of them what both networks see in it and the first layer at which the quantized network diverges from
+// the float network.
 
 #include <QLabel>
 #include <QListView>
 
 #include "models/flipped_model.h"
 #include "panels/asking_panel.h"
+#include "panels/task_picture.h"
 #include "session/stages/sample_divergence.h"
 #include "widgets/basics.h"
 
@@ -40,6 +42,9 @@ class FlippedPanel : public AskingPanel {
     explicit FlippedPanel(Document* document, QWidget* parent = nullptr);
     QListView* view() const { return m_view; }
     const std::optional<SampleDivergence>& divergence() const { return m_divergence; }
+    TaskPicture* picture() const { return m_picture; }
+    /// Shows these samples (positions in Evaluation::classes) instead of the changed ones.
+    void showSamples(const QString& title, const std::vector<std::size_t>& samples);
 
   Q_SIGNALS:
     void layerChosen(quantloupe::NodeId layer);
@@ -50,13 +55,20 @@ class FlippedPanel : public AskingPanel {
 
   private:
     void askDivergence();
+    void askPredictions(std::size_t sample, const QString& name);
+    void enlargePicture();
+    void summarize();
     void showDivergence();
 
     FlippedSamples m_flipped;
     FlippedModel* m_model;
     QListView* m_view;
     QLabel *m_summary, *m_what;
-    LinkButton* m_layer;
+    LinkButton *m_layer, *m_changed;
+    TaskPicture* m_picture;
+    QString m_title;                    ///< of the chosen samples
+    std::vector<std::size_t> m_chosen;  ///< empty: the changed images
+    QImage m_image;
     DivergencePlot* m_plot;
     std::optional<SampleDivergence> m_divergence;
     QString m_sample;

@@ -40,8 +40,7 @@ std::optional<double> costOf(const MeasuredConfig& entry, int kind) {
 
 /// In percent or dB.
 std::optional<double> valueOf(const MeasuredConfig& entry) {
-    if (const auto& rate = entry.quantized.top1 ? entry.quantized.top1 : entry.quantized.agreement)
-        return *rate * 100;
+    if (const auto rate = taskRate(entry.quantized)) return rate->value * 100;
     return entry.quantized.sqnrDb && std::isfinite(*entry.quantized.sqnrDb) ? entry.quantized.sqnrDb
                                                                             : std::nullopt;
 }
@@ -252,7 +251,7 @@ void HistoryPanel::refreshPlot() {
         const auto cost = costOf(entries[i], m_cost->currentIndex());
         const auto value = valueOf(entries[i]);
         if (!cost || !value || entries[i].otherModel) continue;
-        rates = rates && (entries[i].quantized.top1 || entries[i].quantized.agreement);
+        rates = rates && taskRate(entries[i].quantized);
         const QString name = m_document->withLayerNames(
             QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name));
         points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1),

@@ -24,8 +24,9 @@ QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baselin
     const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
     if (now.samples != then.samples) return {};
     const QString end = Words::tr(" vs. \u2691");
-    if (now.top1 && then.top1) return formatPoints(*now.top1 - *then.top1) + end;
-    if (now.agreement && then.agreement) return formatPoints(*now.agreement - *then.agreement) + end;
+    const auto rate = taskRate(now), before = taskRate(then);
+    if (rate && before && std::string_view(rate->name) == before->name)
+        return formatPoints(rate->value - before->value) + end;
     if (now.sqnrDb && then.sqnrDb) {
         const QString text = formatMetricDifference(*now.sqnrDb, *then.sqnrDb, Metric::Sqnr);
         return text.isEmpty() ? text : text + QStringLiteral(" dB") + end;

@@ -229,14 +229,15 @@ void TransformSection::refreshDrift() {
     if (evaluation && evaluation->prepared) {
         const Accuracy& prepared = *evaluation->prepared;
         const bool comparable = evaluation->floating && evaluation->floating->samples == prepared.samples;
-        if (comparable && evaluation->floating->top1 && prepared.top1 &&
-            *evaluation->floating->top1 != *prepared.top1)
-            drift =
-                tr("float drift %1 points").arg(formatPoints(*prepared.top1 - *evaluation->floating->top1));
+        const auto before = comparable ? taskRate(*evaluation->floating) : std::nullopt;
+        const auto after = taskRate(prepared);
+        if (before && after && !after->relative() && before->value != after->value)
+            drift = tr("float drift %1 points").arg(formatPoints(after->value - before->value));
         else if (prepared.maxAbsDiff)
             drift = tr("float drift %1").arg(QString::number(*prepared.maxAbsDiff, 'g', 2));
         tip = tr("How much the transforms alone change the float network");
-        if (prepared.top1) tip += tr("\ntop-1 after them: ") + formatRate(*prepared.top1);
+        if (after && !after->relative())
+            tip += tr("\n%1 after them: ").arg(QString::fromLatin1(after->title)) + formatRate(after->value);
         if (prepared.agreement) tip += tr("\nagreement: ") + formatRate(*prepared.agreement);
         if (prepared.maxAbsDiff)
             tip += tr("\nlargest difference of an output: %1").arg(*prepared.maxAbsDiff, 0, 'g', 3);

@@ -84,11 +84,13 @@ void TuneCurve::setCurrent(const QuantizationConfig& config) {
 void TuneCurve::fillTable() {
     const QSignalBlocker quiet(m_table);
     const bool parameters = m_result.cost == TuneCost::Parameters;
-    m_table->setHorizontalHeaderLabels({tr("layers"), parameters ? tr("parameters") : tr("MACs"),
-                                        m_result.metric == "sqnr_db"     ? tr("SQNR")
-                                        : m_result.metric == "agreement" ? tr("agreement")
-                                                                         : tr("top-1"),
-                                        tr("drop")});
+    const QString metric = m_result.metric == "sqnr_db"     ? tr("SQNR")
+                           : m_result.metric == "agreement" ? tr("agreement")
+                           : m_result.metric == "map"       ? tr("mAP")
+                           : m_result.metric == "miou"      ? tr("mIoU")
+                                                            : tr("top-1");
+    m_table->setHorizontalHeaderLabels(
+        {tr("layers"), parameters ? tr("parameters") : tr("MACs"), metric, tr("drop")});
     m_table->setRowCount(int(m_result.curve.size()));
     for (std::size_t p = 0; p < m_result.curve.size(); ++p) {
         const TunePoint& point = m_result.curve[p];

@@ -170,7 +170,7 @@ void TuneFinder::tell(const TuneProgress& progress) {
 
 bool TuneFinder::inDecibels() const {
     const EvaluationPtr evaluation = m_document->evaluation();
-    return evaluation && evaluation->quantized && !evaluation->quantized->agreement;
+    return evaluation && evaluation->quantized && !taskRate(*evaluation->quantized);
 }
 
 void TuneFinder::adopt(const TuneResult& found) {

@@ -34,6 +34,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(dataSection, &DataSection::chooseCalibrationRequested, this,
             &TuningPanel::chooseCalibrationRequested);
     connect(dataSection, &DataSection::preprocessRequested, this, &TuningPanel::preprocessRequested);
+    connect(dataSection, &DataSection::labelsRequested, this, &TuningPanel::labelsRequested);
     setDocumentation(dataSection, "command_line.md#data");
     column->addWidget(dataSection);
     column->addWidget(quantizedBanner(unit));

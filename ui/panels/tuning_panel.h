@@ -28,6 +28,7 @@ class TuningPanel : public QScrollArea {
     void chooseDataRequested(quantloupe::ui::DataForm form);
     void chooseCalibrationRequested(quantloupe::ui::DataForm form);
     void preprocessRequested();
+    void labelsRequested();
     void workflowRequested();  ///< AMCT's
 
   protected:

@@ -8,6 +8,7 @@ namespace quantloupe::ui {
 WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QWidget(parent) {
     const int unit = fontMetrics().height();
     m_path = new AccuracyPathPanel(document);
+    m_classes = new ClassesPanel(document);
     m_flipped = new FlippedPanel(document);
     m_log = new LogPanel(document);
     m_bar = new QTabBar;
@@ -27,6 +28,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     add(tr("Loss by step"), m_path, new QWidget);
     add(tr("Images"), m_flipped, new QWidget);
     add(tr("Log"), m_log, m_log->head());
+    add(tr("Classes"), m_classes, new QWidget);
     auto* head = new QFrame;
     head->setObjectName(QStringLiteral("panel"));
     auto* row = new QHBoxLayout(head);
@@ -43,6 +45,11 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
         m_pages->setCurrentIndex(tab);
         m_heads->setCurrentIndex(tab);
     });
+    connect(m_classes, &ClassesPanel::samplesChosen, this,
+            [this](const QString& title, const std::vector<std::size_t>& samples) {
+                m_flipped->showSamples(title, samples);
+                showTab(Images);
+            });
     connect(m_flipped, &FlippedPanel::layerChosen, this, &WorkTabs::layerChosen);
 }
 

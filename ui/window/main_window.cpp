@@ -211,6 +211,7 @@ void MainWindow::observe() {
     connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
     connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
     connect(m_tuning, &TuningPanel::preprocessRequested, this, &MainWindow::showPreprocess);
+    connect(m_tuning, &TuningPanel::labelsRequested, this, &MainWindow::showLabels);
     connect(m_tuning, &TuningPanel::workflowRequested, this, [this] { showImprove(ImprovePanel::Amct); });
     for (QDockWidget* dock : {m_historyDock, m_improveDock})
         connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {

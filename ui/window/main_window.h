@@ -35,6 +35,7 @@ namespace quantloupe::ui {
 
 class DocumentationWindow;
 class PreprocessDialog;
+class TaskDialog;
 class Tour;
 class VerifyDialog;
 
@@ -130,6 +131,7 @@ class MainWindow : public QMainWindow {
     void chooseCalibration(DataForm form);
     QString askForData(const QString& title, DataForm form);
     void showPreprocess();
+    void showLabels();
     void chooseConfig();
     bool saveConfig(bool askName);
     void chooseExport(int index);
@@ -205,6 +207,7 @@ class MainWindow : public QMainWindow {
     QDockWidget* m_improveDock = nullptr;
     VerifyDialog* m_verify = nullptr;          ///< made when it is asked for
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
+    TaskDialog* m_labels = nullptr;            ///< the same
     DocumentationWindow* m_documentation = nullptr;
     Tour* m_tour = nullptr;
     bool m_tourWaits = false;  ///< for the demo to be opened

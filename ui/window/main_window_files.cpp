@@ -10,6 +10,7 @@
 #include "dialogs/export_dialog.h"
 #include "dialogs/model_export_dialog.h"
 #include "dialogs/preprocess_dialog.h"
+#include "dialogs/task_dialog.h"
 #include "window/main_window.h"
 
 namespace quantloupe::ui {
@@ -50,6 +51,13 @@ void MainWindow::showPreprocess() {
     m_preprocess->show();
     m_preprocess->raise();
     m_preprocess->activateWindow();
+}
+
+void MainWindow::showLabels() {
+    if (!m_labels) m_labels = new TaskDialog(m_document, this);
+    m_labels->show();
+    m_labels->raise();
+    m_labels->activateWindow();
 }
 
 void MainWindow::chooseConfig() {

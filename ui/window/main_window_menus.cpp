@@ -6,6 +6,7 @@
 
 #include "config/tail_rule.h"
 #include "dialogs/exports.h"
+#include "dialogs/metric_program_dialog.h"
 #include "document/recent_files.h"
 #include "graph/picture_export.h"
 #include "panels/layer_view_menu.h"
@@ -246,6 +247,13 @@ void MainWindow::buildEvaluationMenu() {
         tr("Finds the cheapest set of float layers that keeps the accuracy drop within the target"), [this] {
             showImprove(ImprovePanel::Search);
             m_improve->finder()->startOrStop();
+        });
+    m_needModel << addAction(
+        menu, tr("Metric P&rogram\u2026"), {},
+        tr("Runs your own program on the outputs of the float and the quantized network"), [this] {
+            auto* dialog = new MetricProgramDialog(m_document, this);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->show();
         });
     connect(m_summary->improveButton(), &QPushButton::clicked, improve, &QAction::trigger);
     m_summary->improveButton()->setToolTip(improve->toolTip());

@@ -183,9 +183,9 @@ void MainWindow::buildPanelsMenu(QMenu* menu) {
         connect(menu, &QMenu::aboutToShow, action,
                 [action, panel] { action->setChecked(!panel->isHidden()); });
     }
-    static constexpr const char* kTabs[] = {QT_TR_NOOP("Show La&yers"),
-                                            QT_TR_NOOP("S&how Accuracy Loss by Step"),
-                                            QT_TR_NOOP("Show Changed I&mages"), QT_TR_NOOP("Show Lo&g")};
+    static constexpr const char* kTabs[] = {
+        QT_TR_NOOP("Show La&yers"), QT_TR_NOOP("S&how Accuracy Loss by Step"),
+        QT_TR_NOOP("Show Changed I&mages"), QT_TR_NOOP("Show Lo&g"), QT_TR_NOOP("Show &Classes")};
     for (int i = 0; i < WorkTabs::Count; ++i)
         addAction(menu, tr(kTabs[i]), QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {}, [this, i] {
             m_work->show();

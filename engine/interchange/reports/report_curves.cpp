@@ -70,9 +70,13 @@ double same(double value) { return value; }
 }  // namespace
 
 std::optional<double> plottedRate(const Accuracy& accuracy) {
-    return accuracy.top1 ? accuracy.top1 : accuracy.agreement;
+    const auto rate = taskRate(accuracy);
+    return rate ? std::optional(rate->value) : std::nullopt;
 }
-const char* plottedName(const Accuracy& accuracy) { return accuracy.top1 ? "top-1" : "agreement"; }
+const char* plottedName(const Accuracy& accuracy) {
+    const auto rate = taskRate(accuracy);
+    return rate ? rate->title : "";
+}
 
 std::string pathPlot(const std::vector<AccuracyStep>& path) {
     constexpr double kRow = 26, kNames = 190, kNumbers = 150;

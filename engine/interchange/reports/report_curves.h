@@ -9,9 +9,10 @@
 
 namespace quantloupe {
 
-/// Returns the plotted rate: top-1, without labels the agreement with the float network, otherwise nothing.
+/// Returns the plotted rate: mAP, mIoU or top-1, without labels the agreement with the float network,
+/// otherwise nothing.
 std::optional<double> plottedRate(const Accuracy& accuracy);
-/// "top-1" or "agreement".
+/// "mAP", "mIoU", "top-1" or "agreement".
 const char* plottedName(const Accuracy& accuracy);
 
 /// One bar per step, each with its accuracy loss. Empty without rates.

@@ -5,6 +5,7 @@
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "interchange/aimet/encodings_json.h"
+#include "interchange/reports/class_report.h"
 #include "interchange/reports/csv.h"
 #include "interchange/reports/html_report.h"
 #include "interchange/reports/report_curves.h"
@@ -32,12 +33,20 @@ OrderedJson numberOrNull(const std::optional<double>& value) {
 
 OrderedJson accuracyJson(const std::optional<Accuracy>& accuracy) {
     if (!accuracy) return nullptr;
-    return {{"samples", accuracy->samples},
-            {"top1", numberOrNull(accuracy->top1)},
-            {"top5", numberOrNull(accuracy->top5)},
-            {"agreement", numberOrNull(accuracy->agreement)},
-            {"sqnr_db", numberOrNull(accuracy->sqnrDb)},
-            {"max_abs_diff", numberOrNull(accuracy->maxAbsDiff)}};
+    OrderedJson json = {{"samples", accuracy->samples},
+                        {"top1", numberOrNull(accuracy->top1)},
+                        {"top5", numberOrNull(accuracy->top5)},
+                        {"agreement", numberOrNull(accuracy->agreement)},
+                        {"sqnr_db", numberOrNull(accuracy->sqnrDb)},
+                        {"max_abs_diff", numberOrNull(accuracy->maxAbsDiff)}};
+    const auto add = [&](const char* key, const std::optional<double>& value) {
+        if (value) json[key] = *value;
+    };
+    add("map", accuracy->map);
+    add("map50", accuracy->map50);
+    add("miou", accuracy->miou);
+    add("pixel_accuracy", accuracy->pixelAccuracy);
+    return json;
 }
 
 std::string percent(const std::optional<double>& rate) {
@@ -46,6 +55,11 @@ std::string percent(const std::optional<double>& rate) {
 
 std::string accuracyRow(const char* name, const std::optional<Accuracy>& a) {
     if (!a) return {};
+    if (a->map || a->miou)
+        return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
+                           a->samples, percent(a->map ? a->map : a->miou),
+                           percent(a->map ? a->map50 : a->pixelAccuracy),
+                           a->sqnrDb ? reportNumber(a->sqnrDb) + " dB" : "\u2013");
     return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
                        a->samples, percent(a->top1), percent(a->top5), percent(a->agreement),
                        a->sqnrDb ? reportNumber(a->sqnrDb) + " dB" : "\u2013");
@@ -165,6 +179,7 @@ ExportResult writeJsonReport(const ExportSource& source) {
             list.push_back({{"name", step.name}, {"accuracy", accuracyJson(step.accuracy)}});
         return list;
     };
+    json.update(classesJson(e));
     json["accuracy_path"] = steps(source.path);
     json["history"] = steps(source.history);
     json["counts"] = {{"quantized", e.counts.quantized},
@@ -216,9 +231,10 @@ std::string htmlReport(const ExportSource& source, bool paper) {
     if (e.quantized) {
         text += "<h2>Accuracy</h2>\n";
         if (e.randomInputs) text += "<p>Evaluated on random inputs, not on real data.</p>\n";
-        text +=
-            "<table>\n<tr><th></th><th>samples</th><th>top-1</th><th>top-5</th><th>agreement</th><th>SQNR</"
-            "th></tr>\n";
+        const char* columns = e.quantized->map    ? "<th>mAP@50:95</th><th>mAP@50</th>"
+                              : e.quantized->miou ? "<th>mIoU</th><th>pixel accuracy</th>"
+                                                  : "<th>top-1</th><th>top-5</th><th>agreement</th>";
+        text += fmt::format("<table>\n<tr><th></th><th>samples</th>{}<th>SQNR</th></tr>\n", columns);
         text += accuracyRow("float", e.floating) + accuracyRow("after the transforms", e.prepared) +
                 accuracyRow("quantized", e.quantized) + "</table>\n";
     } else {
@@ -227,6 +243,7 @@ std::string htmlReport(const ExportSource& source, bool paper) {
     const auto plot = [&](const char* heading, const std::string& svg) {
         if (!svg.empty()) text += fmt::format("<h2>{}</h2>\n{}", heading, svg);
     };
+    text += classesHtml(e);
     plot("Accuracy loss by step", pathPlot(source.path));
     plot("Accuracy history", historyPlot(source.history));
     plot("Layer sensitivity", sensitivityPlot(source.layers));

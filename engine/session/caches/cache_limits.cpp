@@ -50,7 +50,9 @@ std::size_t bytesOf(const CalibratedGraph& graph, Distributions& seen) {
     return bytes;
 }
 
-std::size_t bytesOf(const NetworkOutputs& outputs) { return outputs.values.capacity() * sizeof(float); }
+std::size_t bytesOf(const NetworkOutputs& outputs) {
+    return outputs.values.capacity() * sizeof(float) + outputs.records.bytes();
+}
 
 std::size_t bytesOf(const ChannelMaxima& maxima) {
     std::size_t bytes = 0;

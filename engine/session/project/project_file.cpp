@@ -45,6 +45,10 @@ Json toJson(const Accuracy& accuracy) {
     put(json, "agreement", accuracy.agreement);
     put(json, "sqnr_db", accuracy.sqnrDb);
     put(json, "max_abs_diff", accuracy.maxAbsDiff);
+    put(json, "map", accuracy.map);
+    put(json, "map50", accuracy.map50);
+    put(json, "miou", accuracy.miou);
+    put(json, "pixel_accuracy", accuracy.pixelAccuracy);
     return json;
 }
 
@@ -129,6 +133,14 @@ std::string projectToJson(const Project& project, const fs::path& file) {
     json["model"]["layers"] = std::move(layers);
     json["data"] = {{"evaluation", storedPath(project.data, file)},
                     {"calibration", storedPath(project.calibration, file)}};
+    if (project.task != TaskSettings{}) {
+        Json& task = json["data"]["task"];
+        task = {{"task", kTaskNames[static_cast<std::size_t>(project.task.task)]},
+                {"labels", storedPath(project.task.labels, file)},
+                {"class_names", storedPath(project.task.classNames, file)},
+                {"decoder", project.task.decoder},
+                {"category_index", kCategoryIndexNames[static_cast<std::size_t>(project.task.categories)]}};
+    }
     if (project.preprocess) json["data"]["preprocess"] = Json::parse(preprocessToJson(*project.preprocess));
     json["config"] = Json::parse(configToJson(project.config));
     json["history"] = Json::array();

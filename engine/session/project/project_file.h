@@ -16,6 +16,7 @@
 #include "base/version.h"
 #include "config/quantization_config.h"
 #include "data/preprocess.h"
+#include "data/task_settings.h"
 #include "results/evaluation.h"
 #include "session/caches/layer_signature.h"
 
@@ -52,6 +53,7 @@ struct Project {
     std::vector<LayerSignature> layers;       ///< of the model, in graph order
     std::filesystem::path data, calibration;  ///< may be empty
     std::optional<Preprocess> preprocess;     ///< empty: from the preprocessing file next to the model
+    TaskSettings task;                        ///< labels of the evaluation data, and the decoder
     QuantizationConfig config;
     std::vector<MeasuredConfig> history;  ///< oldest first, each version once
     std::string baseline;                 ///< version of the pinned configuration; empty: none

@@ -90,6 +90,10 @@ Accuracy readAccuracy(ObjectReader reader) {
     accuracy.agreement = number(reader, "agreement");
     accuracy.sqnrDb = number(reader, "sqnr_db");
     accuracy.maxAbsDiff = number(reader, "max_abs_diff");
+    accuracy.map = number(reader, "map");
+    accuracy.map50 = number(reader, "map50");
+    accuracy.miou = number(reader, "miou");
+    accuracy.pixelAccuracy = number(reader, "pixel_accuracy");
     if (const Json* interval = reader.find("top1_interval")) {
         if (!interval->is_array() || interval->size() != 2 || !(*interval)[0].is_number() ||
             !(*interval)[1].is_number())
@@ -99,6 +103,26 @@ Accuracy readAccuracy(ObjectReader reader) {
     }
     reader.finish();
     return accuracy;
+}
+
+template <typename Enum, std::size_t N>
+Choices<Enum> choicesOf(const std::array<std::string_view, N>& names) {
+    Choices<Enum> choices;
+    for (std::size_t i = 0; i < N; ++i) choices.available.emplace_back(names[i], static_cast<Enum>(i));
+    return choices;
+}
+
+TaskSettings readTask(ObjectReader reader, const fs::path& file) {
+    static const Choices<Task> kTasks = choicesOf<Task>(kTaskNames);
+    static const Choices<CategoryIndex> kIndices = choicesOf<CategoryIndex>(kCategoryIndexNames);
+    TaskSettings task;
+    reader.choice("task", task.task, kTasks);
+    task.labels = resolvedPath(reader, "labels", file);
+    task.classNames = resolvedPath(reader, "class_names", file);
+    reader.text("decoder", task.decoder);
+    reader.choice("category_index", task.categories, kIndices);
+    reader.finish();
+    return task;
 }
 
 MeasuredConfig readMeasured(ObjectReader reader) {
@@ -185,6 +209,7 @@ Project projectFromJson(std::string_view text, const fs::path& file) {
     ObjectReader data = reader.object("data");
     project.data = resolvedPath(data, "evaluation", file);
     project.calibration = resolvedPath(data, "calibration", file);
+    if (data.find("task") != nullptr) project.task = readTask(data.object("task"), file);
     if (const Json* preprocess = data.find("preprocess"))
         project.preprocess =
             within("data.preprocess", [&] { return preprocessFromJson(preprocess->dump()); });

@@ -17,10 +17,10 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
         spec.kernels = impl.kernels;
         ResumeOptions resume = impl.resumeOptions(graph);
         resume.keep = false;
-        NetworkOutputs outputs;
-        outputs.task = impl.part.whole();
-        runOutputs(resumedProgram(std::move(spec), resume, batches.chunks(), 0, batches.chunks()),
+        NetworkOutputs outputs = impl.emptyOutputs();
+        runOutputs(resumedProgram(spec, resume, batches.chunks(), 0, batches.chunks()),
                    impl.part.endsOf(*graph), batches, 0, batches.chunks(), control, outputs);
+        impl.judgeSamples(outputs, batches.samples(), spec, cancel);
         return outputs;
     };
     const auto ends = [&](const GraphPtr& graph) { return impl.part.endsOf(*graph); };
@@ -31,7 +31,8 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     std::vector<AccuracyStep> steps;
     const NetworkOutputs reference = floating(impl.model.graph);
     const auto add = [&](const char* name, const NetworkOutputs& outputs) {
-        steps.push_back({name, accuracyOf(outputs, reference, *impl.evaluationData, batches.samples())});
+        steps.push_back({name, accuracyOf(outputs, reference, *impl.evaluationData, impl.judge.get(),
+                                          batches.samples())});
     };
     add("float", reference);
 

@@ -79,8 +79,9 @@ std::string EvaluatedPart::notice(const Graph& source) const {
         unavailable.size(), source.nodeCount(), cause, frontier.size(), frontier.size() == 1 ? "" : "s");
 }
 
-std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
-                                         const std::vector<std::size_t>& order, const CancelToken& cancel) {
+void runBySample(const ProgramSpec& spec, const SampleBatches& batches, std::size_t begin, std::size_t end,
+                 const CancelToken& cancel,
+                 const std::function<void(std::size_t sample, const std::vector<ConstantPtr>&)>& use) {
     const Graph& graph = *spec.graph;
     // The program of the evaluated part observes the tensors that the rest of the network or an output needs.
     ProgramSpec front = spec;
@@ -98,14 +99,25 @@ std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBa
     front.observed.assign(read.begin(), read.end());
     const auto program = Program::compile(front);
 
-    std::vector<std::vector<ConstantPtr>> values(graph.outputs().size(),
-                                                 std::vector<ConstantPtr>(batches.samples()));
     Workspace workspace(program);
-    for (std::size_t sample = 0; sample < batches.samples(); ++sample) {
+    for (std::size_t sample = begin; sample < end; ++sample) {
         cancel.check();
         const auto inputs = batches.load(sample);
         for (std::size_t i = 0; i < inputs.size(); ++i) workspace.bind(graph.inputs()[i], inputs[i].data());
         workspace.run(cancel);
+        const auto valueOf = [&](TensorId tensor) {
+            if (ConstantPtr constant = program->constantValue(tensor)) return constant;
+            const TensorDesc& desc = program->desc(tensor);
+            std::vector<std::byte> bytes(desc.bytes());
+            if (!bytes.empty()) convertLayout(desc, workspace.data(tensor), Layout::Plain, bytes.data());
+            return Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
+        };
+        std::vector<ConstantPtr> values;
+        if (probe->unavailable().empty()) {
+            for (const TensorId output : graph.outputs()) values.push_back(valueOf(output));
+            use(sample, values);
+            continue;
+        }
         ProgramSpec rest = spec;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const TensorDesc& desc = spec.inputs.at(graph.inputs()[i]);
@@ -113,17 +125,23 @@ std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBa
                 Constant::fromBytes(desc.type, desc.dims, {inputs[i].begin(), inputs[i].end()});
         }
         rest.inputs.clear();
-        for (const TensorId tensor : read) {
-            const TensorDesc& desc = program->desc(tensor);
-            std::vector<std::byte> bytes(desc.bytes());
-            if (!bytes.empty()) convertLayout(desc, workspace.data(tensor), Layout::Plain, bytes.data());
-            rest.constants[tensor] = Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
-        }
+        for (const TensorId tensor : read) rest.constants[tensor] = valueOf(tensor);
         rest.observed.assign(graph.outputs().begin(), graph.outputs().end());
-        const auto end = Program::compile(std::move(rest));
-        for (std::size_t o = 0; o < values.size(); ++o)
-            values[o][order[sample]] = end->constantValue(graph.outputs()[o]);
+        const auto known = Program::compile(std::move(rest));
+        for (const TensorId output : graph.outputs()) values.push_back(known->constantValue(output));
+        use(sample, values);
     }
+}
+
+std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
+                                         const std::vector<std::size_t>& order, const CancelToken& cancel) {
+    const Graph& graph = *spec.graph;
+    std::vector<std::vector<ConstantPtr>> values(graph.outputs().size(),
+                                                 std::vector<ConstantPtr>(batches.samples()));
+    runBySample(spec, batches, 0, batches.samples(), cancel,
+                [&](std::size_t sample, const std::vector<ConstantPtr>& outputs) {
+                    for (std::size_t o = 0; o < values.size(); ++o) values[o][order[sample]] = outputs[o];
+                });
     std::vector<ConstantPtr> arrays;
     for (std::size_t o = 0; o < values.size(); ++o)
         arrays.push_back(joined(values[o], graph.tensor(graph.outputs()[o]).name));

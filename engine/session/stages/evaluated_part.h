@@ -5,6 +5,7 @@
 // such node is quantized and evaluated; accuracy is computed on the tensors at that frontier. Internal to
 // engine/session.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,10 +34,16 @@ struct EvaluatedPart {
 /// Returns the part that `program`, a partial program of the whole source graph, can evaluate.
 EvaluatedPart evaluatedPart(const Graph& source, const Program& program);
 
-/// Returns the outputs of the whole network, run sample by sample, including nodes that can only run once the
-/// values of their inputs are known. `spec` describes the network for batch size 1, and each batch of
-/// `batches` has one sample. Returns one array per graph output; the samples are concatenated along the first
-/// dimension. Throws Error naming the node that cannot run.
+/// Runs the whole network on the samples [begin, end), one by one, including nodes that can only run once the
+/// values of their inputs are known, and calls `use` with each sample's graph outputs. `spec` describes the
+/// network for batch size 1, and each batch of `batches` has one sample. Throws Error naming the node that
+/// cannot run.
+void runBySample(const ProgramSpec& spec, const SampleBatches& batches, std::size_t begin, std::size_t end,
+                 const CancelToken& cancel,
+                 const std::function<void(std::size_t sample, const std::vector<ConstantPtr>&)>& use);
+
+/// Returns the outputs of runBySample() for all samples. Returns one array per graph output; the samples are
+/// concatenated along the first dimension.
 std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
                                          const std::vector<std::size_t>& order, const CancelToken& cancel);
 

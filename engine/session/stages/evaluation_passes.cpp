@@ -32,7 +32,49 @@ void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, 
     accuracy.psnrDb = quality.psnrDb;
 }
 
+/// Converts `count` integers from the index `first` on.
+void integersToFloats(const std::vector<std::byte>& bytes, DataType type, std::size_t first, float* target,
+                      std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        std::int64_t wide = 0;
+        std::int32_t narrow = 0;
+        if (type == DataType::Int64)
+            std::memcpy(&wide, bytes.data() + (first + i) * sizeof wide, sizeof wide);
+        else
+            std::memcpy(&narrow, bytes.data() + (first + i) * sizeof narrow, sizeof narrow);
+        target[i] = static_cast<float>(type == DataType::Int64 ? wide : narrow);
+    }
+}
+
+/// Removes the dimension of the samples.
+Dims dimsOfSample(const TensorDesc& desc) {
+    Dims dims = desc.dims;
+    if (const auto axis = sampleDimension(desc)) dims[*axis] /= desc.samples.count;
+    if (!dims.empty() && dims[0] == 1) dims.erase(dims.begin());
+    return dims;
+}
+
 }  // namespace
+
+SampleOutputs sampleOutputs(const NetworkOutputs& outputs, const Graph& source, std::size_t sample) {
+    SampleOutputs result;
+    for (const TensorId output : source.outputs()) {
+        const TensorInfo& tensor = source.tensor(output);
+        result.shapes.push_back({tensor.name, tensor.type, {}});
+        result.values.emplace_back();
+    }
+    const float* row = outputs.row(sample);
+    const auto set = [&](std::size_t index, const TensorDesc& desc, std::size_t width) {
+        result.shapes[index].type = desc.type;
+        result.shapes[index].dims = dimsOfSample(desc);
+        result.values[index] = {result.shapes[index].dims, {row, width}};
+        row += width;
+    };
+    for (std::size_t c = 0; c < outputs.compared.size(); ++c)
+        set(outputs.compared[c], outputs.descs[c], outputs.widths[c]);
+    for (const auto& other : outputs.others) set(other.index, other.desc, other.width);
+    return result;
+}
 
 TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches) {
     const auto batch = static_cast<std::int64_t>(batches.batch());
@@ -47,6 +89,9 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
         std::string unfit;
         for (std::size_t o = 0; o < ends.size(); ++o) {
             const TensorDesc desc = outputDesc(bound.program->desc(ends[o]), batches);
+            const bool integer = desc.type == DataType::Int64 || desc.type == DataType::Int32;
+            if (outputs.integers && integer && desc.samples.runs == 1 && desc.count() > 0)
+                outputs.others.push_back({o, desc, desc.count() / batches.batch()});
             if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
                 unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
                                      desc.type == DataType::Float32 ? toString(desc.dims)
@@ -61,11 +106,13 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
             outputs.widths.push_back(desc.count() / batches.batch());
             outputs.rowWidth += outputs.widths.back();
         }
-        if (outputs.descs.empty())
+        if (outputs.descs.empty() && outputs.others.empty())
             fail(ErrorKind::Unsupported,
                  "no output can be compared because only float32 outputs that depend on the sample can: {}",
                  unfit);
-        outputs.values.resize(outputs.rowWidth * batches.samples());
+        outputs.stride = outputs.rowWidth;
+        for (const auto& other : outputs.others) outputs.stride += other.width;
+        outputs.values.resize(outputs.stride * batches.samples());
     }
     runChunks({bound}, batches, begin, end, control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
@@ -79,10 +126,22 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
                       const std::size_t present = batches.samplesIn(chunk);
                       const auto values = presentValues(outputs.descs[o], plain.data(), present, gathered);
                       for (std::size_t s = 0; s < present; ++s)
-                          std::memcpy(outputs.values.data() +
-                                          (chunk * batches.batch() + s) * outputs.rowWidth + column,
-                                      values.data() + s * width, width * sizeof(float));
+                          std::memcpy(
+                              outputs.values.data() + (chunk * batches.batch() + s) * outputs.stride + column,
+                              values.data() + s * width, width * sizeof(float));
                       column += width;
+                  }
+                  std::vector<std::byte> bytes;
+                  for (const auto& other : outputs.others) {
+                      bytes.resize(other.desc.bytes());
+                      convertLayout(other.desc, workspaces[0].data(ends[other.index]), Layout::Plain,
+                                    bytes.data());
+                      for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
+                          integersToFloats(
+                              bytes, other.desc.type, s * other.width,
+                              outputs.values.data() + (chunk * batches.batch() + s) * outputs.stride + column,
+                              other.width);
+                      column += other.width;
                   }
               });
     outputs.known = std::min(end * batches.batch(), batches.samples());
@@ -90,16 +149,18 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
 
 std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples) {
     std::vector<std::int32_t> classes;
-    if (!outputs.task || outputs.descs[0].dims.size() != 2 || outputs.widths[0] < 2) return classes;
+    if (!outputs.classifies()) return classes;
     for (std::size_t s = 0; s < samples; ++s)
         classes.push_back(judge(outputs.row(s), outputs.widths[0], std::nullopt).predicted);
     return classes;
 }
 
 Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
-                    std::size_t samples) {
+                    const TaskJudge* judging, std::size_t samples) {
     Accuracy accuracy;
     accuracy.samples = samples;
+    if (judging != nullptr && judging->labeled()) judging->measure(outputs.records, samples, accuracy);
+    if (outputs.descs.empty()) return accuracy;  // only integers
     DifferenceSums difference;
     for (std::size_t s = 0; s < samples; ++s)
         difference.add(reference.row(s), outputs.row(s), outputs.rowWidth);
@@ -109,8 +170,7 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
 
     // The first output contains classes if it is one vector per sample.
-    const bool classifies = outputs.task && outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
-    if (!classifies) return accuracy;
+    if (!outputs.classifies()) return accuracy;
     const bool labeled = dataset.hasLabels();
     std::size_t top1 = 0, top5 = 0, agreeing = 0;
     for (std::size_t s = 0; s < samples; ++s) {

@@ -8,24 +8,47 @@
 #include "analysis/task_metrics.h"
 #include "quantize/plan.h"
 #include "session/caches/resumable_run.h"
+#include "session/stages/task_judge.h"
 
 namespace quantloupe {
 
 /// The comparable outputs of a network for each sample: float32 outputs that depend on the sample. Others
 /// (indices of a TopK, anchors that are equal for all samples) are left out.
 struct NetworkOutputs {
-    bool task = true;                   ///< true: graph outputs; false: the frontier of the evaluated part
+    bool task = true;       ///< true: graph outputs; false: the frontier of the evaluated part
+    bool classes = true;    ///< false: the outputs are boxes or maps, even if they look like classes
+    bool integers = false;  ///< also store integer outputs, for the task's metric
     std::vector<std::size_t> compared;  ///< indices of the compared outputs; same size as descs and widths
     std::vector<TensorDesc> descs;      ///< of one batch
     std::vector<std::size_t> widths;    ///< elements per sample
     std::size_t rowWidth = 0;
-    std::vector<float> values;  ///< samples x rowWidth
+    /// An integer output that is stored after the compared ones, converted to float.
+    struct IntegerOutput {
+        std::size_t index = 0;
+        TensorDesc desc;
+        std::size_t width = 0;
+    };
+    std::vector<IntegerOutput> others;
+    std::size_t stride = 0;     ///< rowWidth and the widths of `others`
+    std::vector<float> values;  ///< samples x stride
     std::size_t known = 0;      ///< number of samples computed so far, from the first
     /// Values of the session's user metric, by Session::Impl::metricChanges and number of samples.
     std::map<std::pair<std::size_t, std::size_t>, double> userMetrics;
     bool complete(std::size_t samples) const { return known >= samples; }
-    const float* row(std::size_t sample) const { return values.data() + sample * rowWidth; }
+    const float* row(std::size_t sample) const { return values.data() + sample * stride; }
+    bool classifies() const {
+        return task && classes && !descs.empty() && descs[0].dims.size() == 2 && widths[0] > 1;
+    }
+    TaskRecords records;  ///< detection and segmentation: of the samples judged so far
 };
+
+/// Returns the shapes and the values of a sample of a network that is evaluated as a whole, one per graph
+/// output; outputs that are not stored have no values.
+struct SampleOutputs {
+    std::vector<OutputShape> shapes;
+    std::vector<SampleOutput> values;
+};
+SampleOutputs sampleOutputs(const NetworkOutputs& outputs, const Graph& source, std::size_t sample);
 
 /// Returns how an output splits into samples. If the data flow does not determine the sample dimension, which
 /// happens only in models with a fixed batch size above 1, it is the first dimension if its extent is the
@@ -37,9 +60,9 @@ TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches);
 void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
 
-/// Compares the first `samples` rows with the labels and with the reference.
+/// Compares the first `samples` rows with the labels and with the reference. `judge` may be null.
 Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
-                    std::size_t samples);
+                    const TaskJudge* judge, std::size_t samples);
 
 /// Returns the predicted class of each of the first `samples` rows; empty unless the first output is one
 /// vector per sample.

@@ -19,8 +19,7 @@ std::shared_ptr<const NetworkOutputs> Session::Impl::completeOutputs(const std::
     ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), observed);
     if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
     spec.kernels = kernels;
-    auto result = std::make_shared<NetworkOutputs>();
-    result->task = part.whole();
+    auto result = std::make_shared<NetworkOutputs>(emptyOutputs());
     runOutputs(Program::compile(std::move(spec)), observed, batches, 0, batches.chunks(), control, *result);
     return outputs.store(version, std::move(result));
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "session/session_impl.h"
+#include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
@@ -17,6 +18,66 @@ std::vector<SampleId> inDataOrder(const Session::Impl& session, const std::vecto
     std::sort(list.begin(), list.end(),
               [](const SampleId& a, const SampleId& b) { return a.index < b.index; });
     return list;
+}
+
+/// The samples whose own mAP or mIoU changed, the largest loss first.
+FlippedSamples changedScores(const Session::Impl& session, const Evaluation& evaluation) {
+    const std::vector<double>&before = evaluation.floatScores->samples, &after = evaluation.scores->samples;
+    const Dataset& data = *session.evaluationData;
+    FlippedSamples changed{{}, data.classNames(), after.size()};
+    for (std::size_t s = 0; s < after.size(); ++s) {
+        if (!(before[s] < after[s] || before[s] > after[s])) continue;  // also without labels
+        FlippedSample sample;
+        sample.sample = {session.order[s], data.sampleName(s)};
+        sample.kind = after[s] < before[s] ? FlippedSample::Kind::Broken : FlippedSample::Kind::Fixed;
+        sample.floatScore = before[s];
+        sample.quantizedScore = after[s];
+        changed.samples.push_back(std::move(sample));
+    }
+    std::stable_sort(changed.samples.begin(), changed.samples.end(), [](const auto& a, const auto& b) {
+        return *a.quantizedScore - *a.floatScore < *b.quantizedScore - *b.floatScore;
+    });
+    return changed;
+}
+
+/// All samples of a detector or a segmentation network without labels.
+FlippedSamples everySample(const Session::Impl& session) {
+    const Dataset& data = *session.evaluationData;
+    FlippedSamples all{{}, data.classNames(), data.size()};
+    for (std::size_t s = 0; s < data.size(); ++s) {
+        FlippedSample sample;
+        sample.sample = {session.order[s], data.sampleName(s)};
+        sample.floating = sample.quantized = -1;
+        all.samples.push_back(std::move(sample));
+    }
+    std::sort(all.samples.begin(), all.samples.end(),
+              [](const auto& a, const auto& b) { return a.sample.index < b.sample.index; });
+    return all;
+}
+
+/// The samples by index, with their classes.
+FlippedSamples describedSamples(const Session::Impl& session, const Evaluation& evaluation,
+                                const std::vector<std::size_t>& samples) {
+    const std::vector<std::int32_t>&floating = *evaluation.floatClasses, &quantized = *evaluation.classes;
+    if (floating.empty())
+        failInput("the network's first output is not a list of classes, so images have no predicted class");
+    const Dataset& data = *session.evaluationData;
+    FlippedSamples described{{}, data.classNames(), floating.size()};
+    for (const std::size_t s : samples) {
+        if (s >= floating.size()) continue;
+        FlippedSample sample;
+        sample.sample = {session.order[s], data.sampleName(s)};
+        sample.floating = floating[s];
+        sample.quantized = quantized[s];
+        if (const auto label = data.label(s)) sample.label = *label;
+        const bool rightBefore = sample.label == floating[s], rightAfter = sample.label == quantized[s];
+        if (rightBefore && !rightAfter) sample.kind = FlippedSample::Kind::Broken;
+        if (rightAfter && !rightBefore) sample.kind = FlippedSample::Kind::Fixed;
+        described.samples.push_back(std::move(sample));
+    }
+    std::sort(described.samples.begin(), described.samples.end(),
+              [](const auto& a, const auto& b) { return a.sample.index < b.sample.index; });
+    return described;
 }
 
 std::string inDecibels(const ConfigComparison& comparison) {
@@ -43,6 +104,19 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
     const Evaluation &a = *comparison.before, &b = *comparison.after;
     const double gain = b.quantized->sqnrDb.value_or(0.0) - a.quantized->sqnrDb.value_or(0.0);
     if (std::isfinite(gain)) comparison.sqnrGain = gain;
+    if (const auto graded = a.scores ? compareEvaluations(a, b) : std::nullopt) {
+        std::vector<std::size_t> better, worse;
+        for (std::size_t s = 0; s < a.scores->samples.size(); ++s) {
+            const double change = b.scores->samples[s] - a.scores->samples[s];
+            if (change > 0) better.push_back(s);
+            if (change < 0) worse.push_back(s);
+        }
+        comparison.paired = graded;
+        comparison.fixed = inDataOrder(impl, better);
+        comparison.broken = inDataOrder(impl, worse);
+        comparison.text = describe(*graded);
+        return comparison;
+    }
     if (a.classes->empty() || a.classes->size() != b.classes->size()) {
         comparison.text = inDecibels(comparison);
         return comparison;
@@ -59,25 +133,20 @@ FlippedSamples flippedSamples(Session& session, const QuantizationConfig& config
     Session::Impl& impl = session.internal();
     impl.requireData();
     const EvaluationPtr evaluation = session.evaluate(config, Depth::Accuracy, {}, cancel);
-    const auto outputs = impl.completeOutputs(nullptr, {impl.workers, cancel, {}});
-    const std::vector<std::int32_t> floating = classesOf(*outputs, impl.evaluationBatches->samples());
-    if (floating.empty())
-        failInput("the network's first output is not a list of classes, so images have no predicted class");
-    const std::vector<std::int32_t>& quantized = *evaluation->classes;
-    const Dataset& data = *impl.evaluationData;
-    FlippedSamples flipped{{}, data.classNames(), floating.size()};
-    for (std::size_t s = 0; s < floating.size(); ++s) {
-        if (floating[s] == quantized[s]) continue;
-        FlippedSample sample{
-            {impl.order[s], data.sampleName(s)}, FlippedSample::Kind::Other, {}, floating[s], quantized[s]};
-        if (const auto label = data.label(s)) sample.label = *label;
-        if (sample.label == floating[s]) sample.kind = FlippedSample::Kind::Broken;
-        if (sample.label == quantized[s]) sample.kind = FlippedSample::Kind::Fixed;
-        flipped.samples.push_back(std::move(sample));
-    }
-    std::sort(flipped.samples.begin(), flipped.samples.end(),
-              [](const auto& a, const auto& b) { return a.sample.index < b.sample.index; });
-    return flipped;
+    if (evaluation->scores) return changedScores(impl, *evaluation);
+    if (impl.judge) return everySample(impl);
+    std::vector<std::size_t> changed;
+    const std::vector<std::int32_t>&floating = *evaluation->floatClasses, &quantized = *evaluation->classes;
+    for (std::size_t s = 0; s < floating.size(); ++s)
+        if (floating[s] != quantized[s]) changed.push_back(s);
+    return describedSamples(impl, *evaluation, changed);
+}
+
+FlippedSamples chosenSamples(Session& session, const QuantizationConfig& config,
+                             const std::vector<std::size_t>& samples, const CancelToken& cancel) {
+    session.internal().requireData();
+    return describedSamples(session.internal(), *session.evaluate(config, Depth::Accuracy, {}, cancel),
+                            samples);
 }
 
 }  // namespace quantloupe

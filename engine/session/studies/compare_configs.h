@@ -20,7 +20,7 @@ struct SampleId {
 
 struct ConfigComparison {
     EvaluationPtr before, after;
-    std::optional<PairedComparison> paired;  ///< only if the outputs are classes
+    std::optional<PairedComparison> paired;  ///< only with classes, or labels for detection or segmentation
     std::vector<SampleId> fixed, broken;     ///< likewise, by index
     /// Output SQNR after - before, in dB; empty if either is infinite.
     std::optional<double> sqnrGain;
@@ -32,26 +32,33 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
                                 const QuantizationConfig& after, const EvaluationObserver& observer = {},
                                 const CancelToken& cancel = {});
 
-/// A sample whose predicted class differs from that of the float network.
+/// A sample whose predicted class differs from that of the float network, or whose own mAP or mIoU does.
 struct FlippedSample {
     enum class Kind {
-        Broken,  ///< right in float, wrong quantized
-        Fixed,   ///< wrong in float, right quantized
+        Broken,  ///< right in float, wrong quantized; or a worse score
+        Fixed,   ///< wrong in float, right quantized; or a better score
         Other,   ///< wrong in both, or there is no label
     };
     SampleId sample;
     Kind kind = Kind::Other;
-    std::optional<std::int32_t> label;  ///< the label, if there is one
-    std::int32_t floating = 0, quantized = 0;
+    std::optional<std::int32_t> label;                           ///< the label, if there is one
+    std::int32_t floating = 0, quantized = 0;                    ///< -1: the outputs are not classes
+    std::optional<double> floatScore = {}, quantizedScore = {};  ///< mAP or mIoU of this sample alone
 };
 
 struct FlippedSamples {
-    std::vector<FlippedSample> samples;   ///< by index
+    std::vector<FlippedSample> samples;   ///< by index; by change of the score
     std::vector<std::string> classNames;  ///< by class index; empty if there are none
     std::size_t evaluated = 0;
 };
 
-/// Needs data. Throws Error if the outputs are not classes; Cancelled.
+/// Describes these samples, whether their class changed or not. They are positions in Evaluation::classes.
+/// Throws Error as flippedSamples().
+FlippedSamples chosenSamples(Session& session, const QuantizationConfig& config,
+                             const std::vector<std::size_t>& samples, const CancelToken& cancel = {});
+
+/// Returns all samples of a detector or a segmentation network without labels. Needs data. Throws Error if
+/// the outputs are not classes and the task is not known; Cancelled.
 FlippedSamples flippedSamples(Session& session, const QuantizationConfig& config,
                               const CancelToken& cancel = {});
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/group_jackknife.h"
 #include "base/error.h"
 #include "config/layer_choices.h"
 #include "session/stopwatch.h"
@@ -153,8 +154,7 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
         return value;
     };
     if (accuracy.userMetric) return named("metric", *accuracy.userMetric);
-    if (accuracy.top1) return named("top1", *accuracy.top1);
-    if (accuracy.agreement) return named("agreement", *accuracy.agreement);
+    if (const auto rate = taskRate(accuracy)) return named(rate->name, rate->value);
     return named("sqnr_db", accuracy.sqnrDb.value_or(0.0));
 }
 
@@ -163,8 +163,37 @@ double metricGain(const Accuracy& before, const Accuracy& after) {
     return after.userMetric && after.lowerIsBetter ? -change : change;
 }
 
+namespace {
+
+/// Both accuracies must have the same kind of rate.
+std::optional<PairedComparison> compareScores(const std::optional<Accuracy>& before,
+                                              const std::shared_ptr<const TaskScores>& beforeScores,
+                                              const std::optional<Accuracy>& after,
+                                              const std::shared_ptr<const TaskScores>& afterScores) {
+    if (!before || !after || !beforeScores || !afterScores ||
+        beforeScores->samples.size() != afterScores->samples.size())
+        return std::nullopt;
+    const auto a = taskRate(*before), b = taskRate(*after);
+    if (!a || !b) return std::nullopt;
+    return compareGraded(a->value, *beforeScores, b->value, *afterScores);
+}
+
+}  // namespace
+
+std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation) {
+    if (evaluation.scores)
+        return compareScores(evaluation.floating, evaluation.floatScores, evaluation.quantized,
+                             evaluation.scores);
+    if (!evaluation.classes || !evaluation.floatClasses || !evaluation.rightClasses ||
+        evaluation.classes->empty())
+        return std::nullopt;
+    return comparePaired(findFlips(*evaluation.floatClasses, *evaluation.classes, *evaluation.rightClasses));
+}
+
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
     if (after.quantized && after.quantized->userMetric) return std::nullopt;
+    if (before.scores || after.scores)
+        return compareScores(before.quantized, before.scores, after.quantized, after.scores);
     if (!before.classes || !after.classes || !before.rightClasses || before.classes->empty() ||
         before.classes->size() != after.classes->size() ||
         before.rightClasses->size() != before.classes->size())

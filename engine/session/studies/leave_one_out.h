@@ -22,7 +22,7 @@ struct LayerEffect {
     double value = 0;                        ///< the metric with this layer changed
     double change = 0;                       ///< gain over the baseline on the same samples
     std::optional<double> sqnrDb;            ///< of the outputs, with this layer changed
-    std::optional<PairedComparison> paired;  ///< only if the outputs are classes
+    std::optional<PairedComparison> paired;  ///< with rates: top-1, agreement, mAP or mIoU
     std::size_t samples = 0;                 ///< number of samples used
     /// The layer whose scale this one passes on. The two were measured together, and this entry repeats the
     /// other's results. Invalid: none.
@@ -30,8 +30,8 @@ struct LayerEffect {
 };
 
 struct LayerSweep {
-    /// "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes, "metric" for the
-    /// user's metric.
+    /// "map", "miou" or "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes,
+    /// "metric" for the user's metric.
     std::string metric;
     double baseline = 0;
     std::optional<double> baselineSqnrDb;
@@ -56,8 +56,10 @@ LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const 
 double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
 /// Returns by how much the task's metric is better after a change.
 double metricGain(const Accuracy& before, const Accuracy& after);
-/// Compares two evaluations on the same samples; empty unless both have classes for the same number of
-/// samples, and with a user's metric.
+/// Compares two evaluations on the same samples; empty with a user's metric, and unless both have classes, or
+/// scores of a detector or a segmentation, for the same number of samples.
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
+/// Compares the float network with the quantized one: the change that quantization causes.
+std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation);
 
 }  // namespace quantloupe

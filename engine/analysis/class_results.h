@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Results of each class: accuracy of a classifier, average precision of a detector, IoU of a segmentation;
+// and which classes a classifier confuses.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/evaluation.h"
+
+namespace quantloupe {
+
+struct ClassResult {
+    std::size_t index = 0;
+    std::string name;                    ///< the index if there is no name
+    std::size_t labels = 0;              ///< samples, boxes or pixels with this label
+    double floating = 0, quantized = 0;  ///< 0 to 1
+    double change() const { return quantized - floating; }
+};
+
+struct ClassResults {
+    std::string metric;                ///< "accuracy", "ap", "iou"; empty: the data has no labels
+    std::vector<ClassResult> classes;  ///< those that have labels, by index
+};
+ClassResults classResults(const Evaluation& evaluation);
+
+/// Samples with one label and one predicted class.
+struct ConfusionCell {
+    std::int32_t label = 0, predicted = 0;
+    std::vector<std::size_t> floating, quantized;  ///< samples in the order of Evaluation::classes
+};
+/// Returns the cells that are not empty, by label and then by predicted class. Empty without labels or
+/// without classes.
+std::vector<ConfusionCell> confusionCells(const Evaluation& evaluation);
+
+/// Name of a class: its index if it has no name.
+std::string classNameOf(const Evaluation& evaluation, std::int32_t index);
+
+}  // namespace quantloupe

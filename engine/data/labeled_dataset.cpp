@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/labeled_dataset.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "data/with_thousands.h"
+
+namespace quantloupe {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LabeledDataset : public Dataset {
+  public:
+    LabeledDataset(DatasetPtr dataset, std::shared_ptr<const TaskLabels> labels,
+                   std::vector<SampleAnnotation> annotations, std::vector<std::string> classNames)
+        : m_dataset(std::move(dataset)),
+          m_labels(std::move(labels)),
+          m_annotations(std::move(annotations)),
+          m_classNames(std::move(classNames)) {
+        VersionBuilder version;
+        version.add("labeled").add(m_dataset->version());
+        version.add(kTaskNames[static_cast<std::size_t>(m_labels->task)]).add(m_labels->settings.decoder);
+        version.add(kCategoryIndexNames[static_cast<std::size_t>(m_labels->settings.categories)]);
+        for (const std::string& name : m_classNames) version.add(name);
+        for (const Category& category : m_labels->categories) version.add(category.id).add(category.name);
+        for (const SampleAnnotation& annotation : m_annotations) add(version, annotation);
+        m_version = version.finish();
+    }
+
+    std::size_t size() const override { return m_dataset->size(); }
+    std::vector<SampleTensor> sample(std::size_t index) const override { return m_dataset->sample(index); }
+    std::string sampleName(std::size_t index) const override { return m_dataset->sampleName(index); }
+    std::optional<int> label(std::size_t index) const override { return m_dataset->label(index); }
+    const std::vector<std::string>& classNames() const override { return m_classNames; }
+    std::shared_ptr<const TaskLabels> taskLabels() const override { return m_labels; }
+    const SampleAnnotation* annotation(std::size_t index) const override {
+        return m_annotations.empty() ? nullptr : &m_annotations[index];
+    }
+    std::string description() const override {
+        std::string text = m_dataset->description();
+        if (m_labels->task == Task::Detection && m_labels->labeled) {
+            std::size_t boxes = 0;
+            for (const SampleAnnotation& annotation : m_annotations) boxes += annotation.boxes.size();
+            text += fmt::format(" with {} labeled boxes", withThousands(boxes));
+        } else if (m_labels->labeled) {
+            text += " with label images";
+        }
+        return text;
+    }
+    Version version() const override { return m_version; }
+
+  private:
+    static void add(VersionBuilder& version, const SampleAnnotation& annotation) {
+        version.add(annotation.image).add(annotation.width).add(annotation.height);
+        for (const LabeledBox& box : annotation.boxes) {
+            const double numbers[] = {box.x, box.y, box.width, box.height, box.area};
+            version.addBytes(numbers, sizeof numbers);
+            version.add(box.crowd).add(static_cast<std::uint64_t>(box.category));
+        }
+        if (annotation.labelImage.empty()) return;
+        requireRegularFile(annotation.labelImage);
+        const fs::directory_entry file(annotation.labelImage);
+        version.add(file.path().string()).add(static_cast<std::uint64_t>(file.file_size()));
+        version.add(file.last_write_time().time_since_epoch().count());
+    }
+
+    DatasetPtr m_dataset;
+    std::shared_ptr<const TaskLabels> m_labels;
+    std::vector<SampleAnnotation> m_annotations;
+    std::vector<std::string> m_classNames;
+    Version m_version;
+};
+
+/// Throws Error unless each of the samples of an array has labels.
+void requireOnePerRow(const Dataset& data, std::size_t labels, const char* what) {
+    if (labels != data.size())
+        failInput(
+            "the data has {} samples without file names but there are {} {}: they are matched by position, "
+            "so "
+            "their numbers must be equal",
+            data.size(), labels, what);
+}
+
+std::vector<SampleAnnotation> cocoAnnotations(const Dataset& data, CocoFile file, bool named) {
+    std::vector<SampleAnnotation> annotations;
+    if (!named) {
+        requireOnePerRow(data, file.images.size(), "images in the file");
+        for (CocoFile::Labeled& image : file.images) annotations.push_back(std::move(image.annotation));
+        return annotations;
+    }
+    std::unordered_map<std::string, const SampleAnnotation*> byPath;
+    for (const CocoFile::Labeled& image : file.images) byPath.emplace(image.fileName, &image.annotation);
+    for (std::size_t s = 0; s < data.size(); ++s) {
+        const std::string name = data.sampleName(s);
+        auto found = byPath.find(name);
+        if (found == byPath.end()) found = byPath.find(fs::path(name).filename().generic_string());
+        if (found == byPath.end())
+            failInput(
+                "no image of the file has the file_name '{}': every image of the data needs an entry in "
+                "'images', even without objects",
+                name);
+        annotations.push_back(*found->second);
+    }
+    return annotations;
+}
+
+std::vector<SampleAnnotation> labelImages(const Dataset& data, const fs::path& folder, bool named) {
+    std::vector<SampleAnnotation> annotations(data.size());
+    for (std::size_t s = 0; s < data.size(); ++s) annotations[s].image = static_cast<std::int64_t>(s);
+    if (!named) {
+        std::vector<fs::path> files;
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+            if (entry.path().extension() == ".png") files.push_back(entry.path());
+        std::sort(files.begin(), files.end());
+        requireOnePerRow(data, files.size(), ".png files in the folder");
+        for (std::size_t s = 0; s < files.size(); ++s) annotations[s].labelImage = files[s];
+        return annotations;
+    }
+    for (std::size_t s = 0; s < data.size(); ++s) {
+        const fs::path name = fs::path(data.sampleName(s)).replace_extension(".png");
+        fs::path file = folder / name;
+        if (!fs::exists(file)) file = folder / name.filename();
+        if (!fs::exists(file))
+            failInput("there is no label image '{}' for the image '{}'", name.string(), data.sampleName(s));
+        annotations[s].labelImage = file;
+    }
+    return annotations;
+}
+
+bool hasFileNames(const Dataset& data) {
+    if (data.size() == 0) return false;
+    const std::string extension = fs::path(data.sampleName(0)).extension().string();
+    return !extension.empty();
+}
+
+DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) {
+    auto labels = std::make_shared<TaskLabels>();
+    labels->settings = settings;
+    labels->task = settings.task;
+    const bool named = hasFileNames(*dataset);
+    if (named) labels->preprocess = preprocess;
+    std::vector<SampleAnnotation> annotations;
+    std::vector<std::string> names = dataset->classNames();
+    if (!settings.labels.empty()) {
+        if (!fs::exists(settings.labels)) fail(ErrorKind::Io, "there is no such file or folder");
+        const bool folder = fs::is_directory(settings.labels);
+        const Task task = folder ? Task::Segmentation : Task::Detection;
+        if (settings.task != Task::Automatic && settings.task != task)
+            failInput("a {} contains labels for {}, not for {}",
+                      folder ? "folder of label images" : "COCO file",
+                      kTaskNames[static_cast<std::size_t>(task)],
+                      kTaskNames[static_cast<std::size_t>(settings.task)]);
+        labels->task = task;
+        labels->labeled = true;
+        if (folder) {
+            annotations = labelImages(*dataset, settings.labels, named);
+        } else {
+            CocoFile file = readCoco(settings.labels);
+            labels->categories = file.categories;
+            names.clear();
+            for (const Category& category : file.categories) names.push_back(category.name);
+            annotations = cocoAnnotations(*dataset, std::move(file), named);
+        }
+    }
+    if (!settings.classNames.empty()) names = readClassNames(settings.classNames);
+    return std::make_shared<LabeledDataset>(std::move(dataset), std::move(labels), std::move(annotations),
+                                            std::move(names));
+}
+
+}  // namespace
+
+std::vector<std::string> readClassNames(const fs::path& path) {
+    constexpr std::uint64_t kMaxBytes = 1 << 24;
+    const std::string text = readFile(path, kMaxBytes);
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string line = text.substr(begin, end - begin);
+        if (line.ends_with('\r')) line.pop_back();
+        names.push_back(std::move(line));
+        begin = end + 1;
+    }
+    while (!names.empty() && names.back().empty()) names.pop_back();
+    if (names.empty()) failInput("class names '{}': the file contains no names", path.string());
+    return names;
+}
+
+DatasetPtr withTask(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) {
+    if (settings == TaskSettings{}) return dataset;
+    const std::string context = fmt::format("labels '{}'", settings.labels.string());
+    try {
+        return labeled(std::move(dataset), settings, preprocess);
+    } catch (Error& error) {
+        const std::string_view what = error.what();  // reading a file names it
+        if (!what.starts_with("labels '") && !what.starts_with("class names '") && !what.starts_with("'"))
+            error.addContext(context);
+        throw;
+    } catch (const fs::filesystem_error& error) {
+        throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))
+            .addContext(context);
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a network does, and the labels that its outputs are compared with.
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace quantloupe {
+
+enum class Task { Automatic, Classification, Detection, Segmentation };
+
+/// How the class indices of a detector relate to the categories of a COCO file.
+enum class CategoryIndex {
+    Automatic,  ///< as the decoder says, unless the number of classes shows otherwise
+    Position,   ///< class k is the category with the k-th smallest id (YOLO)
+    Id,         ///< class k is the category with the id k (torchvision, DETR)
+};
+
+struct TaskSettings {
+    Task task = Task::Automatic;
+    std::filesystem::path labels;      ///< COCO JSON or folder of label images; empty: labels of the data
+    std::filesystem::path classNames;  ///< text file with one name per line; empty: none
+    std::string decoder;               ///< of analysis/box_decoders.h; empty: chosen by the outputs
+    CategoryIndex categories = CategoryIndex::Automatic;
+    bool operator==(const TaskSettings&) const = default;
+};
+
+/// The names in options and files, in the order of the values.
+inline constexpr std::array<std::string_view, 4> kTaskNames = {"auto", "classification", "detection",
+                                                               "segmentation"};
+inline constexpr std::array<std::string_view, 3> kCategoryIndexNames = {"auto", "position", "id"};
+
+}  // namespace quantloupe

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/task_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/group_jackknife.h"
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
+
+/// Moves a box from the network's input to the original image.
+void toOriginal(Detection& box, const ImageGeometry& geometry) {
+    box.x = (box.x - geometry.offsetX) / geometry.scaleX;
+    box.y = (box.y - geometry.offsetY) / geometry.scaleY;
+    box.width /= geometry.scaleX;
+    box.height /= geometry.scaleY;
+}
+
+void clip(Detection& box, int width, int height) {
+    const double left = std::clamp(box.x, 0.0, static_cast<double>(width));
+    const double top = std::clamp(box.y, 0.0, static_cast<double>(height));
+    box.width = std::clamp(box.x + box.width, 0.0, static_cast<double>(width)) - left;
+    box.height = std::clamp(box.y + box.height, 0.0, static_cast<double>(height)) - top;
+    box.x = left;
+    box.y = top;
+}
+
+PixelCounts totalOf(std::span<const PixelCounts> counts) {
+    PixelCounts total;
+    for (const PixelCounts& one : counts) total.add(one);
+    return total;
+}
+
+}  // namespace
+
+std::size_t TaskRecords::bytes() const {
+    std::size_t sum = scores.capacity() * sizeof(double);
+    for (const ImageMatches& image : matches)
+        sum += image.detections.capacity() * sizeof(MatchedDetection) +
+               image.labels.capacity() * sizeof(std::uint32_t);
+    for (const PixelCounts& counts : pixels) sum += 3 * counts.both.capacity() * sizeof(std::uint64_t);
+    return sum;
+}
+
+std::shared_ptr<TaskJudge> TaskJudge::create(const Dataset& data, InputSize input) {
+    const auto labels = data.taskLabels();
+    if (!labels || (labels->task != Task::Detection && labels->task != Task::Segmentation)) return nullptr;
+    return std::shared_ptr<TaskJudge>(new TaskJudge(data, input));
+}
+
+TaskJudge::TaskJudge(const Dataset& data, InputSize input)
+    : m_data(data), m_labels(data.taskLabels()), m_input(input) {}
+
+ImageGeometry TaskJudge::geometry(int width, int height) const {
+    if (width <= 0 || height <= 0) return {};
+    if (m_labels->preprocess) return geometryOf(*m_labels->preprocess, width, height);
+    return {static_cast<double>(m_input.width) / width, static_cast<double>(m_input.height) / height, 0, 0};
+}
+
+void TaskJudge::choose(const std::vector<OutputShape>& shapes) {
+    if (m_chosen) return;
+    if (task() == Task::Segmentation) {
+        chooseMap(shapes);
+    } else {
+        m_decoder = chooseDecoder(shapes, m_input, m_labels->settings.decoder);
+        m_notice = fmt::format("boxes are decoded from {}", describe(m_decoder, shapes));
+        assignCategories();
+    }
+    m_chosen = true;
+}
+
+void TaskJudge::assignCategories() {
+    const std::vector<Category>& categories = m_labels->categories;
+    if (categories.empty()) return;
+    const std::size_t classes = m_decoder.outputs.classes;  // 0: unknown
+    const bool fitsPosition = classes == 0 || classes == categories.size();
+    const bool fitsId = categories.front().id >= 0 &&
+                        (classes == 0 || categories.back().id < static_cast<std::int64_t>(classes));
+    CategoryIndex index = m_labels->settings.categories;
+    if (index == CategoryIndex::Automatic) {
+        index = m_decoder.decoder->categories;
+        if (index == CategoryIndex::Position && !fitsPosition && fitsId) index = CategoryIndex::Id;
+        if (index == CategoryIndex::Id && !fitsId) index = CategoryIndex::Position;
+        if (index == CategoryIndex::Position && !fitsPosition)
+            failInput(
+                "the network has {} classes, but the labels have {} categories with ids up to {}: choose how "
+                "they belong together (--category-index), or another decoder (--decoder)",
+                classes, categories.size(), categories.back().id);
+    }
+    const bool byId = index == CategoryIndex::Id;
+    for (std::size_t c = 0; c < categories.size(); ++c) {
+        const std::int64_t key = byId ? categories[c].id : static_cast<std::int64_t>(c);
+        if (key >= 0 && key <= std::numeric_limits<std::int32_t>::max())
+            m_categoryOfClass[static_cast<std::int32_t>(key)] = static_cast<std::int32_t>(c);
+    }
+    m_notice += byId ? "; class k is the category with the id k"
+                     : fmt::format("; class k is the k-th of {} categories in the order of their ids, from 0",
+                                   categories.size());
+}
+
+void TaskJudge::chooseMap(const std::vector<OutputShape>& shapes) {
+    for (std::size_t o = 0; o < shapes.size(); ++o) {
+        Dims dims = shapes[o].dims;
+        while (dims.size() > 3 && dims.front() == 1) dims.erase(dims.begin());
+        if (dims.size() != 3 && dims.size() != 2) continue;
+        m_map = o;
+        m_classes = classesOfMap(dims);
+        m_notice = fmt::format("the classes of pixels are {} of '{}' {}",
+                               m_classes == 0 ? "the values" : "the largest channels", shapes[o].name,
+                               toString(shapes[o].dims));
+        return;
+    }
+    failInput("none of the outputs is a map of classes (N × C × H × W or N × H × W)");
+}
+
+TaskPrediction TaskJudge::predict(std::size_t sample, const std::vector<OutputShape>& shapes,
+                                  const std::vector<SampleOutput>& outputs, int width, int height) {
+    choose(shapes);
+    TaskPrediction prediction;
+    if (task() == Task::Segmentation) {
+        prediction.map = predictedClasses(outputs[m_map]);
+        return prediction;
+    }
+    const SampleAnnotation* annotation = m_data.annotation(sample);
+    if (annotation != nullptr) {
+        width = annotation->width;
+        height = annotation->height;
+    }
+    const ImageGeometry place = geometry(width, height);
+    for (Detection& detection : decodeBoxes(m_decoder, outputs, m_input)) {
+        if (!m_categoryOfClass.empty()) {
+            const auto category = m_categoryOfClass.find(detection.category);
+            if (category == m_categoryOfClass.end()) continue;  // "no object", or a class without category
+            detection.category = category->second;
+        }
+        toOriginal(detection, place);
+        if (m_decoder.decoder->clips && width > 0) clip(detection, width, height);
+        prediction.detections.push_back(detection);
+    }
+    return prediction;
+}
+
+LabelImage TaskJudge::labelMap(std::size_t sample, const LabelImage& like) const {
+    const SampleAnnotation* annotation = m_data.annotation(sample);
+    if (annotation == nullptr || annotation->labelImage.empty()) return {};
+    const LabelImage labels = readLabelImage(annotation->labelImage);
+    return resampledLabels(labels, geometry(labels.width, labels.height), m_input.width, m_input.height,
+                           like.width, like.height);
+}
+
+void TaskJudge::judge(const std::vector<OutputShape>& shapes, const std::vector<SampleOutput>& outputs,
+                      TaskRecords& records) {
+    const std::size_t sample = records.scores.size();
+    const TaskPrediction prediction = predict(sample, shapes, outputs);
+    if (task() == Task::Detection) {
+        records.matches.push_back(matchImage(*m_data.annotation(sample), prediction.detections));
+        const AveragePrecision own(std::span(&records.matches.back(), 1), m_labels->categories.size());
+        records.scores.push_back(AveragePrecision::map(own.byCategory()).value_or(kNoScore));
+        return;
+    }
+    records.pixels.push_back(countPixels(prediction.map, labelMap(sample, prediction.map), m_classes));
+    if (const PixelCounts& counts = records.pixels.back(); counts.beyond > 0)
+        failInput("the label image '{}' has {} pixels with classes beyond the network's {}; 255 is ignored",
+                  m_data.annotation(sample)->labelImage.string(), counts.beyond, m_classes);
+    records.scores.push_back(records.pixels.back().meanIou().value_or(kNoScore));
+}
+
+void TaskJudge::measure(const TaskRecords& records, std::size_t samples, Accuracy& accuracy) const {
+    samples = std::min(samples, records.scores.size());
+    if (task() == Task::Detection) {
+        const AveragePrecision precision(std::span(records.matches).first(samples),
+                                         m_labels->categories.size());
+        const auto categories = precision.byCategory();
+        accuracy.map = AveragePrecision::map(categories);
+        accuracy.map50 = AveragePrecision::map50(categories);
+        return;
+    }
+    const PixelCounts total = totalOf(std::span(records.pixels).first(samples));
+    accuracy.miou = total.meanIou();
+    accuracy.pixelAccuracy = total.accuracy();
+}
+
+TaskScores TaskJudge::scores(const TaskRecords& records, std::size_t samples) const {
+    samples = std::min(samples, records.scores.size());
+    const std::size_t groups = jackknifeGroups(samples);
+    TaskScores result;
+    result.samples.assign(records.scores.begin(),
+                          records.scores.begin() + static_cast<std::ptrdiff_t>(samples));
+    if (task() == Task::Detection) {
+        const AveragePrecision precision(std::span(records.matches).first(samples),
+                                         m_labels->categories.size());
+        for (const CategoryPrecision& category : precision.byCategory())
+            result.classes.push_back({category.category, category.labels, category.ap});
+        result.withoutGroup = precision.mapWithoutGroups(groups);
+        return result;
+    }
+    const PixelCounts total = totalOf(std::span(records.pixels).first(samples));
+    for (std::size_t c = 0; c < total.both.size(); ++c)
+        if (const auto iou = total.iou(c)) result.classes.push_back({c, total.labeled[c], *iou});
+    for (std::size_t g = 0; g < groups; ++g) {
+        PixelCounts rest = total;
+        for (std::size_t s = g; s < samples; s += groups) rest.subtract(records.pixels[s]);
+        result.withoutGroup.push_back(rest.meanIou().value_or(0));
+    }
+    return result;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Compares the outputs of a detector or a segmentation network with the labels of the data. Internal to
+// engine/session.
+
+#include <functional>
+#include <map>
+
+#include "analysis/box_decoders.h"
+#include "analysis/coco_metrics.h"
+#include "analysis/segmentation_metrics.h"
+#include "data/dataset.h"
+#include "results/evaluation.h"
+
+namespace quantloupe {
+
+/// What each sample contributes to the metric, from the first sample on.
+struct TaskRecords {
+    std::vector<ImageMatches> matches;  ///< detection
+    std::vector<PixelCounts> pixels;    ///< segmentation
+    std::vector<double> scores;         ///< mAP or mIoU of each sample alone; NaN without labels
+    std::size_t bytes() const;
+};
+
+/// The objects or classes that a network sees in a sample.
+struct TaskPrediction {
+    std::vector<Detection> detections;  ///< in pixels of the original image
+    LabelImage map;                     ///< segmentation, in the resolution of the output
+};
+
+class TaskJudge {
+  public:
+    /// Returns null if the task of the data is neither detection nor segmentation. `data` must outlive the
+    /// result.
+    static std::shared_ptr<TaskJudge> create(const Dataset& data, InputSize input);
+
+    Task task() const { return m_labels->task; }
+    bool labeled() const { return m_labels->labeled; }
+    const InputSize& input() const { return m_input; }
+    /// Which outputs are decoded and how; empty until the first sample.
+    const std::string& notice() const { return m_notice; }
+
+    /// Decodes the outputs of a sample. The first call chooses the decoder. `width` and `height` of the
+    /// original image are used if the labels do not contain them. Throws Error if no decoder fits.
+    TaskPrediction predict(std::size_t sample, const std::vector<OutputShape>& shapes,
+                           const std::vector<SampleOutput>& outputs, int width = 0, int height = 0);
+    /// Adds the next sample to the records.
+    void judge(const std::vector<OutputShape>& shapes, const std::vector<SampleOutput>& outputs,
+               TaskRecords& records);
+
+    /// Sets the metrics of the first `samples` records. Needs labels.
+    void measure(const TaskRecords& records, std::size_t samples, Accuracy& accuracy) const;
+    TaskScores scores(const TaskRecords& records, std::size_t samples) const;
+
+    /// Where an image of this size is in the network's input.
+    ImageGeometry geometry(int width, int height) const;
+    /// Labels of a sample in the resolution of `like`; empty without labels.
+    LabelImage labelMap(std::size_t sample, const LabelImage& like) const;
+
+  private:
+    TaskJudge(const Dataset& data, InputSize input);
+    void choose(const std::vector<OutputShape>& shapes);
+    void chooseMap(const std::vector<OutputShape>& shapes);
+    void assignCategories();
+
+    const Dataset& m_data;
+    std::shared_ptr<const TaskLabels> m_labels;
+    InputSize m_input;
+    ChosenDecoder m_decoder;                                 ///< detection
+    std::size_t m_map = 0;                                   ///< segmentation: index of the output
+    std::size_t m_classes = 0;                               ///< segmentation; 0: the output contains classes
+    std::map<std::int32_t, std::int32_t> m_categoryOfClass;  ///< empty: the class itself
+    std::string m_notice;
+    bool m_chosen = false;
+};
+
+}  // namespace quantloupe

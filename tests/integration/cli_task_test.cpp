@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes, confusion, detection and segmentation on the command line.
+#include <QDir>
+#include <QFile>
+#include <QImage>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "data/labeled_dataset.h"
+#include "session/stages/sample_divergence.h"
+#include "session/studies/task_predictions.h"
+#include "support/run_cli.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+
+namespace {
+
+QJsonObject document(const CliOutcome& outcome) {
+    return QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+}
+
+std::string numbers(int count, int seed) {
+    std::string text = "{";
+    for (int i = 0; i < count; ++i)
+        text += (i == 0 ? "" : ",") + std::to_string(std::sin(1.7 * (i + 1) * seed) * 1.5);
+    return text + "}";
+}
+
+/// RT-DETR of Ultralytics on images of 10 × 10 pixels.
+std::string detector() {
+    return textModelBytes(
+        "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,3,10,10] X) => (float[N,100,7] y) "
+        "<float[4,3,3,3] A = " +
+        numbers(108, 3) + ", float[7,4,3,3] B = " + numbers(252, 5) +
+        R"(, int64[3] rows = {0, 7, 100}> {
+        a = Conv<pads = [1, 1, 1, 1]>(X, A)
+        b = Relu(a)
+        c = Conv<pads = [1, 1, 1, 1]>(b, B)
+        d = Reshape(c, rows)
+        e = Transpose<perm = [0, 2, 1]>(d)
+        y = Sigmoid(e)
+    })");
+}
+
+}  // namespace
+
+class CliTaskTest : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    /// Twelve images of 20 × 10 pixels, which are letterboxed, a model, and labels that are what its float
+    /// network finds.
+    void makeDetection() const {
+        QDir().mkpath(path("images"));
+        for (int i = 0; i < 12; ++i) {
+            QImage image(20, 10, QImage::Format_RGB888);
+            for (int y = 0; y < 10; ++y)
+                for (int x = 0; x < 20; ++x)
+                    image.setPixelColor(
+                        x, y, QColor((x * 31 * (i + 1)) % 256, (y * 57 + i * 13) % 256, (x * y * 7) % 256));
+            QVERIFY(image.save(path(QStringLiteral("images/%1.png").arg(i, 2, 10, QLatin1Char('0')))));
+        }
+        writeFileAtomically(path("net.onnx").toStdString(), detector());
+        writeFileAtomically(path("net.preprocess.json").toStdString(),
+                            R"({"resize":[10,10],"fit":"letterbox"})");
+        Session session(loadModel(path("net.onnx").toStdString()));
+        const Preprocess preprocess = loadPreprocess(path("net.preprocess.json").toStdString());
+        const DatasetPtr images =
+            openDataset(path("images").toStdString(), inputSpecsOf(session.graph()), preprocess);
+        TaskSettings settings;
+        settings.task = Task::Detection;
+        session.setData(withTask(images, settings, preprocess), images);
+        nlohmann::json json = {
+            {"images", nlohmann::json::array()},
+            {"annotations", nlohmann::json::array()},
+            {"categories",
+             {{{"id", 1}, {"name", "cat"}}, {{"id", 2}, {"name", "dog"}}, {{"id", 3}, {"name", "owl"}}}}};
+        for (int i = 11; i >= 0; --i) {  // the order of the file is not that of the data
+            const std::string name = images->sampleName(static_cast<std::size_t>(i));
+            json["images"].push_back({{"id", i + 1}, {"file_name", name}, {"width", 20}, {"height", 10}});
+            for (const Detection& d :
+                 taskPredictions(session, {}, findSample(session, name), 20, 10).floating)
+                json["annotations"].push_back({{"image_id", i + 1},
+                                               {"category_id", d.category + 1},
+                                               {"bbox", {d.x, d.y, d.width, d.height}}});
+        }
+        writeFileAtomically(path("labels.json").toStdString(), json.dump());
+    }
+
+  private Q_SLOTS:
+    void initTestCase() { makeDetection(); }
+
+    /// The confusion matrix contains every sample once, and its diagonal is the top-1 accuracy.
+    void confusionAddsUp() {
+        QFile names(path("names.txt"));
+        QVERIFY(names.open(QFile::WriteOnly));
+        names.write("plane\ncar\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n");
+        names.close();
+        const CliOutcome outcome = runCli(
+            demoCommand("analyze MODEL --data VAL --calibration-data CALIBRATION --samples 200 --json") +
+            QStringList{"--class-names", path("names.txt")});
+        QVERIFY2(outcome.code == 0, outcome.text());
+        const QJsonObject json = document(outcome);
+        QCOMPARE(json["class_metric"].toString(), QStringLiteral("accuracy"));
+        const QJsonArray classes = json["classes"].toArray();
+        QCOMPARE(classes.size(), 10);
+        QCOMPARE(classes[9].toObject()["name"].toString(), QStringLiteral("truck"));
+        double samples = 0, rightFloat = 0, rightQuantized = 0;
+        for (const QJsonValue& one : classes) {
+            const double labels = one["labels"].toDouble();
+            samples += labels;
+            rightFloat += labels * one["float"].toDouble();
+            rightQuantized += labels * one["quantized"].toDouble();
+        }
+        QCOMPARE(samples, 200.0);
+        double all = 0, diagonal = 0, diagonalFloat = 0;
+        for (const QJsonValue& cell : json["confusion"].toArray()) {
+            all += cell["quantized"].toDouble();
+            if (cell["label"] != cell["predicted"]) continue;
+            diagonal += cell["quantized"].toDouble();
+            diagonalFloat += cell["float"].toDouble();
+        }
+        QCOMPARE(all, 200.0);
+        QVERIFY(std::abs(diagonal - rightQuantized) < 1e-9 && std::abs(diagonalFloat - rightFloat) < 1e-9);
+        QVERIFY(std::abs(diagonal / 200 - json["quantized"]["top1"].toDouble()) < 1e-12);
+        QVERIFY(std::abs(diagonalFloat / 200 - json["float"]["top1"].toDouble()) < 1e-12);
+    }
+
+    void detectionThroughTheCommandLine() {
+        const QStringList data = {"--data",
+                                  path("images"),
+                                  "--calibration-data",
+                                  path("images"),
+                                  "--labels",
+                                  path("labels.json"),
+                                  "--set",
+                                  "quantization.weight.bits=4"};
+        const CliOutcome outcome = runCli(QStringList{"analyze", path("net.onnx"), "--json"} + data);
+        QVERIFY2(outcome.code == 0, outcome.text());
+        const QJsonObject json = document(outcome);
+        QCOMPARE(json["float"]["map"].toDouble(), 1.0);
+        QCOMPARE(json["float"]["map50"].toDouble(), 1.0);
+        const double map = json["quantized"]["map"].toDouble();
+        QVERIFY(map > 0.02 && map < 0.999);
+        QCOMPARE(json["class_metric"].toString(), QStringLiteral("ap"));
+        QCOMPARE(json["classes"][0]["name"].toString(), QStringLiteral("cat"));
+        QVERIFY(!json.contains("confusion"));
+        QVERIFY(outcome.err.contains("as rt-detr"));
+
+        const CliOutcome text =
+            runCli(QStringList{"analyze", path("net.onnx"), "--classes", "--images"} + data);
+        QVERIFY2(text.code == 0, text.text());
+        QVERIFY(text.out.contains("mAP@50:95 100.00 %, mAP@50 100.00 %"));
+        QVERIFY(text.out.contains("owl"));
+        QVERIFY(text.out.contains("changed their own score"));
+
+        const CliOutcome check = runCli(
+            QStringList{"check", path("net.onnx"), "--max-drop", "0.5", "--markdown", path("check.md")} +
+            data);
+        QCOMPARE(check.code, 3);
+        QFile markdown(path("check.md"));
+        QVERIFY(markdown.open(QFile::ReadOnly));
+        const QString summary = QString::fromUtf8(markdown.readAll());
+        QVERIFY2(summary.contains("| mAP@50:95 | 100.00 % |"), qPrintable(summary));
+        QVERIFY2(summary.contains("| class | boxes | AP@50:95, float |"), qPrintable(summary));
+
+        const CliOutcome report =
+            runCli(QStringList{"export", path("net.onnx"), "--to", "html", "-o", path("report.html")} + data);
+        QVERIFY2(report.code == 0, report.text());
+        QFile html(path("report.html"));
+        QVERIFY(html.open(QFile::ReadOnly));
+        QVERIFY(QString::fromUtf8(html.readAll()).contains("<th>mAP@50:95</th>"));
+    }
+
+    /// The categories' ids instead of their positions: class 0 has no category, so it never counts.
+    void decoderAndCategoriesCanBeChosen() {
+        const QStringList data = {"analyze",      path("net.onnx"), "--json",
+                                  "--data",       path("images"),   "--calibration-data",
+                                  path("images"), "--labels",       path("labels.json")};
+        const CliOutcome byId = runCli(data + QStringList{"--category-index", "id"});
+        QVERIFY2(byId.code == 0, byId.text());
+        QVERIFY(document(byId)["float"]["map"].toDouble() < 0.5);
+        QVERIFY(byId.err.contains("class k is the category with the id k"));
+        const CliOutcome misfit = runCli(data + QStringList{"--decoder", "yolov8"});
+        QCOMPARE(misfit.code, 1);
+        QVERIFY2(misfit.err.contains("do not fit the decoder yolov8"), misfit.text());
+        const CliOutcome unknown = runCli(data + QStringList{"--decoder", "yolo"});
+        QCOMPARE(unknown.code, 2);
+        QVERIFY(unknown.err.contains("rt-detr-logits"));
+    }
+
+    void labelsNeedData() {
+        const CliOutcome outcome = runCli({"analyze", path("net.onnx"), "--labels", path("labels.json")});
+        QCOMPARE(outcome.code, 2);
+        QVERIFY2(outcome.err.contains("--data"), outcome.text());
+        const CliOutcome overwriting =
+            runCli({"export", path("net.onnx"), "--to", "html", "--data", path("images"), "--labels",
+                    path("labels.json"), "-o", path("labels.json")});
+        QCOMPARE(overwriting.code, 1);
+    }
+};
+
+QTEST_MAIN(CliTaskTest)
+#include "cli_task_test.moc"

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialogs/metric_program_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QProcess>
+
+#include "session/stages/user_metrics.h"
+#include "style/theme.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+/// As a shell would need it.
+QString quoted(const QString& text) {
+    static const QRegularExpression kPlain(QStringLiteral("^[\\w./=:,+-]+$"));
+    if (kPlain.match(text).hasMatch()) return text;
+    QString escaped = text;
+    return QLatin1Char('\'') + escaped.replace(QLatin1Char('\''), QStringLiteral("'\\''")) +
+           QLatin1Char('\'');
+}
+
+}  // namespace
+
+MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
+    : QDialog(parent), m_document(document) {
+    setWindowTitle(tr("Metric Program"));
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setSpacing(unit / 2);
+    auto* what = makeLabel(
+        tr("Your program reads the outputs of all evaluation samples from a .npz file and prints a number. "
+           "It runs twice: for the float and for the quantized network."),
+        "muted");
+    what->setWordWrap(true);
+    column->addWidget(what);
+    m_program = new QLineEdit;
+    m_program->setAccessibleName(tr("Program"));
+    auto* place = new QWidget;
+    auto* row = new QHBoxLayout(place);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(m_program, 1);
+    auto* choose = new QPushButton(tr("Choose\u2026"));
+    choose->setAutoDefault(false);
+    row->addWidget(choose);
+    column->addWidget(
+        makeRow(tr("Program"), place, tr("An executable file, such as a Python script with #!")));
+    m_arguments = new QLineEdit;
+    m_arguments->setAccessibleName(tr("Arguments"));
+    column->addWidget(
+        makeRow(tr("Arguments"), m_arguments, tr("Before the .npz file; quote arguments with spaces")));
+    column->addWidget(makeLabel(tr("This command will run with your permissions:"), "muted"));
+    m_command = makeLabel({}, "");
+    m_command->setFont(numberFont(font()));
+    m_command->setWordWrap(true);
+    m_command->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_command);
+    m_result = makeLabel({}, "muted");
+    m_result->setWordWrap(true);
+    m_result->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_result);
+    column->addStretch(1);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    m_run = buttons->addButton(tr("Run This Command"), QDialogButtonBox::ActionRole);
+    m_run->setAutoDefault(false);
+    column->addWidget(buttons);
+    setMinimumWidth(unit * 34);
+    connect(choose, &QPushButton::clicked, this, [this] {
+        const QString path = QFileDialog::getOpenFileName(this, tr("Metric Program"));
+        if (!path.isEmpty()) m_program->setText(path);
+    });
+    connect(m_program, &QLineEdit::textChanged, this, &MetricProgramDialog::refresh);
+    connect(m_arguments, &QLineEdit::textChanged, this, &MetricProgramDialog::refresh);
+    connect(m_run, &QPushButton::clicked, this, &MetricProgramDialog::run);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(&document, &Document::dataChanged, this, &MetricProgramDialog::refresh);
+    connect(document.job(), &EvaluationJob::queriesDropped, this, [this] {
+        if (!m_running) return;
+        m_running = false;
+        m_result->setText(tr("Stopped by another evaluation: run it again."));
+        refresh();
+    });
+    refresh();
+}
+
+void MetricProgramDialog::refresh() {
+    const QString program = m_program->text().trimmed();
+    QStringList words{quoted(program)};
+    for (const QString& argument : QProcess::splitCommand(m_arguments->text())) words << quoted(argument);
+    words << QStringLiteral("outputs.npz");
+    m_command->setText(program.isEmpty() ? tr("no program chosen") : words.join(QLatin1Char(' ')));
+    m_run->setEnabled(!program.isEmpty() && m_document.data().has_value() && !m_running);
+    if (!m_document.data()) m_result->setText(tr("Open evaluation data first."));
+}
+
+void MetricProgramDialog::run() {
+    UserMetric metric;
+    metric.program = m_program->text().trimmed().toStdString();
+    for (const QString& argument : QProcess::splitCommand(m_arguments->text()))
+        metric.arguments.push_back(argument.toStdString());
+    m_running = true;
+    m_result->setText(tr("Running\u2026"));
+    refresh();
+    m_document.job()->ask(
+        QStringLiteral("metric program"),
+        [this, metric, config = m_document.config()](Session& session,
+                                                     const CancelToken& cancel) -> std::function<void()> {
+            const UserMetricValues values = measureUserMetric(session, config, metric, cancel);
+            return [this, values] {
+                m_running = false;
+                m_result->setText(tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
+                refresh();
+            };
+        },
+        [this](const QString& refusal) {
+            m_running = false;
+            m_result->setText(sentence(refusal));
+            refresh();
+        });
+}
+
+}  // namespace quantloupe::ui

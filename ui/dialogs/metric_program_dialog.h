@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs the user's own metric program (analysis/user_metric.h) on the outputs of the float and the quantized
+// network. Shows the command first; nothing runs before the user says so.
+
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "document/document.h"
+
+namespace quantloupe::ui {
+
+class MetricProgramDialog : public QDialog {
+    Q_OBJECT
+  public:
+    explicit MetricProgramDialog(Document& document, QWidget* parent = nullptr);
+
+    QLineEdit* program() const { return m_program; }
+    QLineEdit* arguments() const { return m_arguments; }
+    QPushButton* runButton() const { return m_run; }
+    QString command() const { return m_command->text(); }
+    QString result() const { return m_result->text(); }
+
+  private:
+    void refresh();
+    void run();
+
+    Document& m_document;
+    QLineEdit *m_program, *m_arguments;
+    QLabel *m_command, *m_result;
+    QPushButton* m_run;
+    bool m_running = false;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/classes_panel.h"
+
+#include <QHeaderView>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+#include "document/metric.h"
+#include "style/theme.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+constexpr int kMostRows = 1000;  // of a matrix that can be drawn
+
+/// Sorts by its value instead of its text.
+class NumberItem : public QTableWidgetItem {
+  public:
+    NumberItem(const QString& text, double value) : QTableWidgetItem(text), m_value(value) {
+        setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+        setFlags(Qt::ItemIsSelectable | Qt::ItemIsEnabled);
+    }
+    bool operator<(const QTableWidgetItem& other) const override {
+        const auto* number = dynamic_cast<const NumberItem*>(&other);
+        return number != nullptr ? m_value < number->m_value : QTableWidgetItem::operator<(other);
+    }
+
+  private:
+    double m_value;
+};
+
+}  // namespace
+
+ConfusionView::ConfusionView(QWidget* parent) : QWidget(parent) {
+    setCursor(Qt::PointingHandCursor);
+    setAccessibleName(tr("Confusion matrix"));
+}
+
+void ConfusionView::setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names,
+                             bool quantized) {
+    m_cells = std::move(cells);
+    m_names = names;
+    m_quantized = quantized;
+    m_places.clear();
+    m_rowSums.clear();
+    for (std::size_t i = 0; i < m_cells.size(); ++i) {
+        m_places[{m_cells[i].label, m_cells[i].predicted}] = i;
+        m_rowSums[m_cells[i].label] += m_cells[i].quantized.size();
+    }
+    updateGeometry();
+    update();
+}
+
+const ConfusionCell* ConfusionView::cell(std::int32_t label, std::int32_t predicted) const {
+    const auto found = m_places.find({label, predicted});
+    return found == m_places.end() ? nullptr : &m_cells[found->second];
+}
+
+int ConfusionView::side() const {
+    const int unit = fontMetrics().height();
+    return m_names.size() <= 20 ? unit * 7 / 4 : m_names.size() <= 100 ? unit / 2 : 4;
+}
+
+QSize ConfusionView::sizeHint() const {
+    const int extent = static_cast<int>(std::min<std::size_t>(m_names.size(), kMostRows)) * side() + 1;
+    return {extent, extent};
+}
+
+const ConfusionCell* ConfusionView::cellAt(QPointF at) const {
+    return cell(static_cast<std::int32_t>(at.y() / side()), static_cast<std::int32_t>(at.x() / side()));
+}
+
+void ConfusionView::paintEvent(QPaintEvent*) {
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    const int size = side();
+    const bool numbers = size > fontMetrics().height();
+    painter.setFont(scaledFont(font(), 0.8));
+    painter.fillRect(QRect(QPoint(0, 0), sizeHint()), colors.soft);
+    for (const ConfusionCell& cell : m_cells) {
+        const QRect place(cell.predicted * size, cell.label * size, size, size);
+        const std::size_t count = m_quantized ? cell.quantized.size() : cell.floating.size();
+        const double share =
+            static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(1, m_rowSums[cell.label]));
+        const bool right = cell.label == cell.predicted;
+        const QColor fill =
+            blended(right ? colors.good : colors.error, colors.panel, std::min(1.0, 0.08 + 0.6 * share));
+        if (count > 0) painter.fillRect(place.adjusted(0, 0, -1, -1), fill);
+        if (!right && cell.quantized.size() > cell.floating.size()) {
+            painter.setPen(colors.error);
+            painter.drawRect(place.adjusted(0, 0, -2, -2));
+        }
+        if (numbers && count > 0) {
+            painter.setPen(colors.text);
+            painter.drawText(place, Qt::AlignCenter, QString::number(count));
+        }
+    }
+}
+
+QString ConfusionView::describe(const ConfusionCell& cell) const {
+    const auto name = [&](std::int32_t index) {
+        const auto i = static_cast<std::size_t>(index);
+        return i < m_names.size() ? m_names[i] : QString::number(index);
+    };
+    return tr("%1 predicted as %2").arg(name(cell.label), name(cell.predicted));
+}
+
+void ConfusionView::mouseReleaseEvent(QMouseEvent* event) {
+    if (const ConfusionCell* cell = cellAt(event->position()))
+        Q_EMIT cellClicked(cell->label, cell->predicted);
+}
+
+bool ConfusionView::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        if (const ConfusionCell* cell = cellAt(help->pos()))
+            QToolTip::showText(help->globalPos(),
+                               tr("%1: %2 images quantized, %3 in float. Click to see them")
+                                   .arg(describe(*cell))
+                                   .arg(cell->quantized.size())
+                                   .arg(cell->floating.size()),
+                               this);
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    const int unit = fontMetrics().height();
+    m_summary = makeLabel({}, "muted");
+    m_summary->setWordWrap(true);
+    m_table = new QTableWidget(0, 5);
+    m_table->setSortingEnabled(true);
+    m_table->verticalHeader()->hide();
+    m_table->setFrameShape(QFrame::NoFrame);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_table->setAccessibleName(tr("Results of each class"));
+    m_confusion = new ConfusionView;
+    m_scroll = new QScrollArea;
+    m_scroll->setWidget(m_confusion);
+    m_scroll->setWidgetResizable(false);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    auto* frame = new QFrame;
+    frame->setObjectName(QStringLiteral("panel"));
+    auto* column = new QVBoxLayout(frame);
+    column->setContentsMargins(unit, unit / 2, unit, unit / 2);
+    column->addWidget(m_summary);
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_table, 1);
+    row->addWidget(m_scroll, 1);
+    column->addLayout(row, 1);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(frame);
+    connect(document, &Document::evaluationChanged, this, &ClassesPanel::refresh);
+    connect(m_confusion, &ConfusionView::cellClicked, this, [this](int label, int predicted) {
+        const ConfusionCell* cell = m_confusion->cell(label, predicted);
+        if (cell == nullptr || !m_shown) return;
+        std::vector<std::size_t> samples = cell->quantized;
+        samples.insert(samples.end(), cell->floating.begin(), cell->floating.end());
+        std::sort(samples.begin(), samples.end());
+        samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
+        Q_EMIT samplesChosen(tr("%1 predicted as %2, quantized or in float")
+                                 .arg(QString::fromStdString(classNameOf(*m_shown, label)),
+                                      QString::fromStdString(classNameOf(*m_shown, predicted))),
+                             samples);
+    });
+    refresh();
+}
+
+void ClassesPanel::refresh() {
+    m_shown = m_document->evaluation();
+    const ClassResults results = m_shown ? classResults(*m_shown) : ClassResults{};
+    m_table->setVisible(!results.classes.empty());
+    if (results.classes.empty()) {
+        m_scroll->hide();
+        m_summary->setText(!m_document->hasModel()
+                               ? tr("Open a model and labeled data to see the result of each class.")
+                               : tr("The data has no labels. Labels are set in the tuning panel under "
+                                    "Data."));
+        return;
+    }
+    const QString metric = results.metric == "ap"    ? tr("AP@50:95")
+                           : results.metric == "iou" ? tr("IoU")
+                                                     : tr("accuracy");
+    const QString labels = results.metric == "ap"    ? tr("boxes")
+                           : results.metric == "iou" ? tr("pixels")
+                                                     : tr("images");
+    m_table->setSortingEnabled(false);
+    m_table->setHorizontalHeaderLabels(
+        {tr("class"), labels, tr("%1, float").arg(metric), tr("quantized"), tr("points")});
+    m_table->setRowCount(static_cast<int>(results.classes.size()));
+    for (int row = 0; row < m_table->rowCount(); ++row) {
+        const ClassResult& result = results.classes[static_cast<std::size_t>(row)];
+        m_table->setItem(row, 0, new QTableWidgetItem(QString::fromStdString(result.name)));
+        m_table->setItem(row, 1,
+                         new NumberItem(QString::number(result.labels), static_cast<double>(result.labels)));
+        m_table->setItem(row, 2, new NumberItem(formatRate(result.floating), result.floating));
+        m_table->setItem(row, 3, new NumberItem(formatRate(result.quantized), result.quantized));
+        m_table->setItem(row, 4, new NumberItem(formatPoints(result.change()), result.change()));
+    }
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(4, Qt::AscendingOrder);  // the largest loss first
+    std::vector<ConfusionCell> cells = confusionCells(*m_shown);
+    std::int32_t most = -1;
+    for (const ConfusionCell& cell : cells) most = std::max({most, cell.label, cell.predicted});
+    m_scroll->setVisible(!cells.empty() && most < kMostRows);
+    std::vector<QString> names;
+    for (std::int32_t index = 0; index <= most; ++index)
+        names.push_back(QString::fromStdString(classNameOf(*m_shown, index)));
+    m_summary->setText(
+        cells.empty()
+            ? tr("Largest loss first.")
+            : tr("Largest loss first. Confusion matrix: labels (rows) by predicted classes "
+                 "(columns), quantized; confusions that quantization adds are outlined. Click a cell "
+                 "to see its images."));
+    m_confusion->setCells(std::move(cells), names, true);
+    m_confusion->resize(m_confusion->sizeHint());
+}
+
+}  // namespace quantloupe::ui

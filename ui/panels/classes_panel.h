@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The result of each class in float and quantized, and the confusion matrix of a classifier. A click on a
+// cell of the matrix shows its images.
+
+#include <QLabel>
+#include <QScrollArea>
+#include <QTableWidget>
+
+#include "analysis/class_results.h"
+#include "document/document.h"
+
+namespace quantloupe::ui {
+
+/// Labels (rows) by predicted classes (columns). The color of a cell is its share of the row; new confusions
+/// of the quantized network are outlined.
+class ConfusionView : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ConfusionView(QWidget* parent = nullptr);
+    void setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names, bool quantized);
+    /// The cell of these classes; null if it is empty.
+    const ConfusionCell* cell(std::int32_t label, std::int32_t predicted) const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+  Q_SIGNALS:
+    void cellClicked(int label, int predicted);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    int side() const;
+    const ConfusionCell* cellAt(QPointF at) const;
+    QString describe(const ConfusionCell& cell) const;
+
+    std::vector<ConfusionCell> m_cells;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> m_places;
+    std::map<std::int32_t, std::size_t> m_rowSums;
+    std::vector<QString> m_names;
+    bool m_quantized = true;
+};
+
+class ClassesPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ClassesPanel(Document* document, QWidget* parent = nullptr);
+    QTableWidget* table() const { return m_table; }
+    ConfusionView* confusion() const { return m_confusion; }
+
+  Q_SIGNALS:
+    /// Positions in Evaluation::classes.
+    void samplesChosen(QString title, std::vector<std::size_t> samples);
+
+  private:
+    void refresh();
+
+    Document* m_document;
+    QLabel* m_summary;
+    QTableWidget* m_table;
+    QScrollArea* m_scroll;
+    ConfusionView* m_confusion;
+    EvaluationPtr m_shown;
+};
+
+}  // namespace quantloupe::ui
