@@ -10,12 +10,14 @@
 // couples the groups on both its sides, so passes are repeated. The weights themselves are not changed, so a
 // pass only reads every K and causes no rounding. Safeguards: factors are clamped; a dead channel, whose
 // range is negligible compared with the largest of its layer, is not equalized, since this would inflate its
-// bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K).
+// bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K); while
+// factors change little, only the K near the largest of their channel are read, with the same result.
 // Limitation: the ranges of activations are not considered.
 #include "transform/balance_ranges.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "transform/adaptive_stop.h"
@@ -28,6 +30,31 @@ namespace {
 constexpr double kConvergedChange = 1e-6;
 constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
 
+/// The K that can be the largest of their channel until the factors of the other side have changed too much.
+struct Candidates {
+    struct Entry {
+        std::uint32_t own, other;  ///< channels on this side and on the other
+        float k;
+    };
+    static constexpr double kShare = 0.7;  ///< of the largest value, which others must reach
+    std::vector<Entry> entries;
+    std::vector<double> factors;  ///< of the other side, when the entries were collected
+
+    /// Whether every other K is still smaller than the largest: all values have changed by factors within
+    /// `least` and `most`.
+    bool cover(const std::vector<double>& now) const {
+        if (factors.size() != now.size()) return false;
+        double least = 1, most = 1;
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            const double change = now[i] / factors[i];
+            least = std::min(least, change);
+            most = std::max(most, change);
+        }
+        constexpr double kRounding = 1e-9;
+        return kShare * most < least * (1 - kRounding);
+    }
+};
+
 struct LayerRanges {
     explicit LayerRanges(const WeightLayout& layout)
         : channels(layout), inputs(inputCount(layout)), outputs(outputCount(layout)) {}
@@ -36,6 +63,7 @@ struct LayerRanges {
     std::vector<float> kernelMax;  ///< [first axis, second axis]
     std::vector<float> bias;
     std::size_t before = kNoGroup, after = kNoGroup;
+    Candidates largestOfOutputs, largestOfInputs;
 };
 
 class Balancer {
@@ -114,11 +142,11 @@ class Balancer {
         return group == kNoGroup ? std::vector<double>(count, 1.0) : m_result.factors[group];
     }
 
-    void raiseOutputs(const LayerRanges& layer, std::vector<double>& ranges) const {
+    void raiseOutputs(LayerRanges& layer, std::vector<double>& ranges) const {
         std::vector<double> own(ranges.size(), 0.0);
         const WeightChannels& at = layer.channels;
-        raise(layer, at.outputFirst(), factorsOf(layer.before, layer.inputs), own,
-              [](double k, double f) { return k * f; });
+        raiseLargest(layer, layer.largestOfOutputs, at.outputFirst(), factorsOf(layer.before, layer.inputs),
+                     own, [](double k, double f) { return k * f; });
         if (m_options.appendBias)
             for (std::size_t o = 0; o < layer.bias.size(); ++o)
                 own[o] = std::max(own[o], std::fabs(static_cast<double>(layer.bias[o])) / 2);
@@ -126,18 +154,46 @@ class Balancer {
             ranges[o] = std::max(ranges[o], own[o] / factor(layer.after, o));
     }
 
-    void raiseInputs(const LayerRanges& layer, std::vector<double>& ranges) const {
+    void raiseInputs(LayerRanges& layer, std::vector<double>& ranges) const {
         std::vector<double> own(ranges.size(), 0.0);
         const WeightChannels& at = layer.channels;
-        raise(layer, !at.outputFirst(), factorsOf(layer.after, layer.outputs), own,
-              [](double k, double f) { return k / f; });
+        raiseLargest(layer, layer.largestOfInputs, !at.outputFirst(), factorsOf(layer.after, layer.outputs),
+                     own, [](double k, double f) { return k / f; });
         for (std::size_t i = 0; i < own.size(); ++i)
             ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
     }
 
+    /// Like raise() for `own` of zeros, but reads only the candidates while they cover the factors.
+    template <typename Combine>
+    void raiseLargest(const LayerRanges& layer, Candidates& candidates, bool rowsAreOwn,
+                      const std::vector<double>& factors, std::vector<double>& own, Combine combine) const {
+        if (candidates.cover(factors)) {
+            for (const auto& [channel, other, k] : candidates.entries) {
+                const double value = combine(static_cast<double>(k), factors[other]);
+                own[channel] = own[channel] < value ? value : own[channel];
+            }
+            return;
+        }
+        raise(layer, rowsAreOwn, factors, own, combine);
+        if (m_options.steps == 1) return;  // candidates would hardly be read again
+        candidates.factors = factors;
+        candidates.entries.clear();
+        const WeightChannels& at = layer.channels;
+        const float* k = layer.kernelMax.data();
+        for (std::size_t a = 0; a < at.first(); ++a)
+            for (std::size_t b = 0; b < at.second(); ++b, ++k) {
+                const std::size_t second = at.otherStart(a) + b;
+                const std::size_t channel = rowsAreOwn ? a : second, other = rowsAreOwn ? second : a;
+                const double value = combine(static_cast<double>(*k), factors[other]);
+                if (value > 0 && value >= Candidates::kShare * own[channel])
+                    candidates.entries.push_back(
+                        {static_cast<std::uint32_t>(channel), static_cast<std::uint32_t>(other), *k});
+            }
+    }
+
     /// Sets own[channel] to the largest combine(K, factor) over the channel's K, unless it is larger already.
     /// `rowsAreOwn`: the channels of `own` run along the first axis of K and those of `factors` along the
-    /// second; otherwise the reverse. Written so that compilers vectorize it: almost all time is spent here.
+    /// second; otherwise the reverse. Written so that compilers vectorize it.
     template <typename Combine>
     static void raise(const LayerRanges& layer, bool rowsAreOwn, const std::vector<double>& factors,
                       std::vector<double>& own, Combine combine) {
@@ -168,7 +224,7 @@ class Balancer {
         }
     }
 
-    void rangesOf(std::size_t g, std::vector<double>& heads, std::vector<double>& tails) const {
+    void rangesOf(std::size_t g, std::vector<double>& heads, std::vector<double>& tails) {
         heads.assign(m_groups[g].channels, 0.0);
         tails.assign(m_groups[g].channels, 0.0);
         for (const NodeId id : m_groups[g].heads) raiseOutputs(m_layers.at(id), heads);

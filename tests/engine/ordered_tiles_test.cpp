@@ -6,6 +6,7 @@
 #include <QtTest>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -49,10 +50,16 @@ class OrderedTilesTest : public QObject {
                 const std::size_t inner = size(0, 70), block = size(1, 70), spacing = size(1, 3),
                                   stride = inner * spacing + size(0, 9);
                 const auto left = values(rows * stride + 1), right = values((inner + 1) * tiles->columns);
-                const auto start = values(tiles->columns), bias = values(tiles->columns);
+                const auto start = values(tiles->columns), bias = values(tiles->columns),
+                           factor = values(tiles->columns), offset = values(tiles->columns);
+                const bool scaled = pick(0, 1) == 1, bounds = pick(0, 3) > 0;
                 const bool starts = pick(0, 1) == 1, biased = pick(0, 1) == 1;
-                const float alpha = pick(0, 1) == 1 ? 1.0f : 0.3f, low = pick(0, 1) == 1 ? -0.5f : -100.0f,
-                            high = 2.5f;
+                const float infinity = std::numeric_limits<float>::infinity();
+                const float alpha = pick(0, 1) == 1 ? 1.0f : 0.3f,
+                            low = !bounds           ? -infinity
+                                  : pick(0, 1) == 1 ? -0.5f
+                                                    : -100.0f,
+                            high = bounds ? 2.5f : infinity;
                 std::vector<std::ptrdiff_t> offsets;
                 for (std::size_t k = 0; k < inner; ++k)
                     offsets.push_back(static_cast<std::ptrdiff_t>(k * spacing));
@@ -66,6 +73,10 @@ class OrderedTilesTest : public QObject {
                 tile.start = starts ? start.data() : nullptr;
                 tile.kept = kept.data();
                 tile.bias = biased ? bias.data() : nullptr;
+                tile.factor = scaled ? factor.data() : nullptr;
+                tile.offset = scaled ? offset.data() : nullptr;
+                tile.fetched = right.data();
+                tile.fetchedLines = size(0, 2);
                 tile.low = low;
                 tile.high = high;
                 tile.result = result.data();
@@ -91,6 +102,7 @@ class OrderedTilesTest : public QObject {
                             expected = begin == 0 && !starts ? sum * alpha : std::fma(sum, alpha, expected);
                         }
                         if (biased) expected += bias[c];
+                        if (scaled) expected = expected * factor[c] + offset[c];
                         QCOMPARE(std::bit_cast<std::uint32_t>(result[r * columns + c]),
                                  std::bit_cast<std::uint32_t>(bounded(expected, low, high)));
                     }
@@ -102,13 +114,17 @@ class OrderedTilesTest : public QObject {
             for (const Tiles* tiles : allTiles()) {
                 const std::size_t columns = size(1, static_cast<int>(tiles->columns)), inner = size(1, 70);
                 const auto left = values(inner), right = values(inner * tiles->columns),
-                           bias = values(tiles->columns);
+                           bias = values(tiles->columns), factor = values(tiles->columns),
+                           offset = values(tiles->columns);
+                const bool scaled = pick(0, 1) == 1;
                 std::vector<float> result(columns);
                 LaneArguments row;
                 row.left = left.data();
                 row.right = right.data();
                 row.inner = inner;
                 row.bias = bias.data();
+                row.factor = scaled ? factor.data() : nullptr;
+                row.offset = scaled ? offset.data() : nullptr;
                 row.low = -1.0f;
                 row.high = 1.5f;
                 row.result = result.data();
@@ -120,7 +136,9 @@ class OrderedTilesTest : public QObject {
                         lanes[k % 8] += left[k] * right[k * tiles->columns + c];
                     const float sum = (((lanes[0] + lanes[1]) + lanes[2]) + lanes[3]) +
                                       (((lanes[4] + lanes[5]) + lanes[6]) + lanes[7]);
-                    QVERIFY(result[c] == bounded(sum + bias[c], row.low, row.high));
+                    float expected = sum + bias[c];
+                    if (scaled) expected = expected * factor[c] + offset[c];
+                    QVERIFY(result[c] == bounded(expected, row.low, row.high));
                 }
             }
     }
@@ -129,7 +147,8 @@ class OrderedTilesTest : public QObject {
         for (int round = 0; round < 400; ++round) {
             const std::size_t products = size(1, 27), channels = size(1, 70);
             const auto in = values(products * channels), weight = values(products * channels),
-                       bias = values(channels);
+                       bias = values(channels), factor = values(channels), offset = values(channels);
+            const bool scaled = pick(0, 1) == 1;
             std::vector<const float*> taps;
             for (std::size_t t = 0; t < products; ++t) taps.push_back(in.data() + t * channels);
             DepthwiseArguments pixel;
@@ -138,6 +157,8 @@ class OrderedTilesTest : public QObject {
             pixel.products = products;
             pixel.channels = channels;
             pixel.bias = round % 2 == 0 ? bias.data() : nullptr;
+            pixel.factor = scaled ? factor.data() : nullptr;
+            pixel.offset = scaled ? offset.data() : nullptr;
             pixel.low = -1.0f;
             pixel.high = 1.5f;
             std::vector<float> expected;
@@ -152,6 +173,7 @@ class OrderedTilesTest : public QObject {
                 if (t + 2 <= products) sum = (product(t) + product(t + 1)) + sum, t += 2;
                 if (t < products) sum = product(t) + sum;
                 if (pixel.bias != nullptr) sum += bias[c];
+                if (scaled) sum = sum * factor[c] + offset[c];
                 expected.push_back(bounded(sum, pixel.low, pixel.high));
             }
             for (const Tiles* tiles : allTiles()) {

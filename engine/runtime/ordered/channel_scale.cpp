@@ -19,17 +19,6 @@ QUANTLOUPE_SIMD void scaleAll(const float* __restrict in, const float* __restric
         }
 }
 
-QUANTLOUPE_SIMD void scaleInPlace(float* __restrict values, const float* __restrict factor,
-                                  const float* __restrict offset, std::size_t pixels, std::size_t channels,
-                                  float low, float high) {
-    for (std::size_t i = 0; i < pixels; ++i, values += channels)
-        for (std::size_t c = 0; c < channels; ++c) {
-            const float x = values[c] * factor[c] + offset[c];
-            const float bounded = x < low ? low : x;
-            values[c] = bounded > high ? high : bounded;
-        }
-}
-
 }  // namespace
 
 ChannelScale batchNormScale(std::span<const float> scale, std::span<const float> bias,
@@ -46,11 +35,6 @@ void scaleChannels(const ChannelScale& scale, const float* in, float* out, std::
                    const Activation& bounds) {
     scaleAll(in, scale.factor.data(), scale.offset.data(), out, pixels, scale.factor.size(), bounds.low,
              bounds.high);
-}
-
-void scaleChannels(const ChannelScale& scale, float* values, std::size_t pixels, const Activation& bounds) {
-    scaleInPlace(values, scale.factor.data(), scale.offset.data(), pixels, scale.factor.size(), bounds.low,
-                 bounds.high);
 }
 
 }  // namespace quantloupe

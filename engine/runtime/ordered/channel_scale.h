@@ -21,7 +21,5 @@ ChannelScale batchNormScale(std::span<const float> scale, std::span<const float>
 /// sum. `out` must not overlap `in`.
 void scaleChannels(const ChannelScale& scale, const float* in, float* out, std::size_t pixels,
                    const Activation& bounds);
-/// The same in place.
-void scaleChannels(const ChannelScale& scale, float* values, std::size_t pixels, const Activation& bounds);
 
 }  // namespace quantloupe

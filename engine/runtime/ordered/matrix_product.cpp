@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/ordered/even_parts.h"
 #include "runtime/ordered/ordered_tiles.h"
 
 namespace quantloupe {
@@ -28,6 +29,15 @@ AlignedVector<float> paddedToPanels(std::span<const float> values) {
     AlignedVector<float> padded(values.empty() ? 0 : paddedColumns(values.size()), 0.0f);
     std::ranges::copy(values, padded.begin());
     return padded;
+}
+
+std::size_t rowsTogether(std::size_t inner, std::size_t columns) {
+    // If the panels fit into the L2 cache, few rows leave space for them there. Otherwise, more rows read
+    // them from memory less often.
+    constexpr std::size_t kFewRows = 96, kSmallPanels = std::size_t{1} << 17,
+                          kRowFloats = std::size_t{1} << 18;
+    if (inner * columns <= kSmallPanels) return kFewRows;
+    return std::clamp(kRowFloats / inner, kFewRows / 2, kMostRowsTogether);
 }
 
 std::size_t panelFloats(std::size_t inner, std::size_t columns) { return inner * paddedColumns(columns); }
@@ -61,35 +71,63 @@ std::vector<std::ptrdiff_t> rowOffsets(std::size_t inner, std::size_t step) {
     return offsets;
 }
 
+namespace {
+
+/// Fetches a tile of a large result, so that its stores do not wait for memory at the end of the tile.
+void prefetchResult(const TileArguments& tile) {
+    for (std::size_t r = 0; r < tile.rows; ++r)
+        for (std::size_t c = 0; c < tile.columns; c += kLineFloats)
+            __builtin_prefetch(tile.result + r * tile.resultStride + c, 1);
+}
+
+}  // namespace
+
 void multiplyPacked(const PackedProduct& p) {
+    constexpr std::size_t kCachedFloats = std::size_t{1} << 16;
     const Tiles& best = tiles();
-    alignas(64) float kept[kRowsTogether * kMaxTileColumns];
+    alignas(64) float kept[kMostRowsTogether * kMaxTileColumns];
     TileArguments tile;
     tile.rowStride = p.leftStride;
     tile.alpha = p.alpha;
     tile.low = p.bounds.low;
     tile.high = p.bounds.high;
     tile.resultStride = p.resultStride;
+    const bool largeResult = p.rows * p.resultStride > kCachedFloats;
     // A block of a panel stays in the L1 cache while the rows are processed, the rows stay in the L2 cache
     // while the panels are.
-    for (std::size_t begin = 0; begin < p.rows; begin += kRowsTogether) {
-        const std::size_t end = std::min(p.rows, begin + kRowsTogether);
+    const EvenParts groups(p.rows, rowsTogether(p.inner, p.columns));
+    for (std::size_t group = 0; group < groups.parts(); ++group) {
+        const std::size_t begin = groups.begin(group);
+        const EvenParts rows(groups.begin(group + 1) - begin, best.rows);
         for (std::size_t column = 0; column < p.columns; column += best.columns) {
             tile.columns = std::min(best.columns, p.columns - column);
             tile.start = p.start == nullptr ? nullptr : p.start + column;
             tile.bias = p.bias == nullptr ? nullptr : p.bias + column;
+            tile.factor = p.factor == nullptr ? nullptr : p.factor + column;
+            tile.offset = p.offset == nullptr ? nullptr : p.offset + column;
             for (std::size_t k = 0; k == 0 || k < p.inner; k += p.block) {
                 tile.right = p.panels + column * p.inner + k * best.columns;
                 tile.offsets = p.offsets == nullptr ? nullptr : p.offsets + k;
                 tile.inner = std::min(p.block, p.inner - k);
                 tile.first = k == 0;
                 tile.last = p.inner - k <= p.block;
-                for (std::size_t row = begin; row < end; row += best.rows) {
-                    tile.left = p.left + row * p.leftStride + (p.offsets == nullptr ? k : 0);
-                    tile.rows = std::min(best.rows, end - row);
+                // The next block of the panels follows in memory: each tile fetches a part of it.
+                const std::size_t length = tile.inner * best.columns;
+                const std::size_t chunks = (tile.inner + kTileChunk - 1) / kTileChunk;
+                const bool more = !tile.last || column + best.columns < p.columns;
+                const std::size_t visits = std::max<std::size_t>(1, rows.parts() * chunks);
+                tile.fetchedLines = more ? (length / kLineFloats + visits - 1) / visits : 0;
+                tile.fetched = tile.right + length;
+                for (std::size_t i = 0; i < rows.parts(); ++i) {
+                    const std::size_t row = begin + rows.begin(i);
+                    tile.left = p.left + row * p.leftStride +
+                                (p.offsets == nullptr ? k : k / p.block * p.blockStride);
+                    tile.rows = begin + rows.begin(i + 1) - row;
                     tile.kept = kept + (row - begin) * best.columns;
                     tile.result = p.result + row * p.resultStride + column;
+                    if (tile.last && largeResult) prefetchResult(tile);
                     best.multiply(tile);
+                    tile.fetched += tile.fetchedLines * kLineFloats * chunks;
                 }
             }
         }
@@ -108,6 +146,8 @@ void multiplyPackedInLanes(const PackedProduct& p) {
             lanes.left = p.left + row * p.leftStride;
             lanes.right = p.panels + column * p.inner;
             lanes.bias = p.bias == nullptr ? nullptr : p.bias + column;
+            lanes.factor = p.factor == nullptr ? nullptr : p.factor + column;
+            lanes.offset = p.offset == nullptr ? nullptr : p.offset + column;
             lanes.result = p.result + row * p.resultStride + column;
             lanes.columns = std::min(best.columns, p.columns - column);
             best.multiplyInLanes(lanes);

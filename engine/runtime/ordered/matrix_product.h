@@ -21,6 +21,11 @@ struct MatrixView {
 /// the product (pixels of a convolution's output, columns of a MatMul's); `inner`: products per element.
 std::size_t orderedBlock(std::size_t columns, std::size_t inner);
 
+/// The number of rows that are multiplied with all columns before the next ones, so that what both operands
+/// need from memory is small.
+std::size_t rowsTogether(std::size_t inner, std::size_t columns);
+constexpr std::size_t kMostRowsTogether = 204;
+
 /// Size of the right operand, packed into the panels of columns that tiles read.
 std::size_t panelFloats(std::size_t inner, std::size_t columns);
 void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns, float* packed);
@@ -30,12 +35,16 @@ struct PackedProduct {
     const float* left = nullptr;  ///< element k of row r is left[r * leftStride + k], or + offsets[k]
     std::size_t leftStride = 0, rows = 0, inner = 0;
     const std::ptrdiff_t* offsets = nullptr;  ///< [inner], or null
-    const float* panels = nullptr;            ///< from packPanels()
+    /// With offsets: block b of a row starts b * blockStride values later.
+    std::size_t blockStride = 0;
+    const float* panels = nullptr;  ///< from packPanels()
     std::size_t columns = 0;
     std::size_t block = 1;  ///< orderedBlock()
     float alpha = 1;
     const float* start = nullptr;  ///< [paddedColumns(columns)], initial value of each sum, or null
     const float* bias = nullptr;   ///< [paddedColumns(columns)], added at the end, or null
+    /// [paddedColumns(columns)]: after the bias, multiplies by `factor`, rounds, and adds `offset`; or null
+    const float *factor = nullptr, *offset = nullptr;
     Activation bounds;
     float* result = nullptr;
     std::size_t resultStride = 0;

@@ -15,10 +15,12 @@
 //
 // Limitation: on processors without fused multiply-adds, ONNX Runtime uses another order.
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "runtime/operators/convolution_geometry.h"
 #include "runtime/ordered/channel_scale.h"
+#include "runtime/ordered/even_parts.h"
 #include "runtime/ordered/matrix_product.h"
 #include "runtime/ordered/ordered_tiles.h"
 #include "runtime/simd.h"
@@ -37,24 +39,16 @@ class ConvolutionKernel : public Kernel {
           m_channels(extent(spec.input.dims[1])),
           m_filters(extent(spec.output.dims[1])),
           m_groups(extent(spec.groups)) {
-        if (spec.scale != nullptr) m_scale = *spec.scale;
-        if (spec.activation != nullptr)
-            (spec.scale != nullptr ? m_scaledBounds : m_bounds) = *spec.activation;
+        if (spec.activation != nullptr) m_bounds = *spec.activation;
     }
     std::size_t weightBytes() const override { return m_weight.size() * sizeof(float); }
 
   protected:
-    /// Applies the batch normalization, if there is one, to output pixels that are still in the cache.
-    void scale(float* outputs, std::size_t pixels) const {
-        if (!m_scale.factor.empty()) scaleChannels(m_scale, outputs, pixels, m_scaledBounds);
-    }
-
     ConvolutionGeometry m_geometry;
     std::size_t m_images, m_channels, m_filters, m_groups;
     AlignedVector<float> m_weight, m_bias;
-    Activation m_bounds;  ///< before the batch normalization
-    ChannelScale m_scale;
-    Activation m_scaledBounds;  ///< after it
+    AlignedVector<float> m_factor, m_offset;  ///< of the batch normalization, or empty
+    Activation m_bounds;                      ///< after it
 };
 
 class FusedConvolution final : public ConvolutionKernel {
@@ -64,28 +58,24 @@ class FusedConvolution final : public ConvolutionKernel {
           m_perGroup(m_channels / m_groups),
           m_each(m_filters / m_groups),
           m_inner(m_perGroup * m_geometry.taps()),
-          m_pointwise(m_geometry.isPointwise()) {
-        // Rows are gathered tap by tap, [tap][channel]; the sums run over [channel][tap].
-        const std::size_t taps = m_geometry.taps();
-        m_tapStride = spread(m_perGroup);
-        m_rowStride = spread(taps * m_tapStride);
-        for (std::size_t k = 0; k < m_inner; ++k)
-            m_offsets.push_back(static_cast<std::ptrdiff_t>(k % taps * m_tapStride + k / taps));
+          m_block(orderedBlock(m_geometry.outputPixels(), m_inner)),
+          m_pointwise(m_geometry.isPointwise()),
+          m_rowsTogether(rowsTogether(m_inner, m_each)) {
+        if (!m_pointwise) planGathering();
         const std::size_t panels = panelFloats(m_inner, m_each);
         m_weight.resize(m_groups * panels);
         const float* weight = spec.weight->floats().data();
         for (std::size_t g = 0; g < m_groups; ++g)
             packPanels({weight + g * m_each * m_inner, m_inner, true}, m_inner, m_each,
                        m_weight.data() + g * panels);
-        if (spec.bias == nullptr) return;
-        for (std::size_t g = 0; g < m_groups; ++g) {
-            const AlignedVector<float> padded =
-                paddedToPanels(spec.bias->floats().subspan(g * m_each, m_each));
-            m_bias.insert(m_bias.end(), padded.begin(), padded.end());
+        if (spec.bias != nullptr) m_bias = padded(spec.bias->floats());
+        if (spec.scale != nullptr) {
+            m_factor = padded(spec.scale->factor);
+            m_offset = padded(spec.scale->offset);
         }
     }
     std::size_t scratchBytes() const override {
-        return m_pointwise ? 0 : kRowsTogether * m_rowStride * sizeof(float);
+        return m_pointwise ? 0 : m_rowsTogether * m_parts.size() * m_rowStride * sizeof(float);
     }
 
     void run(const KernelArguments& arguments) const override {
@@ -95,41 +85,88 @@ class FusedConvolution final : public ConvolutionKernel {
         PackedProduct product;
         product.leftStride = m_pointwise ? m_channels : m_rowStride;
         product.inner = m_inner;
-        product.offsets = m_geometry.taps() == 1 ? nullptr : m_offsets.data();
+        product.offsets = m_offsets.empty() ? nullptr : m_offsets.data();
         product.columns = m_each;
-        product.block = orderedBlock(m_geometry.outputPixels(), m_inner);
+        product.block = m_block;
         product.bounds = m_bounds;
         product.resultStride = m_filters;
         // The pixels of all images are rows of one product; the sum of a row does not depend on the other
         // rows.
-        const std::size_t pixels = m_images * m_geometry.outputPixels(),
-                          together = m_pointwise && m_scale.factor.empty() ? pixels : kRowsTogether;
-        for (std::size_t first = 0; first < pixels; first += together) {
-            product.rows = std::min(together, pixels - first);
+        const std::size_t pixels = m_images * m_geometry.outputPixels();
+        const EvenParts parts(pixels, m_pointwise ? std::max<std::size_t>(pixels, 1) : m_rowsTogether);
+        for (std::size_t part = 0; part < parts.parts(); ++part) {
+            const std::size_t first = parts.begin(part);
+            product.rows = parts.begin(part + 1) - first;
+            product.blockStride = product.rows * m_rowStride;
             for (std::size_t g = 0; g < m_groups; ++g) {
                 if (!m_pointwise) gather(in, first, product.rows, g, walk, left);
                 product.left = m_pointwise ? in + first * m_channels + g * m_perGroup : left;
                 product.panels = m_weight.data() + g * panelFloats(m_inner, m_each);
-                product.bias = m_bias.empty() ? nullptr : m_bias.data() + g * paddedColumns(m_each);
+                product.bias = ofGroup(m_bias, g);
+                product.factor = ofGroup(m_factor, g);
+                product.offset = ofGroup(m_offset, g);
                 product.result = static_cast<float*>(arguments.outputs[0]) + first * m_filters + g * m_each;
                 if (m_geometry.outputPixels() == 1)
                     multiplyPackedInLanes(product);
                 else
                     multiplyPacked(product);
             }
-            scale(static_cast<float*>(arguments.outputs[0]) + first * m_filters, product.rows);
         }
     }
 
   private:
+    /// The channels that one block of the sums reads.
+    struct Part {
+        std::size_t first, count;
+    };
+
+    /// Rows are gathered block by block, [block][row][tap][channel], while the sums run over [channel][tap]:
+    /// a block of several rows is small and contiguous.
+    void planGathering() {
+        const std::size_t taps = m_geometry.taps();
+        const bool whole = taps == 1 || m_geometry.outputPixels() == 1;
+        const std::size_t block = whole ? std::max<std::size_t>(m_inner, 1) : m_block;
+        std::size_t most = 0;
+        for (std::size_t k = 0; k < m_inner; k += block) {
+            const std::size_t first = k / taps, last = (std::min(m_inner, k + block) - 1) / taps;
+            m_parts.push_back({first, last - first + 1});
+            most = std::max(most, m_parts.back().count);
+        }
+        m_tapStride = most;
+        m_rowStride = spread(taps * m_tapStride);
+        m_zeros.assign(m_tapStride, 0.0f);
+        if (taps == 1) return;
+        for (std::size_t k = 0; k < m_inner; ++k)
+            m_offsets.push_back(
+                static_cast<std::ptrdiff_t>(k % taps * m_tapStride + k / taps - m_parts[k / block].first));
+    }
+
     /// Rounds up to an odd number of cache lines, so that values this far apart do not map to the same cache
     /// sets.
     static std::size_t spread(std::size_t values) {
-        constexpr std::size_t kLine = 16;
-        return values < kLine ? values : ((values + kLine - 1) / kLine | 1) * kLine;
+        return values < kLineFloats ? values : ((values + kLineFloats - 1) / kLineFloats | 1) * kLineFloats;
     }
 
-    /// The pixels in the windows, [row][tap][channel].
+    /// One value per filter, each group padded to panels.
+    AlignedVector<float> padded(std::span<const float> values) const {
+        AlignedVector<float> all;
+        for (std::size_t g = 0; g < m_groups; ++g) {
+            const AlignedVector<float> group = paddedToPanels(values.subspan(g * m_each, m_each));
+            all.insert(all.end(), group.begin(), group.end());
+        }
+        return all;
+    }
+    const float* ofGroup(const AlignedVector<float>& values, std::size_t group) const {
+        return values.empty() ? nullptr : values.data() + group * paddedColumns(m_each);
+    }
+
+    static void copy(const float* from, std::size_t count, float* to) {
+        for (; count >= kLineFloats; count -= kLineFloats, from += kLineFloats, to += kLineFloats)
+            std::memcpy(to, from, kLineFloats * sizeof(float));
+        for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+    }
+
+    /// The pixels in the windows of `rows` outputs.
     void gather(const float* in, std::size_t first, std::size_t rows, std::size_t group, WindowWalk& walk,
                 float* left) const {
         const std::size_t outputs = m_geometry.outputPixels(), inputs = m_geometry.inputPixels();
@@ -138,19 +175,25 @@ class FusedConvolution final : public ConvolutionKernel {
             const float* pixels = in + image * inputs * m_channels + group * m_perGroup;
             float* to = left + r * m_rowStride;
             for (const std::ptrdiff_t at : walk.at((first + r) - image * outputs)) {
-                if (at < 0)
-                    std::fill_n(to, m_perGroup, 0.0f);
-                else
-                    std::copy_n(pixels + static_cast<std::size_t>(at) * m_channels, m_perGroup, to);
+                float* block = to;
+                for (const Part& part : m_parts) {
+                    const float* from = at < 0
+                                            ? m_zeros.data()
+                                            : pixels + static_cast<std::size_t>(at) * m_channels + part.first;
+                    copy(from, part.count, block);
+                    block += rows * m_rowStride;
+                }
                 to += m_tapStride;
             }
         }
     }
 
-    std::size_t m_perGroup, m_each, m_inner;
-    std::size_t m_tapStride = 0, m_rowStride = 0;
+    std::size_t m_perGroup, m_each, m_inner, m_block;
     bool m_pointwise;
-    std::vector<std::ptrdiff_t> m_offsets;
+    std::size_t m_rowsTogether, m_tapStride = 0, m_rowStride = 0;
+    std::vector<Part> m_parts;
+    AlignedVector<float> m_zeros;           ///< a pixel in the padding
+    std::vector<std::ptrdiff_t> m_offsets;  ///< of the products, from the start of their block
 };
 
 /// Groups with one channel and one filter: vectors run over the channels.
@@ -164,6 +207,10 @@ class DepthwiseConvolution final : public ConvolutionKernel {
         for (std::size_t c = 0; c < m_channels; ++c)
             for (std::size_t t = 0; t < taps; ++t) m_weight[t * m_channels + c] = weight[c * taps + t];
         if (spec.bias != nullptr) m_bias.assign(spec.bias->floats().begin(), spec.bias->floats().end());
+        if (spec.scale != nullptr) {
+            m_factor.assign(spec.scale->factor.begin(), spec.scale->factor.end());
+            m_offset.assign(spec.scale->offset.begin(), spec.scale->offset.end());
+        }
     }
 
     void run(const KernelArguments& arguments) const override {
@@ -177,23 +224,21 @@ class DepthwiseConvolution final : public ConvolutionKernel {
         pixel.products = taps;
         pixel.channels = m_channels;
         pixel.bias = m_bias.empty() ? nullptr : m_bias.data();
+        pixel.factor = m_factor.empty() ? nullptr : m_factor.data();
+        pixel.offset = m_offset.empty() ? nullptr : m_offset.data();
         pixel.low = m_bounds.low;
         pixel.high = m_bounds.high;
         pixel.result = static_cast<float*>(arguments.outputs[0]);
         for (std::size_t n = 0; n < m_images; ++n) {
             const float* in =
                 static_cast<const float*>(arguments.inputs[0]) + n * m_geometry.inputPixels() * m_channels;
-            constexpr std::size_t kTogether = 32;  // pixels that are scaled while they are in the cache
             for (std::size_t p = 0; p < pixels; ++p, pixel.result += m_channels) {
-                if (p % kTogether == 0 && p > 0) scale(pixel.result - kTogether * m_channels, kTogether);
                 const auto& located = walk.at(p);
                 for (std::size_t t = 0; t < taps; ++t)
                     from[t] = located[t] < 0 ? m_zeros.data()
                                              : in + static_cast<std::size_t>(located[t]) * m_channels;
                 best.depthwise(pixel);
             }
-            const std::size_t left = pixels == 0 ? 0 : (pixels - 1) % kTogether + 1;
-            scale(pixel.result - left * m_channels, left);
         }
     }
 
@@ -222,7 +267,7 @@ class TransposedConvolution final : public ConvolutionKernel {
             }
         if (spec.bias != nullptr) m_bias.assign(spec.bias->floats().begin(), spec.bias->floats().end());
     }
-    std::size_t scratchBytes() const override { return kRowsTogether * m_each * sizeof(float); }
+    std::size_t scratchBytes() const override { return kMostRowsTogether * m_each * sizeof(float); }
 
     void run(const KernelArguments& arguments) const override {
         const std::size_t inputs = m_geometry.inputPixels(), outputs = m_geometry.outputPixels();
@@ -250,9 +295,9 @@ class TransposedConvolution final : public ConvolutionKernel {
         product.block = orderedBlock(inputs, m_perGroup);
         product.result = products;
         product.resultStride = m_each;
-        for (std::size_t first = 0; first < inputs; first += kRowsTogether) {
+        for (std::size_t first = 0; first < inputs; first += kMostRowsTogether) {
             product.left = in + first * m_channels;
-            product.rows = std::min(kRowsTogether, inputs - first);
+            product.rows = std::min(kMostRowsTogether, inputs - first);
             multiplyPacked(product);
             for (std::size_t r = 0; r < product.rows; ++r)
                 if (const std::ptrdiff_t at = outputOf(first + r, tap); at >= 0)

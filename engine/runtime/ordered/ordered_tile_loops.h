@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of ordered_tiles.h for one kind of vector. `Isa` has a type Vec of kWidth floats, and load,
-// store, broadcast, zero, add, multiply, fused (a * b + c), least and largest. Define QUANTLOUPE_TILE, the
-// attribute of all functions for these instructions, and the Isa before including this file.
+// store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest. Define
+// QUANTLOUPE_TILE, the attribute of all functions for these instructions, and the Isa before including this
+// file.
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +29,9 @@ struct PlainIsa {
         return result;
     }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { std::memcpy(p, &x, sizeof x); }
+    QUANTLOUPE_TILE_INLINE void storeFirst(float* p, const Vec& x, std::size_t count) {
+        std::memcpy(p, &x, count * sizeof(float));
+    }
     QUANTLOUPE_TILE_INLINE Vec broadcast(float x) {
         Vec result;
         for (float& lane : result.lane) lane = x;
@@ -63,6 +67,13 @@ QUANTLOUPE_TILE_INLINE typename Isa::Vec boundedTile(typename Isa::Vec x, typena
     return Isa::least(high, Isa::largest(low, x));
 }
 
+/// x * factor + offset; the product is rounded before the sum.
+template <typename Isa>
+QUANTLOUPE_TILE_INLINE typename Isa::Vec scaledTile(typename Isa::Vec x, const float* factor,
+                                                    const float* offset) {
+    return Isa::add(Isa::multiply(x, Isa::load(factor)), Isa::load(offset));
+}
+
 /// One step along the inner dimension: from[p] points to the factors of rows 3p, 3p + 1 and 3p + 2, one
 /// stride apart.
 template <typename Isa, std::size_t Rows, std::size_t Vectors>
@@ -79,11 +90,58 @@ QUANTLOUPE_TILE_INLINE void addProducts(const float* const (&from)[(Rows + 2) / 
     }
 }
 
+/// Calls `use` for each vector of a tile, unrolled.
+#define QUANTLOUPE_EACH_VECTOR(r, v)                                \
+    _Pragma("GCC unroll 16") for (std::size_t r = 0; r < Rows; ++r) \
+        _Pragma("GCC unroll 2") for (std::size_t v = 0; v < Vectors; ++v)
+
+/// Adds the block's sums to the previous ones and stores them. Steps without effect are left out: small
+/// products consist of little else.
+template <typename Isa, std::size_t Rows, std::size_t Vectors>
+QUANTLOUPE_TILE_INLINE void finishTile(const TileArguments& a, typename Isa::Vec (&sums)[Rows][Vectors]) {
+    using Vec = typename Isa::Vec;
+    constexpr std::size_t kWidth = Isa::kWidth, kColumns = 2 * kWidth;
+    const Vec alpha = Isa::broadcast(a.alpha);
+    if (!a.first) {
+        QUANTLOUPE_EACH_VECTOR(r, v)
+        sums[r][v] = Isa::fused(sums[r][v], alpha, Isa::load(a.kept + r * kColumns + v * kWidth));
+    } else if (a.start != nullptr) {
+        QUANTLOUPE_EACH_VECTOR(r, v)
+        sums[r][v] = Isa::fused(sums[r][v], alpha, Isa::load(a.start + v * kWidth));
+    } else if (a.alpha != 1.0f) {
+        QUANTLOUPE_EACH_VECTOR(r, v) sums[r][v] = Isa::multiply(sums[r][v], alpha);
+    }
+    if (!a.last) {
+        QUANTLOUPE_EACH_VECTOR(r, v) Isa::store(a.kept + r * kColumns + v * kWidth, sums[r][v]);
+        return;
+    }
+    if (a.bias != nullptr) {
+        QUANTLOUPE_EACH_VECTOR(r, v) sums[r][v] = Isa::add(sums[r][v], Isa::load(a.bias + v * kWidth));
+    }
+    if (a.factor != nullptr) {
+        QUANTLOUPE_EACH_VECTOR(r, v)
+        sums[r][v] = scaledTile<Isa>(sums[r][v], a.factor + v * kWidth, a.offset + v * kWidth);
+    }
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (a.low != -kInfinity || a.high != kInfinity) {
+        const Vec low = Isa::broadcast(a.low), high = Isa::broadcast(a.high);
+        QUANTLOUPE_EACH_VECTOR(r, v) sums[r][v] = boundedTile<Isa>(sums[r][v], low, high);
+    }
+    const std::size_t inLast = a.columns - (Vectors - 1) * kWidth;
+    QUANTLOUPE_EACH_VECTOR(r, v) {
+        float* to = a.result + r * a.resultStride + v * kWidth;
+        if (v + 1 < Vectors || inLast == kWidth)
+            Isa::store(to, sums[r][v]);
+        else
+            Isa::storeFirst(to, sums[r][v], inLast);
+    }
+}
+
 /// `Rows` rows of up to `Vectors` vectors of columns. The sums stay in registers.
 template <typename Isa, std::size_t Rows, std::size_t Vectors>
 QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     using Vec = typename Isa::Vec;
-    constexpr std::size_t kWidth = Isa::kWidth, kColumns = 2 * kWidth, kPointers = (Rows + 2) / 3;
+    constexpr std::size_t kColumns = 2 * Isa::kWidth, kPointers = (Rows + 2) / 3;
     Vec sums[Rows][Vectors];
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r)
@@ -94,47 +152,28 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
 #pragma GCC unroll 16
     for (std::size_t p = 0; p < kPointers; ++p) rows[p] = a.left + 3 * p * stride;
     const float* right = a.right;
-    if (a.offsets == nullptr) {
+    const float* fetched = a.fetched;
+    for (std::size_t begin = 0; begin < a.inner; begin += kTileChunk) {
+        const std::size_t count = std::min(kTileChunk, a.inner - begin);
+        for (std::size_t i = 0; i < a.fetchedLines; ++i, fetched += kLineFloats) __builtin_prefetch(fetched);
+        if (a.offsets == nullptr) {
 #pragma GCC unroll 4
-        for (std::size_t k = 0; k < a.inner; ++k, right += kColumns) {
-            addProducts<Isa, Rows, Vectors>(rows, stride, right, sums);
+            for (std::size_t k = 0; k < count; ++k, right += kColumns) {
+                addProducts<Isa, Rows, Vectors>(rows, stride, right, sums);
 #pragma GCC unroll 16
-            for (std::size_t p = 0; p < kPointers; ++p) ++rows[p];
-        }
-    } else {
-#pragma GCC unroll 2
-        for (std::size_t k = 0; k < a.inner; ++k, right += kColumns) {
-            const float* from[kPointers];
+                for (std::size_t p = 0; p < kPointers; ++p) ++rows[p];
+            }
+        } else {
+#pragma GCC unroll 4
+            for (std::size_t k = 0; k < count; ++k, right += kColumns) {
+                const float* from[kPointers];
 #pragma GCC unroll 16
-            for (std::size_t p = 0; p < kPointers; ++p) from[p] = rows[p] + a.offsets[k];
-            addProducts<Isa, Rows, Vectors>(from, stride, right, sums);
+                for (std::size_t p = 0; p < kPointers; ++p) from[p] = rows[p] + a.offsets[begin + k];
+                addProducts<Isa, Rows, Vectors>(from, stride, right, sums);
+            }
         }
     }
-    const Vec alpha = Isa::broadcast(a.alpha), low = Isa::broadcast(a.low), high = Isa::broadcast(a.high);
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < Rows; ++r)
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < Vectors; ++v) {
-            float* kept = a.kept + r * kColumns + v * kWidth;
-            Vec sum = sums[r][v];
-            if (!a.first)
-                sum = Isa::fused(sum, alpha, Isa::load(kept));
-            else if (a.start != nullptr)
-                sum = Isa::fused(sum, alpha, Isa::load(a.start + v * kWidth));
-            else
-                sum = Isa::multiply(sum, alpha);
-            if (!a.last) {
-                Isa::store(kept, sum);
-                continue;
-            }
-            if (a.bias != nullptr) sum = Isa::add(sum, Isa::load(a.bias + v * kWidth));
-            sum = boundedTile<Isa>(sum, low, high);
-            Isa::store(a.columns == Vectors * kWidth ? a.result + r * a.resultStride + v * kWidth : kept,
-                       sum);
-        }
-    if (a.last && a.columns != Vectors * kWidth)
-        for (std::size_t r = 0; r < Rows; ++r)
-            std::memcpy(a.result + r * a.resultStride, a.kept + r * kColumns, a.columns * sizeof(float));
+    finishTile<Isa, Rows, Vectors>(a, sums);
 }
 
 template <typename Isa, std::size_t Rows>
@@ -166,9 +205,8 @@ QUANTLOUPE_TILE_INLINE void multiplyLanes(const LaneArguments& a) {
         const Vec second = Isa::add(Isa::add(Isa::add(lanes[4], lanes[5]), lanes[6]), lanes[7]);
         Vec sum = Isa::add(first, second);
         if (a.bias != nullptr) sum = Isa::add(sum, Isa::load(a.bias + c));
-        alignas(64) float stored[kWidth];
-        Isa::store(stored, boundedTile<Isa>(sum, low, high));
-        std::memcpy(a.result + c, stored, std::min(kWidth, a.columns - c) * sizeof(float));
+        if (a.factor != nullptr) sum = scaledTile<Isa>(sum, a.factor + c, a.offset + c);
+        Isa::storeFirst(a.result + c, boundedTile<Isa>(sum, low, high), std::min(kWidth, a.columns - c));
     }
 }
 
@@ -193,8 +231,10 @@ QUANTLOUPE_TILE_INLINE void depthwiseChannels(const DepthwiseArguments& a, std::
     }
     const Vec low = Isa::broadcast(a.low), high = Isa::broadcast(a.high);
     for (std::size_t v = 0; v < Vectors; ++v) {
-        if (a.bias != nullptr) sums[v] = Isa::add(sums[v], Isa::load(a.bias + c + v * Isa::kWidth));
-        Isa::store(a.result + c + v * Isa::kWidth, boundedTile<Isa>(sums[v], low, high));
+        const std::size_t at = c + v * Isa::kWidth;
+        if (a.bias != nullptr) sums[v] = Isa::add(sums[v], Isa::load(a.bias + at));
+        if (a.factor != nullptr) sums[v] = scaledTile<Isa>(sums[v], a.factor + at, a.offset + at);
+        Isa::store(a.result + at, boundedTile<Isa>(sums[v], low, high));
     }
 }
 

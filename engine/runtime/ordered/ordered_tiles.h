@@ -24,10 +24,19 @@ struct TileArguments {
     const float* start = nullptr;  ///< [Tiles::columns], or null
     float* kept = nullptr;         ///< [rows][Tiles::columns]
     const float* bias = nullptr;   ///< [Tiles::columns], added at the end, or null
+    /// [Tiles::columns]: after the bias, multiplies by `factor`, rounds, and adds `offset`; or null
+    const float *factor = nullptr, *offset = nullptr;
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
     float* result = nullptr;  ///< [rows][columns]
     std::size_t resultStride = 0;
+    /// Memory that will be read soon; `fetchedLines` cache lines of it are fetched for every kTileChunk
+    /// products.
+    const float* fetched = nullptr;
+    std::size_t fetchedLines = 0;
 };
+
+constexpr std::size_t kTileChunk = 16;
+constexpr std::size_t kLineFloats = 16;  ///< floats in a cache line
 
 /// Four, two or one products of each channel are summed, then added to the previous sum.
 struct DepthwiseArguments {
@@ -35,7 +44,8 @@ struct DepthwiseArguments {
         nullptr;                    ///< [products]: the input channels under each tap of one output pixel
     const float* weight = nullptr;  ///< [products][channels]
     std::size_t products = 0, channels = 0;
-    const float* bias = nullptr;  ///< [channels] or null
+    const float* bias = nullptr;                       ///< [channels] or null
+    const float *factor = nullptr, *offset = nullptr;  ///< [channels], as in TileArguments, or null
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
     float* result = nullptr;  ///< [channels]
 };
@@ -47,7 +57,8 @@ struct LaneArguments {
     const std::ptrdiff_t* offsets = nullptr;  ///< [inner], or null
     const float* right = nullptr;             ///< [inner][Tiles::columns]
     std::size_t inner = 0;
-    const float* bias = nullptr;  ///< [Tiles::columns], added at the end, or null
+    const float* bias = nullptr;                       ///< [Tiles::columns], added at the end, or null
+    const float *factor = nullptr, *offset = nullptr;  ///< [Tiles::columns], as in TileArguments, or null
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
     float* result = nullptr;  ///< [columns]
     std::size_t columns = 0;  ///< 1 to Tiles::columns, the number of columns stored
@@ -61,7 +72,6 @@ struct Tiles {
 };
 
 constexpr std::size_t kMaxTileColumns = 32;
-constexpr std::size_t kRowsTogether = 96;  ///< a multiple of every Tiles::rows
 
 /// The fastest tiles for this processor.
 const Tiles& tiles();

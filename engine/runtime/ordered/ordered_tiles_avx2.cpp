@@ -20,6 +20,10 @@ struct Avx2 {
     static constexpr std::size_t kWidth = 8;
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) { return _mm256_loadu_ps(p); }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { _mm256_storeu_ps(p, x); }
+    QUANTLOUPE_TILE_INLINE void storeFirst(float* p, Vec x, std::size_t count) {
+        const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lanes), x);
+    }
     QUANTLOUPE_TILE_INLINE Vec broadcast(float x) { return _mm256_set1_ps(x); }
     QUANTLOUPE_TILE_INLINE Vec zero() { return _mm256_setzero_ps(); }
     QUANTLOUPE_TILE_INLINE Vec add(Vec x, Vec y) { return _mm256_add_ps(x, y); }

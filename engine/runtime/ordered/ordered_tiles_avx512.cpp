@@ -21,6 +21,9 @@ struct Avx512 {
     static constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns about its own header without a mask
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) { return _mm512_loadu_ps(p); }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { _mm512_storeu_ps(p, x); }
+    QUANTLOUPE_TILE_INLINE void storeFirst(float* p, Vec x, std::size_t count) {
+        _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
+    }
     QUANTLOUPE_TILE_INLINE Vec broadcast(float x) { return _mm512_set1_ps(x); }
     QUANTLOUPE_TILE_INLINE Vec zero() { return _mm512_setzero_ps(); }
     QUANTLOUPE_TILE_INLINE Vec add(Vec x, Vec y) { return _mm512_add_ps(x, y); }
