@@ -4,6 +4,7 @@
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -90,6 +91,9 @@ class Validator {
         if (value.is_number() && value.get<double>() <= rule.value("exclusiveMinimum", -1e300)) return false;
         if (value.is_array() && value.size() > rule.value("maxItems", value.size())) return false;
         if (value.is_string() && value.get<std::string>().size() < rule.value("minLength", 0u)) return false;
+        if (value.is_string() && rule.contains("pattern") &&
+            !std::regex_search(value.get<std::string>(), std::regex(rule["pattern"].get<std::string>())))
+            return false;
         if (value.is_array() && value.size() < rule.value("minItems", 0u)) return false;
         if (value.is_array() && rule.contains("items"))
             for (const json& item : value)
@@ -146,14 +150,16 @@ class ConfigSchemaTest : public QObject {
         std::set<std::string> written;
         collectKeys(json::parse(configToJson(QuantizationConfig{})), "", written);
         for (const std::string& key : written) QVERIFY2(described.contains(key), key.c_str());
-        // Only calibration parameters that were set are written.
+        // Only calibration parameters that were set and a list of precision rules that is not empty are
+        // written.
         const std::string parameters = "/calibration/parameters/";
         for (const auto& [key, rule] : described)
-            QVERIFY2(written.contains(key) || key.starts_with(parameters), key.c_str());
+            QVERIFY2(written.contains(key) || key.starts_with(parameters) || key == "/precision_rules",
+                     key.c_str());
 
         std::map<std::string, json> ofLayer;
         collectSchemaKeys(validator, json{{"$ref", "#/$defs/layer"}}, "/layers/Conv_1", ofLayer);
-        QCOMPARE(ofLayer.size(), std::size_t(29));
+        QCOMPARE(ofLayer.size(), std::size_t(30));
         described.merge(ofLayer);
         for (const auto& [key, rule] : described) {
             // A value that no key accepts: if the key were unknown, the message would say so.
