@@ -51,7 +51,11 @@ PairedComparison compareGraded(double before, const TaskScores& beforeScores, do
         result.fixed += afterScores.samples[s] > beforeScores.samples[s];
         result.broken += afterScores.samples[s] < beforeScores.samples[s];
     }
-    if (a.size() < 2) return result;
+    if (a.size() < 2) {
+        if (result.difference != 0)
+            result.verdict = ChangeVerdict::WithinNoise;  // nothing to compare it with
+        return result;
+    }
     const auto groups = static_cast<double>(a.size());
     double mean = 0, squares = 0;
     for (std::size_t g = 0; g < a.size(); ++g) mean += (b[g] - a[g]) / groups;

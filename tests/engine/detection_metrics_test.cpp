@@ -182,6 +182,12 @@ class DetectionMetricsTest : public QObject {
         QCOMPARE(loss.verdict, ChangeVerdict::WithinNoise);
         QVERIFY(compareGraded(0.5, before, 0.4, after).verdict == ChangeVerdict::Loss);
         QVERIFY(compareGraded(0.5, before, 0.5, before).verdict == ChangeVerdict::NoChange);
+        // One image says nothing about the spread, but its change is reported.
+        const TaskScores oneBefore{{}, {0.5}, {0.0}}, oneAfter{{}, {0.25}, {0.0}};
+        const PairedComparison one = compareGraded(0.5, oneBefore, 0.25, oneAfter);
+        QVERIFY(one.verdict == ChangeVerdict::WithinNoise);
+        QCOMPARE(one.low, -1.0);
+        QCOMPARE(one.high, 1.0);
         QCOMPARE(QString::fromStdString(describe(loss)),
                  QStringLiteral("-2.5 points, 0 images better, 5 worse: within noise"));
     }
