@@ -70,7 +70,8 @@ UnitQuantizers resolveFloat16(Plan& plan, const Unit& unit, const Statistics& st
     float largest = 0;
     for (const TensorId output : graph.node(unit.activation.valid() ? unit.activation : unit.layer).outputs) {
         // The type of the first output may be unknown; others may be integers.
-        if (!output.valid() || (output != unit.output && graph.tensor(output).type != DataType::Float32)) continue;
+        if (!output.valid() || (output != unit.output && graph.tensor(output).type != DataType::Float32))
+            continue;
         plan.tensors[output] = result.output;
     }
     for (const auto& tensors : {unit.inputs, std::vector<TensorId>{unit.output}})

@@ -268,9 +268,9 @@ class CliTest : public QObject {
         const QString stem = QStringLiteral("/features/features.0/features.0.0/Conv");
         const Outcome outcome = runCli(
             {QStringLiteral("analyze"), demoModel(), QStringLiteral("--json"), QStringLiteral("--precision"),
-             QStringLiteral("type:depthwise=w8a16"), QStringLiteral("--precision"), stem + QStringLiteral("=w4a8"),
-             QStringLiteral("--precision"), QStringLiteral("re:^/features/features.2/=float16"),
-             QStringLiteral("--save-config"), saved});
+             QStringLiteral("type:depthwise=w8a16"), QStringLiteral("--precision"),
+             stem + QStringLiteral("=w4a8"), QStringLiteral("--precision"),
+             QStringLiteral("re:^/features/features.2/=float16"), QStringLiteral("--save-config"), saved});
         QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
         const auto precision = [&](const QString& name) {
             return layerOf(documentOf(outcome), name)[QStringLiteral("precision")].toString();
@@ -279,7 +279,8 @@ class CliTest : public QObject {
         QCOMPARE(precision(QStringLiteral("/features/features.1/conv/conv.0/conv.0.0/Conv")),
                  QStringLiteral("w8a16"));
         QCOMPARE(precision(QStringLiteral("/features/features.1/conv/conv.1/Conv")), QStringLiteral("w8a8"));
-        QCOMPARE(precision(QStringLiteral("/features/features.2/conv/conv.2/Conv")), QStringLiteral("float16"));
+        QCOMPARE(precision(QStringLiteral("/features/features.2/conv/conv.2/Conv")),
+                 QStringLiteral("float16"));
         QCOMPARE(readObject(saved)[QStringLiteral("precision_rules")].toArray().size(), 2);
         verifyFailure(runCli({QStringLiteral("analyze"), demoModel(), QStringLiteral("--precision"),
                               QStringLiteral("/features/features.0/features.0.0/Cov=w8a8")}),
