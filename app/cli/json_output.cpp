@@ -92,6 +92,7 @@ Json toJson(const LayerResult& layer) {
     Json object = {{"name", layer.name},
                    {"op", layer.op},
                    {"state", layerStateName(layer.state)},
+                   {"precision", precisionName(layer.precision)},
                    {"io", layer.io},
                    {"reason", layer.reason},
                    {"host", layer.host.empty() ? Json(nullptr) : Json(layer.host)}};

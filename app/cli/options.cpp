@@ -15,6 +15,7 @@
 #include "config/config_choices.h"
 #include "config/config_fields.h"
 #include "config/config_json.h"
+#include "config/layer_choices.h"
 #include "config/presets.h"
 #include "interchange/file_format.h"
 #include "output_file.h"
@@ -275,14 +276,20 @@ void OptionReader::addSkips() {
                 const auto layer = config.layers.find(value);
                 if (layer == config.layers.end()) return;
                 layer->second.quantize.reset();
+                layer->second.precision.reset();
                 if (layer->second.empty()) config.layers.erase(layer);
             });
         }
         add(rule);
     })->type_name("NAME");
     edit("--quantize", "Never skip this layer (NAME)", [](const std::string& name) {
-        return [name](QuantizationConfig& config) { config.layers[name].quantize = true; };
+        return [name](QuantizationConfig& config) { setLayerChoice(config, name, true); };
     });
+    text("--precision",
+         "Give layers a precision (float32, float16, wXaY): NAME=w8a16, re:PATTERN=float16, type:OP=w8a16 "
+         "(type:depthwise: all depthwise convolutions), block:NAME=w4a8",
+         [this](const std::string& value) { m_edits.push_back(precisionEdit(value)); })
+        ->type_name("NAME=PRECISION");
     text("--skip-until", "Keep all layers on the paths from NAME to each following --to in float",
          [this](const std::string& value) {
              m_until.emplace();

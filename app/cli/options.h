@@ -79,6 +79,9 @@ struct CommandOptions {
 /// range.
 long parseNumber(const std::string& option, const std::string& value, long least, long most);
 
+/// Returns the edit that --precision NAME=PRECISION makes. Throws UsageError for an invalid value.
+std::function<void(QuantizationConfig&)> precisionEdit(const std::string& value);
+
 /// Adds the options to a command and collects their values while CLI11 parses. Must live as long as the
 /// command.
 class OptionReader {

@@ -298,6 +298,10 @@ void addSelection(FieldTable& table) {
         .effect(FieldEffect::Selection)
         .namesLayers();
     table
+        .add("precision_rules", AT(precisionRules), precisionRulesField(),
+             "Rules that give layers a precision; later ones take precedence over earlier ones.")
+        .namesLayers();
+    table
         .add("layers", AT(layers), layersField(),
              "Settings of single layers by name; they take precedence over every rule.")
         .namesLayers();

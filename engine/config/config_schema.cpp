@@ -45,6 +45,12 @@ OrderedJson layerSchema() {
         {"type", {"boolean", "null"}},
         {"description",
          "true: always quantized; false: always in float; null or missing: decided by the rules."}};
+    OrderedJson precision = optionalField(precisionField()).schema;
+    precision["description"] =
+        "float32: in float; float16: rounded to half precision; wXaY: quantized to X bits for weights and Y "
+        "bits "
+        "for inputs and outputs. Takes precedence over weight.bits and activation.bits.";
+    schema["properties"]["precision"] = std::move(precision);
     schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
     const auto help = [](const std::string& path) {
         return path == "calibration"
@@ -85,7 +91,7 @@ OrderedJson configSchema(const FieldTable& table) {
         OrderedJson described = field.schema;
         if (const OrderedJson value = field.write(standard); !value.is_null())
             described["default"] = value;
-        else
+        else if (&parent != &schema)
             parent["default"] = OrderedJson::object();
         described["description"] = field.help;
         parent["properties"][key] = std::move(described);

@@ -84,6 +84,21 @@ FieldType<int> biasBitsField() {
             {{"enum", {8, 16, 32, "float"}}}};
 }
 
+FieldType<Precision> precisionField() {
+    return {[](ObjectReader& reader, std::string_view key, Precision& target) {
+                std::string name;
+                reader.text(key, name);
+                try {
+                    target = precisionNamed(name);
+                } catch (Error& error) {
+                    error.addContext(reader.pathOf(key));
+                    throw;
+                }
+            },
+            [](const Precision& precision) { return OrderedJson(precisionName(precision)); },
+            {{"type", "string"}, {"pattern", "^(float32|float16|w([2-9]|1[0-6])a([2-9]|1[0-6]))$"}}};
+}
+
 FieldType<std::array<double, 2>> intervalField() {
     return {[](ObjectReader& reader, std::string_view key, std::array<double, 2>& target) {
                 const Json& value = *reader.find(key);

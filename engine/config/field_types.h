@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/object_reader.h"
+#include "config/precision.h"
 
 namespace quantloupe {
 
@@ -40,6 +41,8 @@ struct NumberBounds {
 FieldType<double> numberField(NumberBounds bounds);
 /// 8, 16, 32 or "float" (kFloatBias).
 FieldType<int> biasBitsField();
+/// "float32", "float16" or "wXaY".
+FieldType<Precision> precisionField();
 /// [start, end] with 0 < start < end <= 1000.
 FieldType<std::array<double, 2>> intervalField();
 /// A list of layer names.

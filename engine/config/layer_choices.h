@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Edits of the configuration that skip or quantize given layers.
+// Edits of the configuration that skip or quantize given layers, or choose their precision.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,14 @@ QuantizationConfig withLayersSkipped(QuantizationConfig config, const std::vecto
 /// true for those that another rule or the tail still covers. Throws the errors of resolveSkips().
 QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig config,
                                        const std::vector<std::string>& names);
-/// Sets or clears `quantize` of a layer. Removes the layer's entry if no setting is left.
+/// Returns the configuration with this precision for the layers: replaces their `quantize` and bits, and
+/// removes them from rules that skip single layers.
+QuantizationConfig withPrecision(QuantizationConfig config, const std::vector<std::string>& names,
+                                 const Precision& precision);
+/// Returns the configuration without own precisions of these layers, so that rules decide again.
+QuantizationConfig withoutPrecision(QuantizationConfig config, const std::vector<std::string>& names);
+/// Sets or clears `quantize` of a layer, and clears a precision that contradicts it. Removes the layer's
+/// entry if no setting is left.
 void setLayerChoice(QuantizationConfig& config, const std::string& name, std::optional<bool> quantize);
 /// Throws Error with similar names for the first name that the graph does not contain.
 void requireLayers(const Graph& graph, const std::vector<std::string>& names);

@@ -12,15 +12,26 @@ namespace quantloupe {
 namespace {
 
 constexpr const char* kQuantize = "quantize";
+constexpr const char* kPrecision = "precision";
 constexpr const char* kComment = "comment";
+
+void requireNoContradiction(const ObjectReader& reader, const LayerSettings& settings) {
+    if (!settings.quantize || !settings.precision) return;
+    if (*settings.quantize == settings.precision->isInteger()) return;
+    failInput("{}: quantize is {}, but precision is {}: remove one of them", reader.path(),
+              *settings.quantize, precisionName(*settings.precision));
+}
 
 LayerSettings readLayer(ObjectReader reader) {
     LayerSettings settings;
     if (reader.find(kQuantize) != nullptr)
         optionalField(booleanField()).read(reader, kQuantize, settings.quantize);
+    if (reader.find(kPrecision) != nullptr)
+        optionalField(precisionField()).read(reader, kPrecision, settings.precision);
     reader.text(kComment, settings.comment);
     readLayerFields(reader, layerFields(), settings);
     reader.finish();
+    requireNoContradiction(reader, settings);
     requireSearchStep(reader.pathOf("calibration.parameters"), settings.calibrationParameters);
     return settings;
 }
@@ -28,6 +39,7 @@ LayerSettings readLayer(ObjectReader reader) {
 OrderedJson layerJson(const LayerSettings& settings) {
     OrderedJson json = OrderedJson::object();
     if (settings.quantize) json[kQuantize] = *settings.quantize;
+    if (settings.precision) json[kPrecision] = precisionName(*settings.precision);
     if (!settings.comment.empty()) json[kComment] = settings.comment;
     json.update(writeLayerFields(layerFields(), settings));
     return json;
@@ -61,7 +73,7 @@ FieldType<std::map<std::string, LayerSettings>> layersField() {
 
 const std::vector<std::string>& layerKeys() {
     static const std::vector<std::string> kKeys = [] {
-        std::set<std::string> keys = {kQuantize, kComment};
+        std::set<std::string> keys = {kQuantize, kPrecision, kComment};
         for (const Field& field : layerFields()) {
             const std::string key = field.layerKey();
             keys.insert(key);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/calibration_config.h"
+#include "config/precision.h"
 
 namespace quantloupe {
 
@@ -173,9 +174,20 @@ struct SkipRule {
     bool operator==(const SkipRule&) const = default;
 };
 
+/// A rule that gives layers a precision. `covers` says which ones; its kind is not Threshold.
+struct PrecisionRule {
+    SkipRule covers;
+    Precision precision;
+    bool operator==(const PrecisionRule&) const = default;
+};
+
 /// The user's settings for one layer. They take precedence over every rule.
 struct LayerSettings {
     std::optional<bool> quantize;  ///< true: never skipped; false: always skipped
+    /// Takes precedence over `weightBits` and `activationBits`, and implies `quantize`, which must not
+    /// contradict it. With an integer precision, the layer's inputs have its activation bits, too
+    /// (quantize/conversions.h).
+    std::optional<Precision> precision;
     std::string comment;
     std::optional<int> weightBits;
     std::optional<bool> weightPerChannel;
@@ -232,6 +244,7 @@ struct QuantizationConfig {
     /// With skipTail: skip the tail however large it is; otherwise only a small one (config/tail_rule.h).
     bool wholeTail = false;
     std::vector<SkipRule> rules;
+    std::vector<PrecisionRule> precisionRules;  ///< later rules take precedence over earlier ones
     std::map<std::string, LayerSettings> layers;
     bool operator==(const QuantizationConfig&) const = default;
 };

@@ -108,6 +108,41 @@ OrderedJson ruleJson(const SkipRule& rule) {
     return json;
 }
 
+PrecisionRule readPrecisionRule(ObjectReader reader) {
+    PrecisionRule rule;
+    if (reader.find("precision") == nullptr)
+        failInput("{}: is missing; every precision rule needs it", reader.pathOf("precision"));
+    precisionField().read(reader, "precision", rule.precision);
+    rule.covers = readRule(reader);
+    if (rule.covers.kind == SkipKind::Threshold)
+        failInput("{}: a precision rule cannot have the kind 'threshold'; name the layers instead",
+                  reader.pathOf("kind"));
+    return rule;
+}
+
+/// A list whose items are read by `read` and written by `write`.
+template <typename Rule>
+FieldType<std::vector<Rule>> rulesFieldOf(Rule (*read)(ObjectReader), OrderedJson (*write)(const Rule&),
+                                          const char* definition) {
+    return {[=](ObjectReader& reader, std::string_view key, std::vector<Rule>& target) {
+                const Json& rules = *reader.find(key);
+                if (!rules.is_array())
+                    failInput("{}: must be a list of rules, not {}", reader.pathOf(key),
+                              describeValue(rules));
+                std::vector<Rule> result;
+                for (const Json& rule : rules)
+                    result.push_back(read(ObjectReader(
+                        rule, fmt::format("{}[{}]", reader.pathOf(key), result.size()), reader.allKeys())));
+                target = std::move(result);
+            },
+            [=](const std::vector<Rule>& rules) {
+                OrderedJson json = OrderedJson::array();
+                for (const Rule& rule : rules) json.push_back(write(rule));
+                return json;
+            },
+            {{"type", "array"}, {"items", {{"$ref", definition}}}}};
+}
+
 OrderedJson metricSchema() { return choiceField(kSkipMetrics).schema; }
 
 /// Returns the schema of one kind of rule; `keys` are required.
@@ -127,24 +162,21 @@ OrderedJson kindSchema(const char* kind, const char* description,
 
 }  // namespace
 
-FieldType<std::vector<SkipRule>> rulesField() {
-    return {[](ObjectReader& reader, std::string_view key, std::vector<SkipRule>& target) {
-                const Json& rules = *reader.find(key);
-                if (!rules.is_array())
-                    failInput("{}: must be a list of rules, not {}", reader.pathOf(key),
-                              describeValue(rules));
-                std::vector<SkipRule> result;
-                for (const Json& rule : rules)
-                    result.push_back(readRule(ObjectReader(
-                        rule, fmt::format("{}[{}]", reader.pathOf(key), result.size()), reader.allKeys())));
-                target = std::move(result);
-            },
-            [](const std::vector<SkipRule>& rules) {
-                OrderedJson json = OrderedJson::array();
-                for (const SkipRule& rule : rules) json.push_back(ruleJson(rule));
-                return json;
-            },
-            {{"type", "array"}, {"items", {{"$ref", "#/$defs/rule"}}}}};
+FieldType<std::vector<SkipRule>> rulesField() { return rulesFieldOf(readRule, ruleJson, "#/$defs/rule"); }
+
+FieldType<std::vector<PrecisionRule>> precisionRulesField() {
+    const auto write = [](const PrecisionRule& rule) {
+        OrderedJson json = ruleJson(rule.covers);
+        json["precision"] = precisionName(rule.precision);
+        return json;
+    };
+    FieldType<std::vector<PrecisionRule>> type =
+        rulesFieldOf<PrecisionRule>(readPrecisionRule, write, "#/$defs/precisionRule");
+    // Without rules, the key is not written, as in files of earlier versions.
+    type.write = [list = type.write](const std::vector<PrecisionRule>& rules) {
+        return rules.empty() ? OrderedJson() : list(rules);
+    };
+    return type;
 }
 
 OrderedJson ruleSchema() {
@@ -154,6 +186,31 @@ OrderedJson ruleSchema() {
         "All quantizable layers whose metric is above (or below) a bound, measured without threshold rules. "
         "weight.* and "
         "local.*: of the layer alone, without any rules.";
+    const auto shared = [&](const auto& kind) -> OrderedJson {
+        return {kind("node", "", {{"layers", someNames}}),
+                kind("until", "All layers on any path from one layer to the others, including both ends.",
+                     {{"from", name}, {"to", someNames}}),
+                kind("downstream", "A layer and all layers downstream of it.", {{"from", name}}),
+                kind("type", "All layers with an operator; depthwise: all depthwise convolutions.",
+                     {{"op", name}}),
+                kind("pattern",
+                     "A regular expression of RE2 (no backreferences, no look-around), searched in the "
+                     "layer's name.",
+                     {{"regex", name}}),
+                kind("block",
+                     "All layers of a block, given by its scope (/features/features.3) or the name of one "
+                     "layer, and of all "
+                     "blocks built like it.",
+                     {{"like", name}})};
+    };
+    using Keys = std::vector<std::pair<const char*, OrderedJson>>;
+    const auto withPrecision = [](const char* kind, const char* description, Keys keys) {
+        keys.emplace_back("precision", precisionField().schema);
+        return kindSchema(kind, description, keys);
+    };
+    OrderedJson skipKinds = shared(kindSchema);
+    skipKinds.push_back(kindSchema("threshold", threshold, {{"metric", metric}, {"above", number}}));
+    skipKinds.push_back(kindSchema("threshold", "", {{"metric", metric}, {"below", number}}));
     return {
         {"skipMetric", metricSchema()},
         {"off",
@@ -161,26 +218,9 @@ OrderedJson ruleSchema() {
           {"default", false},
           {"description",
            "Disabled: the rule is kept, has no effect, and may name layers that the model does not have."}}},
-        {"rule",
-         {{"type", "object"},
-          {"required", {"kind"}},
-          {"oneOf",
-           {kindSchema("node", "", {{"layers", someNames}}),
-            kindSchema("until", "All layers on any path from one layer to the others, including both ends.",
-                       {{"from", name}, {"to", someNames}}),
-            kindSchema("downstream", "A layer and all layers downstream of it.", {{"from", name}}),
-            kindSchema("type", "All layers with an operator.", {{"op", name}}),
-            kindSchema("pattern",
-                       "A regular expression of RE2 (no backreferences, no look-around), searched in the "
-                       "layer's name.",
-                       {{"regex", name}}),
-            kindSchema("block",
-                       "All layers of a block, given by its scope (/features/features.3) or the name of one "
-                       "layer, and of all "
-                       "blocks built like it.",
-                       {{"like", name}}),
-            kindSchema("threshold", threshold, {{"metric", metric}, {"above", number}}),
-            kindSchema("threshold", "", {{"metric", metric}, {"below", number}})}}}}};
+        {"rule", {{"type", "object"}, {"required", {"kind"}}, {"oneOf", skipKinds}}},
+        {"precisionRule",
+         {{"type", "object"}, {"required", {"kind", "precision"}}, {"oneOf", shared(withPrecision)}}}};
 }
 
 }  // namespace quantloupe

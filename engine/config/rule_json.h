@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Skip rules as JSON.
+// Skip rules and precision rules as JSON.
 
 #include <vector>
 
@@ -10,7 +10,8 @@
 namespace quantloupe {
 
 FieldType<std::vector<SkipRule>> rulesField();
-/// Returns the schema's definitions that rulesField() refers to: "rule" and others.
+FieldType<std::vector<PrecisionRule>> precisionRulesField();
+/// Returns the schema's definitions that these fields refer to: "rule" and others.
 OrderedJson ruleSchema();
 
 }  // namespace quantloupe

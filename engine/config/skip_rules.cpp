@@ -8,8 +8,10 @@
 #include "config/config_choices.h"
 #include "config/name_pattern.h"
 #include "config/near_names.h"
+#include "config/precision_rules.h"
 #include "config/tail_rule.h"
 #include "model/blocks.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -52,12 +54,15 @@ NodeSet coveredByUntil(const Graph& graph, const SkipRule& rule) {
     return covered;
 }
 
+/// The name of a type rule for all depthwise convolutions.
+constexpr const char* kDepthwise = "depthwise";
+
 NodeSet coveredByType(const Graph& graph, const SkipRule& rule) {
     NodeSet covered(graph.nodeCount(), false);
     std::set<std::string> types;
     for (std::size_t n = 0; n < covered.size(); ++n) {
         const Node& node = graph.nodes()[n];
-        covered[n] = node.op == rule.op;
+        covered[n] = node.op == rule.op || (rule.op == kDepthwise && isDepthwise(graph, node));
         types.insert(node.op);
     }
     if (!any(covered))
@@ -92,6 +97,40 @@ NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
     return covered;
 }
 
+std::string inFloat(const Precision& precision) {
+    return precision == Precision::float16() ? "computed in float16" : "kept in float32";
+}
+
+void explain(SkipDecisions& decisions, const NodeSet& covered, const std::string& reason) {
+    for (std::size_t n = 0; n < covered.size(); ++n)
+        if (covered[n] && decisions.reasons[n].empty()) decisions.reasons[n] = reason;
+}
+
+void addPrecisionRules(const Graph& source, const QuantizationConfig& config, SkipDecisions& decisions) {
+    const auto deciding = coveringPrecisionRules(source, config);
+    for (std::size_t n = 0; n < deciding.size(); ++n) {
+        if (!deciding[n]) continue;
+        const PrecisionRule& rule = config.precisionRules[*deciding[n]];
+        if (rule.precision.isInteger()) continue;
+        const bool half = rule.precision == Precision::float16();
+        decisions.float16[n] = half;
+        if (half || decisions.reasons[n].empty())
+            decisions.reasons[n] = fmt::format("{} by precision rule {}: {}", inFloat(rule.precision),
+                                               *deciding[n] + 1, describe(rule.covers));
+    }
+}
+
+/// Returns why the layer's own setting keeps it in float; empty if it does not.
+std::string ownReason(const LayerSettings& settings) {
+    if (settings.precision ? settings.precision->isInteger() : settings.quantize.value_or(true)) return {};
+    const std::string reason = settings.precision
+                                   ? inFloat(*settings.precision) + " by the layer's own precision"
+                                   : "skipped by the layer's own setting";
+    return settings.comment.empty() ? reason : fmt::format("{}: {}", reason, settings.comment);
+}
+
+}  // namespace
+
 NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
     NodeSet covered(graph.nodeCount(), false);
     switch (rule.kind) {
@@ -117,13 +156,6 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
     }
     fail(ErrorKind::Internal, "unknown kind of skip rule");
 }
-
-void explain(SkipDecisions& decisions, const NodeSet& covered, const std::string& reason) {
-    for (std::size_t n = 0; n < covered.size(); ++n)
-        if (covered[n] && decisions.reasons[n].empty()) decisions.reasons[n] = reason;
-}
-
-}  // namespace
 
 std::string describe(const SkipRule& rule) {
     switch (rule.kind) {
@@ -162,6 +194,7 @@ Error unknownLayer(const Graph& graph, const std::string& name) {
 
 QuantizationConfig withoutOffRules(QuantizationConfig config) {
     std::erase_if(config.rules, &SkipRule::off);
+    std::erase_if(config.precisionRules, [](const PrecisionRule& rule) { return rule.covers.off; });
     return config;
 }
 
@@ -191,6 +224,8 @@ SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config
                     "skipped as part of the tail: the last weighted layer and what follows");
         }
     }
+    decisions.float16.resize(source.nodeCount());
+    addPrecisionRules(source, config, decisions);
     for (const auto& [name, settings] : config.layers) {
         NodeId node;
         try {
@@ -199,13 +234,9 @@ SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config
             error.addContext("settings of layers");
             throw;
         }
-        if (!settings.quantize) continue;
-        std::string reason;
-        if (!*settings.quantize)
-            reason = settings.comment.empty()
-                         ? "skipped by the layer's own setting"
-                         : fmt::format("skipped by the layer's own setting: {}", settings.comment);
-        decisions.reasons[node.index()] = std::move(reason);
+        if (!settings.quantize && !settings.precision) continue;
+        decisions.reasons[node.index()] = ownReason(settings);
+        decisions.float16[node.index()] = settings.precision == Precision::float16();
     }
     return decisions;
 }

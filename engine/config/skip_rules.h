@@ -2,11 +2,12 @@
 #pragma once
 // Which layers the configuration keeps in float, and by which rule.
 //
-// Precedence: a layer's own setting (layers.NAME.quantize) takes precedence over every rule. The first rule
-// that covers a layer is reported as the reason; the tail comes last. model/reachability.h defines until,
-// downstream and tail. A rule may cover any node, but only affects quantizable ones. A threshold rule covers
-// the layers that the session has written into it (session/studies/threshold_rules.h), none before the first
-// evaluation.
+// Precedence: a layer's own setting (layers.NAME.quantize or .precision) takes precedence over every rule.
+// Precision rules come after skip rules and can keep layers in float32 or float16 (config/precision_rules.h).
+// The first rule that covers a layer is reported as the reason; the tail comes last. model/reachability.h
+// defines until, downstream and tail. A rule may cover any node, but only affects quantizable ones. A
+// threshold rule covers the layers that the session has written into it (session/studies/threshold_rules.h),
+// none before the first evaluation.
 
 #include <string>
 #include <vector>
@@ -28,15 +29,21 @@ struct SkipDecisions {
     /// The nodes that each rule covers (none if it is disabled), in the order of the rules; then those of the
     /// tail, if the tail is skipped and not too large (config/tail_rule.h).
     std::vector<NodeSet> covered;
+    /// One entry per node, or empty if there are none: the skipped nodes that compute in float16.
+    NodeSet float16;
     /// Why the tail is quantized although the configuration skips it; empty otherwise.
     std::string tailNotice;
     bool skipped(NodeId node) const { return !reasons[node.index()].empty(); }
+    bool inFloat16(NodeId node) const { return !float16.empty() && float16[node.index()]; }
 };
 
 /// Decides for each node whether it is skipped. Throws Error for a name that the graph does not contain (with
 /// similar names), a rule that covers nothing (no path from A to B; the message says so if there is one from
 /// B to A), or an invalid regular expression.
 SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config);
+
+/// Returns the nodes that a rule covers, even if it is disabled. Throws Error like resolveSkips().
+NodeSet coveredBy(const Graph& source, const SkipRule& rule);
 
 /// Returns the configuration without its disabled rules.
 QuantizationConfig withoutOffRules(QuantizationConfig config);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/half.h"
 
 namespace quantloupe {
 
@@ -20,15 +21,6 @@ template <typename T>
 ConstantPtr fromVector(DataType type, Dims dims, std::vector<T> values) {
     const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
     return Constant::view(type, std::move(dims), owner, std::as_bytes(std::span(*owner)));
-}
-
-float halfToFloat(std::uint16_t half) {
-    const int exponent = (half >> 10) & 31;
-    const int mantissa = half & 1023;
-    const float sign = (half & 0x8000) != 0 ? -1.0f : 1.0f;
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
-    if (exponent == 31) return mantissa == 0 ? sign * INFINITY : NAN;
-    return sign * std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
 }
 
 /// Calls f(element) for every element, in the element type.

@@ -93,6 +93,12 @@ bool multipliesWeight(const Node& node) {
     return kind == OperatorKind::Convolution || kind == OperatorKind::Product;
 }
 
+bool isDepthwise(const Graph& graph, const Node& node) {
+    const Constant* weight = node.inputs.size() > 1 ? graph.constantOf(node.input(1)) : nullptr;
+    return node.op == "Conv" && node.domain.empty() && node.attributes.integer("group", 1) > 1 &&
+           weight != nullptr && weight->dims().size() > 1 && weight->dims()[1] == 1;
+}
+
 bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }
 
 }  // namespace quantloupe

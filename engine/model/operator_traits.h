@@ -45,6 +45,8 @@ const OperatorTraits& traitsOf(const Node& node);
 
 /// Whether the node multiplies its input by a weight: Conv, ConvTranspose, Gemm, MatMul.
 bool multipliesWeight(const Node& node);
+/// Whether the node is a Conv with a constant weight that filters each channel separately.
+bool isDepthwise(const Graph& graph, const Node& node);
 /// Whether the node is a Relu or Clip.
 bool isClipping(const Node& node);
 

@@ -85,14 +85,18 @@ StatisticsNeeds statisticsNeeds(const QuantizationConfig& config) {
             needs.voteBits.insert(calibration.scheme.bits);
     };
     look(tensorCalibrationOf(config, nullptr));
+    std::set<int> bits = {config.quantization.activation.bits};
     for (const auto& [name, settings] : config.layers) {
         try {
             look(tensorCalibrationOf(config, &settings));
+            if (settings.precision) bits.insert(settings.activationBits.value_or(*bits.begin()));
         } catch (Error& error) {
             error.addContext(fmt::format("layer '{}'", name));
             throw;
         }
     }
+    // A tensor can be converted to the bits of any other layer.
+    if (!needs.voteBits.empty() && bits.size() > 1) needs.voteBits.merge(bits);
     return needs;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include "base/error.h"
+#include "config/precision_rules.h"
 #include "model/layer_cost.h"
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
@@ -99,6 +102,30 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         layers.push_back(std::move(layer));
     }
     return layers;
+}
+
+void setPrecisions(const Prepared& prepared, const UnitList& units, const QuantizationConfig& resolved,
+                   std::vector<LayerResult>& layers) {
+    std::map<TensorId, int> bitsOf = prepared.activationBits;
+    for (const Unit& unit : units.units) {
+        LayerResult& layer = layers[prepared.sourceOf[unit.layer.index()].index()];
+        if (unit.float16) layer.precision = Precision::float16();
+        if (!unit.quantized) continue;
+        layer.precision = precisionOf(resolved, layer.name);
+        int& bits = layer.precision.activationBits;
+        const auto own = bitsOf.find(unit.kind == UnitKind::PassesScale ? unit.inputs[0] : unit.output);
+        if (followsInput(unit) && own != bitsOf.end()) bits = own->second;
+        bitsOf[unit.output] = bits;
+        for (const TensorId other : unit.otherOutputs) bitsOf[other] = bits;
+    }
+    const Graph& source = *prepared.source;
+    for (LayerResult& layer : layers) {
+        // A layer may be folded into one that is itself folded or fused.
+        const LayerResult* host = &layer;
+        for (int steps = 0; steps < 8 && !host->host.empty(); ++steps)
+            host = &layers[source.findNode(host->host)->index()];
+        layer.precision = host->precision;
+    }
 }
 
 }  // namespace quantloupe

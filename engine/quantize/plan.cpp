@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "quantize/float16.h"
 #include "quantize/npu_moves.h"
 #include "quantize/npu_positions.h"
 #include "quantize/raised_scales.h"
@@ -42,6 +43,7 @@ class PlanResolver {
                 m_settings[unit.quantizesOutput ? unit.output : unit.inputs[0]] = settings;
         for (const Unit& unit : m_plan.units.units)
             if (unit.rangeOf.valid()) m_rangeOf[unit.output] = unit.rangeOf;
+        for (const NodeId id : m_plan.prepared->conversions) followOrigin(m_plan.prepared->graph->node(id));
         for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
         if (anyRule(m_config.quantization.npuPositions) && moveToNpuPositions()) {
             m_plan.quantizers.clear();
@@ -76,6 +78,21 @@ class PlanResolver {
             }
     }
 
+    /// Gives the output of a conversion the range and the calibration of its input.
+    void followOrigin(const Node& conversion) {
+        const TensorId from = conversion.input(0), to = conversion.output();
+        if (const auto settings = m_settings.find(from); settings != m_settings.end())
+            m_settings[to] = settings->second;
+        const auto range = m_rangeOf.find(from);
+        m_rangeOf[to] = range == m_rangeOf.end() ? from : range->second;
+        m_origin[to] = from;
+    }
+
+    bool hasUnitRange(TensorId tensor) const {
+        const auto origin = m_origin.find(tensor);
+        return m_unitRanges.contains(origin == m_origin.end() ? tensor : origin->second);
+    }
+
     const TensorQuantizer& quantizerOf(TensorId tensor) {
         if (const auto found = m_known.find(tensor); found != m_known.end()) return found->second;
         const auto other = m_rangeOf.find(tensor);
@@ -83,13 +100,16 @@ class PlanResolver {
         if (range == m_statistics.end())
             fail(ErrorKind::Internal, "'{}' was not calibrated", m_plan.prepared->graph->tensor(tensor).name);
         const auto own = m_settings.find(tensor);
-        const TensorCalibration how =
+        TensorCalibration how =
             tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second);
+        if (const auto bits = m_plan.prepared->activationBits.find(tensor);
+            bits != m_plan.prepared->activationBits.end())
+            how.scheme.bits = bits->second;
         CalibrationResult& result =
             m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
         result.quantizer.rounding = m_config.quantization.rounding;
         const bool power = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
-        if (m_unitRanges.contains(tensor) && !power) {
+        if (hasUnitRange(tensor) && !power) {
             TensorQuantizer whole = quantizerForRange(0, 1, how.scheme);
             whole.rounding = m_config.quantization.rounding;
             return m_known.emplace(tensor, whole).first->second;
@@ -163,6 +183,10 @@ class PlanResolver {
     void resolveUnit(const Unit& unit) {
         const Graph& graph = *m_plan.prepared->graph;
         const Node& node = graph.node(unit.layer);
+        if (unit.float16) {
+            m_plan.quantizers.push_back(resolveFloat16(m_plan, unit, m_statistics));
+            return;
+        }
         UnitQuantizers quantizers;
         VersionBuilder builder;
         if (unit.unitRange) m_unitRanges.insert(unit.output);
@@ -275,6 +299,7 @@ class PlanResolver {
     std::unordered_map<TensorId, TensorQuantizer> m_known;
     std::map<TensorId, CalibrationResult> m_results;
     std::unordered_map<TensorId, const LayerSettings*> m_settings;
+    std::unordered_map<TensorId, TensorId> m_origin;       ///< the tensor that a conversion reads
     std::unordered_map<TensorId, TensorId> m_rangeOf;      ///< tensors that take the range of another one
     std::set<TensorId> m_unitRanges;                       ///< outputs of Softmax, with the range 0 to 1
     std::unordered_map<TensorId, float> m_constantScales;  ///< scales changed by the NPU's rules
@@ -311,6 +336,7 @@ std::vector<TensorId> calibratedTensors(const UnitList& units) {
 namespace {
 
 void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own) {
+    for (const auto& [tensor, half] : own.halves) spec.constants[tensor] = half;
     if (own.weight) {
         spec.constants[unit.weight] = own.weight->dequantized;
         spec.codes[unit.weight] = own.weight;
@@ -338,7 +364,8 @@ ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs,
     spec.exportOpset = exportOpset;
     for (const auto& [tensor, quantizer] : tensors) spec.quantizers.emplace(tensor, quantizer.fakeQuant());
     for (std::size_t u = 0; u < units.units.size(); ++u)
-        if (units.units[u].quantized) useQuantized(spec, units.units[u], quantizers[u]);
+        if (units.units[u].quantized || units.units[u].float16)
+            useQuantized(spec, units.units[u], quantizers[u]);
     return spec;
 }
 
@@ -353,7 +380,7 @@ ProgramSpec Plan::unitSpec(std::size_t index, const std::map<TensorId, TensorDes
     spec.exportOpset = exportOpset;
     for (std::size_t i = 0; i < unit.inputs.size(); ++i)
         spec.quantizers[unit.inputs[i]] = own.inputs[i].fakeQuant();
-    if (unit.quantizesOutput) spec.quantizers[unit.output] = own.output.fakeQuant();
+    if (unit.quantizesOutput || unit.float16) spec.quantizers[unit.output] = own.output.fakeQuant();
     useQuantized(spec, unit, own);
     return spec;
 }

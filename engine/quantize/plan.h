@@ -3,6 +3,7 @@
 // The quantization plan: which tensors are quantized, with which scales and weights. It is derived from the
 // prepared graph, the statistics and the configuration.
 
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct UnitQuantizers {
     std::shared_ptr<const ConstantQuantizer> bias;    ///< null if there is none
     std::vector<std::shared_ptr<const ConstantQuantizer>> constants;  ///< for the unit's further constants
     ConstantPtr correctedBias;                                        ///< null: the bias of the graph is used
-    Version version;                                                  ///< identifies all of these
+    /// Of a unit in float16, which has no quantized constants: its constants in float16.
+    std::map<TensorId, ConstantPtr> halves;
+    Version version;  ///< identifies all of these
 };
 
 struct Plan {
@@ -67,5 +70,8 @@ std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepare
 /// Returns the state and reason of every source layer; the metrics stay empty.
 std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units,
                                      const SkipDecisions& skips);
+/// Sets the precision of every layer. `resolved` comes from withPrecisionsResolved().
+void setPrecisions(const Prepared& prepared, const UnitList& units, const QuantizationConfig& resolved,
+                   std::vector<LayerResult>& layers);
 
 }  // namespace quantloupe

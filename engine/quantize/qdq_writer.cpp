@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "model/graph_builder.h"
 #include "model/raise_opset.h"
 #include "quantize/channel_walk.h"
@@ -63,8 +64,9 @@ class QdqWriter {
         const auto count = m_graph.nodeCount();
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
             const Unit& unit = m_plan.units.units[u];
-            if (!unit.quantized) continue;
             const UnitQuantizers& quantizers = m_plan.quantizers[u];
+            for (const auto& [tensor, half] : quantizers.halves) addHalf(unit, tensor, *half);
+            if (!unit.quantized) continue;
             if (quantizers.weight)
                 addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
             // A 16-bit bias is stored as int32, too, which every opset can dequantize.
@@ -83,7 +85,7 @@ class QdqWriter {
         for (const TensorId tensor : tensors) addPair(tensor, m_plan.tensors.at(tensor), count);
         // The Identity nodes of the placement are not exported; their Q/DQ pairs remain.
         for (const NodeId identity : m_plan.prepared->ownInputs) {
-            const Node& node = m_graph.node(identity);
+            const Node node = m_builder.node(identity);
             m_builder.replaceUses(node.output(), node.input(0));
             m_builder.removeNode(identity);
         }
@@ -169,6 +171,35 @@ class QdqWriter {
         }
     }
 
+    TensorId cast(const std::string& name, TensorId input, DataType type, TensorId output) {
+        Node node;
+        node.name = uniqueNode(name);
+        node.op = "Cast";
+        node.inputs = {input};
+        node.outputs = {output};
+        node.attributes.set("to", static_cast<std::int64_t>(type));
+        m_builder.addNode(std::move(node));
+        return output;
+    }
+
+    void addHalf(const Unit& unit, TensorId tensor, const Constant& rounded) {
+        const std::string name = m_graph.tensor(tensor).name;
+        std::vector<std::byte> bytes(rounded.floats().size() * sizeof(std::uint16_t));
+        for (std::size_t i = 0; i < rounded.floats().size(); ++i) {
+            const std::uint16_t half = floatToHalf(rounded.floats()[i]);
+            std::memcpy(bytes.data() + i * sizeof half, &half, sizeof half);
+        }
+        const TensorId stored = newConstant(
+            name + "_float16", Constant::fromBytes(DataType::Float16, rounded.dims(), std::move(bytes)));
+        const TensorId value = cast(name + "_Cast", stored, DataType::Float32,
+                                    m_builder.tensor(m_builder.unusedTensorName(name + "_float32")));
+        for (const NodeId reader : {unit.layer, unit.activation}) {
+            if (!reader.valid()) continue;
+            auto& inputs = m_builder.node(reader).inputs;
+            std::replace(inputs.begin(), inputs.end(), tensor, value);
+        }
+    }
+
     /// Returns the model's own values if QuantizeLinear computes our codes from them; otherwise, for example
     /// with learned rounding or if the codes do not use the whole type, the dequantized values.
     ConstantPtr floatsFor(TensorId tensor, const ConstantQuantizer& quantizer, const ChannelWalk& walk,
@@ -187,45 +218,54 @@ class QdqWriter {
         return same ? own : quantizer.dequantized;
     }
 
+    /// Adds Q/DQ, or the Casts of float16, between the producer of a tensor and its readers.
     void addPair(TensorId tensor, const TensorQuantizer& quantizer, std::size_t originalNodes) {
         const TensorInfo info = m_graph.tensor(tensor);
-        const DataType type = typeOf(quantizer);
-        const TensorId scale = newConstant(info.name + "_scale", Constant::fromFloats({}, {quantizer.scale}));
-        const TensorId zeroPoint =
-            newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
-        const auto fresh = [&](const char* suffix) {
-            return m_builder.tensor(m_builder.unusedTensorName(info.name + suffix));
-        };
-
-        TensorId before = tensor;
-        const TensorId codes = fresh("_quantized");
-        TensorId after;
+        TensorId before = tensor, after;
         if (info.graphOutput && info.producer.valid()) {
             // The output of the pair takes the name of the graph output, and the producer's output a new one.
-            before = fresh("_before_quantization");
+            before = fresh(info, "_before_quantization");
             auto& outputs = m_builder.node(info.producer).outputs;
             std::replace(outputs.begin(), outputs.end(), tensor, before);
             after = tensor;
         } else {
-            after = fresh("_dequantized");
+            after = fresh(info, quantizer.half ? "_rounded" : "_dequantized");
             for (const NodeId reader : info.consumers) {
                 if (reader.index() >= originalNodes) continue;
                 auto& inputs = m_builder.node(reader).inputs;
                 std::replace(inputs.begin(), inputs.end(), tensor, after);
             }
         }
-        before = addClip(info.name, before, quantizer, type);
+        if (quantizer.half) {
+            const TensorId half =
+                cast(info.name + "_to_half", before, DataType::Float16, fresh(info, "_half"));
+            cast(info.name + "_from_half", half, DataType::Float32, after);
+        } else {
+            addQuantization(info, quantizer, before, after);
+        }
+    }
+
+    TensorId fresh(const TensorInfo& info, const char* suffix) {
+        return m_builder.tensor(m_builder.unusedTensorName(info.name + suffix));
+    }
+
+    void addQuantization(const TensorInfo& info, const TensorQuantizer& quantizer, TensorId before,
+                         TensorId after) {
+        const DataType type = typeOf(quantizer);
+        const TensorId scale = newConstant(info.name + "_scale", Constant::fromFloats({}, {quantizer.scale}));
+        const TensorId zeroPoint =
+            newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
         Node quantize;
         quantize.name = uniqueNode(info.name + "_QuantizeLinear");
         quantize.op = "QuantizeLinear";
-        quantize.inputs = {before, scale, zeroPoint};
-        quantize.outputs = {codes};
-        m_builder.addNode(std::move(quantize));
+        quantize.inputs = {addClip(info.name, before, quantizer, type), scale, zeroPoint};
+        quantize.outputs = {fresh(info, "_quantized")};
         Node dequantize;
         dequantize.name = uniqueNode(info.name + "_DequantizeLinear");
         dequantize.op = "DequantizeLinear";
-        dequantize.inputs = {codes, scale, zeroPoint};
+        dequantize.inputs = {quantize.outputs[0], scale, zeroPoint};
         dequantize.outputs = {after};
+        m_builder.addNode(std::move(quantize));
         m_builder.addNode(std::move(dequantize));
     }
 

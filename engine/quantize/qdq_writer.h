@@ -18,6 +18,8 @@ namespace quantloupe {
 ///   DequantizeLinear pair, except for int32 biases because QuantizeLinear cannot produce int32.
 /// - A quantized activation goes through one pair that all of its readers share, preceded by a Clip if it has
 ///   fewer codes than its type.
+/// - A layer in float16 has a pair of Casts, to float16 and back, at each input and output. Its constants are
+///   stored in float16, followed by a Cast to float32.
 /// Graph inputs and outputs keep their names. The configuration is stored in the metadata. The opset is
 /// raised if per-channel scales (13) or 4-bit and 16-bit types (21) need it; throws Error if it cannot be
 /// raised.

@@ -14,7 +14,13 @@ namespace quantloupe {
 
 FakeQuant TensorQuantizer::fakeQuant() const {
     return {scale, static_cast<float>(quantMin - zeroPoint), static_cast<float>(quantMax - zeroPoint),
-            rounding == TieRounding::Aimet};
+            rounding == TieRounding::Aimet, half};
+}
+
+TensorQuantizer TensorQuantizer::float16() {
+    TensorQuantizer quantizer;
+    quantizer.half = true;
+    return quantizer;
 }
 
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme) {

@@ -12,13 +12,15 @@
 
 namespace quantloupe {
 
-/// Quantizer of an activation, always per tensor.
+/// Quantizer of an activation, always per tensor, or its rounding to float16.
 struct TensorQuantizer {
     float scale = 1;
     int zeroPoint = 0;
     int quantMin = -128, quantMax = 127;
     TieRounding rounding = TieRounding::HalfEven;
+    bool half = false;  ///< float16: there are no codes, and the other members are not used
     bool operator==(const TensorQuantizer&) const = default;
+    static TensorQuantizer float16();
     FakeQuant fakeQuant() const;
 };
 

@@ -54,7 +54,8 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
         for (std::size_t i = 0; i < unit.constants.size(); ++i)
             if (own.constants[i] && unit.constants[i].role != ConstantRole::NormBias) look(*own.constants[i]);
     }
-    for (const auto& [tensor, quantizer] : plan.tensors) look(quantizer);
+    for (const auto& [tensor, quantizer] : plan.tensors)
+        if (!quantizer.half) look(quantizer);
     if (uses4 && !uses16 && graph.opset() < kOpsetOtherBits && !canRaise(graph, kOpsetOtherBits))
         types.fourBits = uses4 = false;
 

@@ -62,6 +62,10 @@ class UnitFinder {
             reason = "the operator " + node.domain + "." + node.op + " cannot be quantized";
             return;
         }
+        if (m_prepared.conversions.contains(id)) {
+            reason = "it converts a tensor to another precision";
+            return;
+        }
         if (isFactor(id)) {
             reason = "it belongs to a layer that stays in float";
             return;
@@ -99,6 +103,7 @@ class UnitFinder {
 
         unit.quantizesOutput = m_prepared.placement != Placement::WeightedInputs && !isRecurrent(node);
         unit.skipped = skipped(id);
+        unit.float16 = m_skips.inFloat16(m_prepared.sourceOf[id.index()]);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
         if (multipliesWeight(node) || isOneOf(node.op, {"Add", "Mul", "BatchNormalization"}))
@@ -143,13 +148,7 @@ class UnitFinder {
         const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
         if (!maker.valid() || m_graph.onlyConsumer(node.input(0)) == NodeId()) return true;
         const Node& before = m_graph.node(maker);
-        return (!multipliesWeight(before) && before.op != "Add") || isDepthwise(before);
-    }
-    bool isDepthwise(const Node& node) const {
-        const std::int64_t groups = node.attributes.integer("group", 1);
-        const Constant* weight = node.inputs.size() > 1 ? m_graph.constantOf(node.input(1)) : nullptr;
-        return node.op == "Conv" && groups > 1 && weight != nullptr && weight->dims().size() > 1 &&
-               weight->dims()[1] == 1;
+        return (!multipliesWeight(before) && before.op != "Add") || isDepthwise(m_graph, before);
     }
 
     std::string activation(const Node& node, Unit& unit) {
@@ -170,7 +169,7 @@ class UnitFinder {
     bool isFactor(NodeId id) const {
         const Node& node = m_graph.node(id);
         const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
-        return node.op == "Mul" && maker.valid() &&
+        return node.op == "Mul" && maker.valid() && !m_prepared.conversions.contains(maker) &&
                m_prepared.sourceOf[maker.index()] == m_prepared.sourceOf[id.index()];
     }
 
@@ -310,18 +309,15 @@ class UnitFinder {
     /// Decides in graph order on operators that pass their scale on and on separate Relu and Clip nodes,
     /// which are quantized if their input is.
     void decidePassing() {
-        const auto depends = [](const Unit& unit) {
-            return unit.kind == UnitKind::PassesScale || unit.ifInputIs;
-        };
         std::set<TensorId> quantized;
         for (const Unit& unit : m_list.units) {
-            if (!unit.quantized || depends(unit)) continue;
+            if (!unit.quantized || followsInput(unit)) continue;
             quantized.insert(unit.inputs.begin(), unit.inputs.end());
             if (unit.quantizesOutput) quantized.insert(unit.output);
         }
         for (Unit& unit : m_list.units) {
-            if (!depends(unit) || !unit.quantized) continue;
-            if (quantized.contains(unit.inputs[0])) {
+            if (!followsInput(unit) || !unit.quantized) continue;
+            if (quantized.contains(unit.inputs[0]) || quantized.contains(beforeConversion(unit.inputs[0]))) {
                 quantized.insert(unit.output);
                 quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
                 continue;
@@ -332,6 +328,11 @@ class UnitFinder {
         }
     }
 
+    TensorId beforeConversion(TensorId tensor) const {
+        const NodeId maker = m_graph.tensor(tensor).producer;
+        return m_prepared.conversions.contains(maker) ? m_graph.node(maker).input(0) : tensor;
+    }
+
     const Prepared& m_prepared;
     const Graph& m_graph;
     const SkipDecisions& m_skips;
@@ -340,6 +341,8 @@ class UnitFinder {
 };
 
 }  // namespace
+
+bool followsInput(const Unit& unit) { return unit.kind == UnitKind::PassesScale || unit.ifInputIs; }
 
 UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips) {
     return UnitFinder(prepared, skips).find();

@@ -53,6 +53,7 @@ struct Unit {
     /// False if the output stays in float (placement weighted_inputs, recurrent layers).
     bool quantizesOutput = true;
     bool skipped = false;  ///< by a skip rule or a layer setting
+    bool float16 = false;  ///< skipped, and computed in float16
     bool quantized = false;
     std::string reason;  ///< why it is not quantized
 };
@@ -63,6 +64,9 @@ struct UnitList {
     std::vector<std::optional<std::size_t>> unitOf;  ///< the unit that the node belongs to
     std::vector<std::string> reasons;                ///< why it belongs to none
 };
+
+/// Whether the unit is quantized only if its input is, and then normally has the bits of its input.
+bool followsInput(const Unit& unit);
 
 /// Finds the units and decides which are quantized. An activation is fused unless it is skipped separately.
 UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips);

@@ -52,6 +52,9 @@ struct LayerResult {
     std::string reason;        ///< why the layer is in this state; mostly empty for quantized layers
     std::string host;          ///< Folded, Fused: the layer that it was folded or fused into
     bool quantizable = false;  ///< Quantized or Skipped
+    /// What the layer computes with: float32 unless it is quantized or in float16; that of the host if it was
+    /// folded or fused.
+    Precision precision = {};
     // If the layer is skipped, weight and local are measured as if it were quantized.
     std::optional<TensorDifference> weight;      ///< only the weight quantized; needs no data
     std::optional<TensorDifference> local;       ///< float input, only this unit quantized

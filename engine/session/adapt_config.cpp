@@ -18,7 +18,11 @@ class Adapter {
         QuantizationConfig& next = m_result.config;
         keepNames(next.transforms.skipFolding, "keeping the batch norm of");
         equalization(next.transforms.equalization.off);
-        rules(next.rules);
+        rules(
+            next.rules, +[](SkipRule& rule) -> SkipRule& { return rule; }, "the rule to skip");
+        rules(
+            next.precisionRules, +[](PrecisionRule& rule) -> SkipRule& { return rule.covers; },
+            "the precision of");
         next.layers.clear();
         for (const auto& [name, settings] : config.layers) {
             if (const std::string* found = newName(name))
@@ -57,33 +61,32 @@ class Adapter {
         sets = std::move(kept);
     }
 
-    void rules(std::vector<SkipRule>& rules) {
-        std::vector<SkipRule> kept;
-        for (SkipRule& rule : rules) {
+    /// `ruleOf` returns the part of an entry that names layers; `what` precedes its description in messages.
+    template <typename Entry>
+    void rules(std::vector<Entry>& entries, SkipRule& (*ruleOf)(Entry&), const char* what) {
+        std::vector<Entry> kept;
+        for (Entry& entry : entries) {
+            SkipRule& rule = ruleOf(entry);
             const std::string words = describe(rule);
-            keepNames(rule.layers, "skipping");
+            keepNames(rule.layers, std::is_same_v<Entry, SkipRule> ? "skipping" : "the precision of");
             if (rule.kind == SkipKind::Node && rule.layers.empty()) continue;
-            keepNames(rule.to, "skipping until");
+            keepNames(rule.to, std::is_same_v<Entry, SkipRule> ? "skipping until" : "the precision until");
             if (!rule.from.empty()) {
                 const std::string* found = newName(rule.from);
                 if (found == nullptr) {
-                    drop(fmt::format("the rule to skip {}: it starts at layer '{}'", words, rule.from));
+                    drop(fmt::format("{} {}: it starts at layer '{}'", what, words, rule.from));
                     continue;
                 }
                 rule.from = *found;
             }
             try {  // resolved separately, to find out whether the rule still has an effect
-                QuantizationConfig only;
-                only.skipTail = false;
-                only.rules = {rule};
-                only.rules.front().off = false;
-                resolveSkips(m_graph, only);
-                kept.push_back(std::move(rule));
+                coveredBy(m_graph, rule);
+                kept.push_back(std::move(entry));
             } catch (const Error& error) {
-                drop(fmt::format("the rule to skip {}: {}", words, error.message()));
+                drop(fmt::format("{} {}: {}", what, words, error.message()));
             }
         }
-        rules = std::move(kept);
+        entries = std::move(kept);
     }
 
     const LayerMatch& m_match;

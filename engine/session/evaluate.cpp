@@ -6,9 +6,11 @@
 
 #include "base/error.h"
 #include "config/config_json.h"
+#include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "model/layer_cost.h"
 #include "session/caches/context_version.h"
+#include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"
 #include "session/stages/evaluation_notices.h"
 #include "session/stages/unit_metrics.h"
@@ -110,7 +112,9 @@ class EvaluationRun {
         const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
         m_result.covered = skips.covered;
         m_units = findUnits(*m_prepared, skips);
+        m_config = withPrecisionsResolved(*m_session.model.graph, measured);
         m_result.layers = layerStates(*m_prepared, m_units, skips);
+        setPrecisions(*m_prepared, m_units, m_config, m_result.layers);
         measureCosts();
         for (const LayerResult& layer : m_result.layers) switch (layer.state) {
                 case LayerState::Quantized:
@@ -249,10 +253,9 @@ class EvaluationRun {
 
         const Stopwatch calibration;
         const auto graph = m_prepared;
-        const Statistics& ranges =
-            session.statistics(*graph, m_units, m_result.config, control("calibrating"));
+        const Statistics& ranges = session.statistics(*graph, m_units, m_config, control("calibrating"));
         auto plan = std::make_shared<Plan>(
-            session.resolve(graph, m_units, ranges, m_result.config, control("refining layers"), !m_keep));
+            session.resolve(graph, m_units, ranges, m_config, control("refining layers"), !m_keep));
         plan->arithmetic = session.arithmeticFor(m_result.config);
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
@@ -312,7 +315,12 @@ class EvaluationRun {
 
     void preparedAccuracy() {
         double seconds = 0;
-        const auto outputs = outputsFor(m_prepared->graph->version());
+        // By content: conversions between precisions do not change the float network.
+        const auto versions = tensorVersions(floatSpec(m_prepared->graph), m_session.samplesVersion);
+        VersionBuilder content;
+        for (const TensorId end : m_session.part.endsOf(*m_prepared->graph))
+            content.add(versions[end.index()]);
+        const auto outputs = outputsFor(content.finish());
         ensure(*outputs, floatSpec(m_prepared->graph), m_session.evaluationBatches->chunks(),
                "transformed float network", seconds);
         m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
@@ -322,7 +330,7 @@ class EvaluationRun {
 
     void weightMetrics() {
         const Stopwatch watch;
-        fillWeightDifferences(m_session, *m_prepared, m_units, m_result.config, m_cancel, m_result.layers);
+        fillWeightDifferences(m_session, *m_prepared, m_units, m_config, m_cancel, m_result.layers);
         m_result.seconds.metrics += watch.seconds();
     }
 
@@ -333,6 +341,7 @@ class EvaluationRun {
     Stopwatch m_total;
     MeasuredState m_state;
     Evaluation m_result;
+    QuantizationConfig m_config;  ///< with precisions resolved
     std::shared_ptr<const Prepared> m_prepared;
     UnitList m_units;
     std::shared_ptr<const Plan> m_plan;

@@ -8,9 +8,11 @@
 #include "base/rethrow.h"
 #include "config/config_fields.h"
 #include "config/config_json.h"
+#include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "data/random_dataset.h"
 #include "model/quantized_model.h"
+#include "quantize/conversions.h"
 #include "quantize/qdq_writer.h"
 #include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"
@@ -163,7 +165,7 @@ const MeasuredShapes& Session::Impl::shapesOfOnes() {
 }
 
 std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig& config) {
-    const bool bySkips = config.transforms.equalization.excludeSkipped;
+    const bool bySkips = config.transforms.equalization.excludeSkipped || hasPrecisions(config);
     const RunControl control{workers, {}, {}};
     return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, control) : config, control);
 }
@@ -178,7 +180,7 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
     }
     const Version version =
         VersionBuilder().add(versionOf(config, skipped)).add(part.unavailable.size()).finish();
-    if (const auto* known = prepared.find(version)) return *known;
+    if (const auto* known = prepared.find(version)) return converted(*known, config);
     if (!constants) constants = foldMovedConstants(model.graph);
     Prepared made = quantloupe::prepare(model.graph, config.transforms, skipped, &*constants);
     made.operators = config.quantization.operators;
@@ -190,15 +192,27 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
             const auto found = part.unavailable.find(source);
             made.unevaluated.push_back(found == part.unavailable.end() ? std::string() : found->second);
         }
-    return prepared.store(version, std::make_shared<const Prepared>(std::move(made)));
+    return converted(prepared.store(version, std::make_shared<const Prepared>(std::move(made))), config);
+}
+
+std::shared_ptr<const Prepared> Session::Impl::converted(std::shared_ptr<const Prepared> made,
+                                                         const QuantizationConfig& config) {
+    if (!hasPrecisions(config) || quantizationOperators(*model.graph) > 0) return made;
+    const QuantizationConfig resolved = withPrecisionsResolved(*model.graph, config);
+    const UnitList units = findUnits(*made, resolveSkips(*model.graph, config));
+    Prepared changed = withConversions(*made, units, resolved);
+    if (changed.version == made->version) return made;
+    if (const auto* known = prepared.find(changed.version)) return *known;
+    return prepared.store(changed.version, std::make_shared<const Prepared>(std::move(changed)));
 }
 
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
     const QuantizationConfig resolved = withThresholdsMeasured(*this, config, control);
     const auto graph = prepareMeasured(resolved, control);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, resolved));
-    const Statistics& known = statistics(*graph, units, config, control);
-    auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));
+    const QuantizationConfig layers = withPrecisionsResolved(*model.graph, resolved);
+    const Statistics& known = statistics(*graph, units, layers, control);
+    auto plan = std::make_shared<Plan>(resolve(graph, units, known, layers, control, false));
     plan->arithmetic = arithmeticFor(config);
     return plan;
 }

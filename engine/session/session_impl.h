@@ -34,6 +34,9 @@ struct Session::Impl {
     /// Requires that threshold rules are measured (session/studies/threshold_rules.h).
     std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured,
                                                     const RunControl& control);
+    /// Returns the network with the conversions that precisions need (quantize/conversions.h).
+    std::shared_ptr<const Prepared> converted(std::shared_ptr<const Prepared> made,
+                                              const QuantizationConfig& measured);
     /// Migrates outliers into weights, or adds a notice that says why not.
     Prepared migrate(Prepared made, const QuantizationConfig& config, const RunControl& control);
     void openCalibration(const QuantizationConfig& config);

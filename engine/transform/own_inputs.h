@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Separate input tensors for placement weighted_inputs, so that one layer can read a tensor quantized and
-// another layer in float.
+// Separate input tensors, so that one layer can read a tensor quantized and another layer in float or in
+// another precision.
 
 #include "transform/prepare.h"
 
 namespace quantloupe {
 
+/// A tensor that some of its readers read through an Identity of their own.
+struct OwnInput {
+    TensorId tensor;
+    std::vector<NodeId> readers;  ///< not empty
+    std::string name;             ///< of the Identity and its output, made unique
+};
+
+/// The result of withOwnInputs().
+struct WithOwnInputs {
+    Prepared prepared;
+    std::vector<NodeId> identities;  ///< one per OwnInput
+    std::vector<TensorId> tensors;   ///< maps the tensors of the graph before to those of the graph after
+};
+
+/// Inserts the Identities. Changes `graph`, `sourceOf`, `outputStatistics`, `layerMappings`, `junctions`,
+/// `unevaluated` and `ownInputs`, but not `transformed` and `version`. An Identity belongs to the source
+/// layer of its first reader. Any thread.
+WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inputs);
+
 /// Inserts an Identity before every Conv, ConvTranspose, Gemm and MatMul with a constant weight and before
-/// every AveragePool, so that each has its own input tensor to quantize. Changes `graph`, `sourceOf`,
-/// `outputStatistics`, `layerMappings`, `junctions`, `ownInputs` and `version`, but not `transformed`. An
-/// Identity belongs to the source layer that it precedes. Any thread.
+/// every AveragePool, so that each has its own input tensor to quantize, and changes `version`. Any
+/// thread.
 Prepared withOwnInputs(Prepared prepared);
 
 }  // namespace quantloupe

@@ -3,6 +3,8 @@
 // Transforms the source graph into the prepared graph: folds moved constants, simplifies, folds batch norms,
 // replaces Clip(0, 6), equalizes. Needs no data.
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,7 +53,13 @@ struct Prepared {
     OperatorSet operators = OperatorSet::Layers;
     /// The network's activations are symmetric: ONNX Runtime then does not fuse Relu and Clip.
     bool symmetricActivations = false;
-    std::vector<NodeId> ownInputs;            ///< the Identity nodes of `graph` (transform/own_inputs.h)
+    std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
+    /// Those of `ownInputs` at which layers read a tensor in another precision (quantize/conversions.h).
+    std::set<NodeId> conversions;
+    /// Bits of tensors that do not follow from the settings of the layer that produces them: the outputs of
+    /// `conversions`, and float tensors that all quantized readers read in one precision. kFloat16Bits:
+    /// float16.
+    std::map<TensorId, int> activationBits;
     std::vector<LayerMapping> layerMappings;  ///< one per source node
     std::vector<NodeId> sourceOf;             ///< one per prepared node
     std::vector<EqualizationSet> sets;

@@ -132,6 +132,8 @@ class CliTest : public QObject {
         row("unknown method", "inspect MODEL --calibration entropie", "min_max, moving_average");
         row("unknown key", "inspect MODEL --set quantization.weight.bytes=1", "bytes");
         row("set without value", "inspect MODEL --set quantization", "KEY.PATH=VALUE");
+        row("a precision for nothing", "inspect MODEL --precision w8a8", "NAME=PRECISION");
+        row("an unknown precision", "inspect MODEL --precision a=w8a32", "did you mean 'w8a8'");
         row("until without end", "inspect MODEL --skip-until a", "--to");
         row("until, then another option", "inspect MODEL --skip-until a --json --to b", "--to");
         row("end without until", "inspect MODEL --to b", "--skip-until");
@@ -259,6 +261,29 @@ class CliTest : public QObject {
         const QJsonArray to = rules[0].toObject()[QStringLiteral("to")].toArray();
         QCOMPARE(to, (QJsonArray{second, third}));
         QVERIFY(!readObject(m_folder.filePath(QStringLiteral("amct.json"))).isEmpty());
+    }
+
+    void precisionsOfLayers() {
+        const QString saved = m_folder.filePath(QStringLiteral("precision.json"));
+        const QString stem = QStringLiteral("/features/features.0/features.0.0/Conv");
+        const Outcome outcome = runCli(
+            {QStringLiteral("analyze"), demoModel(), QStringLiteral("--json"), QStringLiteral("--precision"),
+             QStringLiteral("type:depthwise=w8a16"), QStringLiteral("--precision"), stem + QStringLiteral("=w4a8"),
+             QStringLiteral("--precision"), QStringLiteral("re:^/features/features.2/=float16"),
+             QStringLiteral("--save-config"), saved});
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+        const auto precision = [&](const QString& name) {
+            return layerOf(documentOf(outcome), name)[QStringLiteral("precision")].toString();
+        };
+        QCOMPARE(precision(stem), QStringLiteral("w4a8"));
+        QCOMPARE(precision(QStringLiteral("/features/features.1/conv/conv.0/conv.0.0/Conv")),
+                 QStringLiteral("w8a16"));
+        QCOMPARE(precision(QStringLiteral("/features/features.1/conv/conv.1/Conv")), QStringLiteral("w8a8"));
+        QCOMPARE(precision(QStringLiteral("/features/features.2/conv/conv.2/Conv")), QStringLiteral("float16"));
+        QCOMPARE(readObject(saved)[QStringLiteral("precision_rules")].toArray().size(), 2);
+        verifyFailure(runCli({QStringLiteral("analyze"), demoModel(), QStringLiteral("--precision"),
+                              QStringLiteral("/features/features.0/features.0.0/Cov=w8a8")}),
+                      1, QStringLiteral("did you mean '") + stem);
     }
 
     void analyzePrintsOneDocument() {

@@ -10,115 +10,16 @@
 
 #include "base/error.h"
 #include "config/config_json.h"
+#include "config/layer_choices.h"
+#include "config/precision_rules.h"
 #include "data/numpy_file.h"
 #include "session/session.h"
+#include "support/random_network.h"
 #include "support/random_seed.h"
 #include "support/signal_to_noise.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
-
-namespace {
-
-/// A convolutional network of three to eight random operators, then pooled and classified; in ONNX's textual
-/// form.
-class RandomNetwork {
-  public:
-    explicit RandomNetwork(std::mt19937& random) : m_random(random) {
-        m_made.push_back({"X", 3, 8});
-        const int operators = pick(3, 8);
-        for (int i = 0; i < operators; ++i) addOperator();
-        const Made last = m_made.back();
-        node("Pooled", "GlobalAveragePool(" + last.name + ")");
-        node("Flat", "Flatten(Pooled)");
-        weight("WG", {5, last.channels});
-        weight("BG", {5});
-        node("Y", "Gemm<transB = 1>(Flat, WG, BG)");
-    }
-    std::string text() const {
-        return "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,8,8] X) => (float[N,5] Y) <float low "
-               "= {0}, float high = {6}" +
-               m_weights + "> {" + m_nodes + "}";
-    }
-
-  private:
-    struct Made {
-        std::string name;
-        int channels, side;
-    };
-
-    int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(m_random); }
-
-    void weight(const std::string& name, const std::vector<int>& shape) {
-        std::normal_distribution<float> normal(0, 0.5f);
-        std::string sizes, values;
-        int count = 1;
-        for (const int size : shape)
-            sizes += (sizes.empty() ? "" : ",") + std::to_string(size), count *= size;
-        for (int i = 0; i < count; ++i)
-            values += (i == 0 ? "" : ", ") + fmt::format("{:.6f}", normal(m_random));
-        m_weights += fmt::format(", float[{}] {} = {{{}}}", sizes, name, values);
-    }
-    void node(const std::string& output, const std::string& call) { m_nodes += " " + output + " = " + call; }
-
-    void addOperator() {
-        const Made from =
-            m_made[m_made.size() - 1 - static_cast<std::size_t>(pick(0, 4) == 0 && m_made.size() > 1)];
-        const std::string name = "T" + std::to_string(m_made.size());
-        Made made{name, from.channels, from.side};
-        switch (pick(0, 8)) {
-            case 0:
-            case 1:
-            case 2: {
-                const int kernel = pick(0, 1) == 0 ? 1 : 3;
-                made.channels = pick(2, 6);
-                weight("W" + name, {made.channels, from.channels, kernel, kernel});
-                weight("B" + name, {made.channels});
-                node(name, fmt::format("Conv<pads = [{0}, {0}, {0}, {0}]>({1}, W{2}, B{2})", kernel / 2,
-                                       from.name, name));
-                break;
-            }
-            case 3:
-                weight("W" + name, {from.channels, 1, 3, 3});
-                node(name, fmt::format("Conv<group = {}, pads = [1, 1, 1, 1]>({}, W{})", from.channels,
-                                       from.name, name));
-                break;
-            case 4:
-                node(name, "Relu(" + from.name + ")");
-                break;
-            case 5:
-                node(name, "Clip(" + from.name + ", low, high)");
-                break;
-            case 6:
-                if (from.side < 4)
-                    return node(name, "Relu(" + from.name + ")"), m_made.push_back(made), void();
-                made.side = from.side / 2;
-                node(name, std::string(pick(0, 1) == 0 ? "MaxPool" : "AveragePool") +
-                               "<kernel_shape = [2, 2], strides = [2, 2]>(" + from.name + ")");
-                break;
-            default: {  // with another tensor of the same size
-                std::vector<Made> others;
-                for (const Made& other : m_made)
-                    if (other.side == from.side) others.push_back(other);
-                const Made other =
-                    others[static_cast<std::size_t>(pick(0, static_cast<int>(others.size()) - 1))];
-                if (other.channels == from.channels && pick(0, 1) == 0) {
-                    node(name, "Add(" + from.name + ", " + other.name + ")");
-                } else {
-                    made.channels = from.channels + other.channels;
-                    node(name, "Concat<axis = 1>(" + from.name + ", " + other.name + ")");
-                }
-            }
-        }
-        m_made.push_back(made);
-    }
-
-    std::mt19937& m_random;
-    std::vector<Made> m_made;
-    std::string m_weights, m_nodes;
-};
-
-}  // namespace
 
 class RandomGraphsTest : public QObject {
     Q_OBJECT
@@ -153,6 +54,21 @@ class RandomGraphsTest : public QObject {
         }
     }
 
+    /// About two of three layers, half of them by rules.
+    void choosePrecisions(const Session& session, QuantizationConfig& config) {
+        for (const Node& node : session.graph().nodes()) {
+            const Precision precision = test::randomPrecision(m_random);
+            if (m_random() % 3 == 0) {
+                config = withPrecision(config, {node.name}, precision);
+            } else if (m_random() % 2 == 0) {
+                PrecisionRule rule;
+                rule.covers.layers = {node.name};
+                rule.precision = precision;
+                config.precisionRules.push_back(rule);
+            }
+        }
+    }
+
     static bool keepsAny(const QuantizationConfig& config) {
         return config.skipTail || std::ranges::any_of(config.layers, [](const auto& layer) {
                    return layer.second.quantize.has_value();
@@ -161,7 +77,7 @@ class RandomGraphsTest : public QObject {
 
     /// A session on a new network with random samples, the same ones to calibrate and to evaluate.
     std::unique_ptr<Session> randomSession(std::string& text) {
-        text = RandomNetwork(m_random).text();
+        text = test::RandomNetwork(m_random).text();
         auto session = std::make_unique<Session>(test::textModel(text));
         const std::string file = m_folder.path().toStdString() + "/x.npz";
         std::normal_distribution<float> normal(0, 1);
@@ -253,6 +169,44 @@ class RandomGraphsTest : public QObject {
         }
     }
 
+    /// With conversions between neighbors and layers in float16.
+    void theExportedModelOfMixedPrecisionsComputesThePreview() {
+        std::size_t conversions = 0, halves = 0;
+        for (int round = 0; round < 60; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            QuantizationConfig config = randomScheme();
+            choosePrecisions(*session, config);
+            const auto preview = outputsOf(*session, config);
+            conversions += session->prepare(config)->conversions.size();
+            LoadedModel exported;
+            exported.graph = session->quantizedModel(config);
+            for (const Node& node : exported.graph->nodes()) halves += node.op == "Cast";
+            Session again(std::move(exported));
+            again.setData(m_data, m_data);
+            const double sqnr = test::sqnrDb(preview, outputsOf(again, std::nullopt));
+            QVERIFY2(sqnr >= 130, fmt::format("{} dB: {}", sqnr, text + configToJson(config)).c_str());
+        }
+        QVERIFY(conversions > 50 && halves > 50);
+    }
+
+    /// Precisions change nothing where they equal what the network does anyway.
+    void theNetworksOwnPrecisionChangesNothing() {
+        for (int round = 0; round < 40; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            QuantizationConfig config = randomScheme();
+            if (round % 2 == 0) keepSomeInFloat(*session, config);
+            QuantizationConfig named = config;
+            const auto precisions = precisionsOf(session->graph(), config);
+            for (const Node& node : session->graph().nodes())
+                named = withPrecision(named, {node.name},
+                                      precisions[session->graph().findNode(node.name)->index()]);
+            QVERIFY2(outputsOf(*session, config) == outputsOf(*session, named),
+                     (text + configToJson(named)).c_str());
+        }
+    }
+
     /// 5 and 8 bits both represent 1, 0 and -1 exactly, but as different codes: cached results of one must
     /// not be used for the other.
     void sameWeightsOfOtherCodesAreComputedAnew() {
@@ -293,6 +247,7 @@ class RandomGraphsTest : public QObject {
             session->evaluate(config, Depth::Metrics);
             for (int edit = 0; edit < 3; ++edit) {
                 keepSomeInFloat(*session, config);
+                if (round % 2 == 0) choosePrecisions(*session, config);
                 session->evaluate(config, Depth::Metrics);
             }
             QVERIFY2(outputsOf(*session, config) == outputsOf(fresh, config),

@@ -13,11 +13,11 @@ namespace {
 QUANTLOUPE_SIMD double squaredError(std::span<const float> values, float scale, float low, float high) {
     // Adding and subtracting this rounds to the nearest integer, ties to even, as in fake_quant.cpp.
     constexpr float kRound = 12582912.0f;
-    constexpr std::size_t kBlock = 4096;  // blocks are summed in float32, their sums in double
+    constexpr std::size_t kSumBlock = 4096;  // blocks are summed in float32, their sums in double
     double sum = 0;
-    for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    for (std::size_t begin = 0; begin < values.size(); begin += kSumBlock) {
         float block[16] = {};
-        const std::size_t end = std::min(begin + kBlock, values.size());
+        const std::size_t end = std::min(begin + kSumBlock, values.size());
         for (std::size_t i = begin; i < end; ++i) {
             float x = values[i] / scale;
             x = x < low ? low : x;

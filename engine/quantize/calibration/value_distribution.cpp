@@ -98,9 +98,9 @@ void DistributionGatherer::add(std::span<const float> values) {
     result.symmetric.add(values);
     result.range.add(values);
     if (!result.grid.empty()) result.grid.add(values);
-    constexpr std::size_t kBlock = 512;
-    for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
-        const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    constexpr std::size_t kValueBlock = 512;
+    for (std::size_t begin = 0; begin < values.size(); begin += kValueBlock) {
+        const auto block = values.subspan(begin, std::min(kValueBlock, values.size() - begin));
         const BlockCounts counts =
             countBlock(block.data(), block.size(), {result.min, result.max, m_largestBound, m_smallestBound});
         result.atMin += counts.atMin;

@@ -60,7 +60,7 @@ struct Taps {
 
 }  // namespace
 
-bool fitsCodes(const FakeQuant& quant) { return quant.high - quant.low <= 255.0f; }
+bool fitsCodes(const FakeQuant& quant) { return !quant.half && quant.high - quant.low <= 255.0f; }
 
 void encode(const FakeQuant& quant, const float* source, std::uint8_t* target, std::size_t count) {
     encodeAll(quant.scale, quant.low, quant.high, source, target, count);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/half.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
@@ -26,6 +27,10 @@ QUANTLOUPE_SIMD void applyFromLow(const FakeQuant& quant, const float* source, f
     }
 }
 
+QUANTLOUPE_SIMD void applyHalf(const float* source, float* target, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) target[i] = roundToHalf(source[i]);
+}
+
 }  // namespace
 
 float codeOf(const FakeQuant& quant, float x) {
@@ -37,6 +42,7 @@ float codeOf(const FakeQuant& quant, float x) {
 
 QUANTLOUPE_SIMD void applyFakeQuant(const FakeQuant& quant, const float* source, float* target,
                                     std::size_t count) {
+    if (quant.half) return applyHalf(source, target, count);
     if (quant.fromLow) return applyFromLow(quant, source, target, count);
     // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer, ties to even, for |x| < 2^22. Unlike
     // nearbyint, it vectorizes on every instruction set.

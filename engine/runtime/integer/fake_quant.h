@@ -12,16 +12,18 @@ namespace quantloupe {
 ///
 /// `fromLow`: (round_half_up(clamp(x, low * scale, high * scale) / scale - low) + low) * scale, each step in
 /// float32, as AIMET's operator computes it (determined by running it on values around ties). The subtraction
-/// loses bits, so values slightly below a half are rounded up, too. does it (found by running it on values
-/// around ties). The difference loses bits, so that more than exact halves go up.
+/// loses bits, so values slightly below a half are rounded up, too.
+///
+/// `half`: rounded to float16 (base/half.h) instead; the other members are not used.
 struct FakeQuant {
     float scale = 1;
     float low = 0, high = 0;
     bool fromLow = false;
+    bool half = false;
     bool operator==(const FakeQuant&) const = default;
 };
 
-/// round(x / scale) within the bounds, as an integer; NaN stays NaN.
+/// Not for `half`: round(x / scale) within the bounds, as an integer; NaN stays NaN.
 float codeOf(const FakeQuant& quant, float x);
 
 /// `source` and `target` may be the same.

@@ -14,6 +14,7 @@ Version withQuantizer(const ProgramSpec& spec, TensorId tensor, const Version& v
         .add(quant.low)
         .add(quant.high)
         .add(quant.fromLow)
+        .add(quant.half)
         .finish();
 }
 
@@ -28,6 +29,14 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
             withQuantizer(spec, input, VersionBuilder().add(samples).add(i).add(spec.arithmetic).finish());
     }
     for (const Node& node : graph.nodes()) {
+        // An Identity that a layer reads in a precision of its own changes nothing else. A quantized input
+        // may be stored as codes, so it must not be mistaken for the output.
+        if (node.op == "Identity" && node.domain.empty() && graph.constantOf(node.input(0)) == nullptr &&
+            !spec.quantizers.contains(node.input(0))) {
+            versions[node.output().index()] =
+                withQuantizer(spec, node.output(), versions[node.input(0).index()]);
+            continue;
+        }
         VersionBuilder builder;
         builder.add(std::string_view(node.domain))
             .add(std::string_view(node.op))

@@ -29,7 +29,10 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
         if (rule.kind == SkipKind::Node && !rule.off)
             for (const std::string& name : rule.layers) note(name, "skipping");
     for (const auto& [name, settings] : config.layers)
-        if (settings.quantize == true) note(name, "quantizing");
+        if (settings.precision && *settings.precision != Precision::float32())
+            note(name, "the precision of");
+        else if (settings.quantize == true)
+            note(name, "quantizing");
     return notices;
 }
 

@@ -70,7 +70,8 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
 ActivationCollector::ActivationCollector(std::string name, const std::optional<TensorQuantizer>& quantizer,
                                          std::size_t chunks, std::size_t workers)
     : m_name(std::move(name)), m_quantizer(quantizer), m_ranges(chunks) {
-    if (quantizer) m_usage.assign(workers, CodeUsage(quantizer->fakeQuant()));
+    if (quantizer && quantizer->half) m_quantizer.reset();  // float16 has no codes
+    if (m_quantizer) m_usage.assign(workers, CodeUsage(quantizer->fakeQuant()));
 }
 
 void ActivationCollector::addRange(std::size_t chunk, const float* floating, const float* quantized,

@@ -6,6 +6,7 @@
 
 #include "analysis/channel_ranges.h"
 #include "base/error.h"
+#include "quantize/float16.h"
 #include "quantize/layer_scheme.h"
 
 namespace quantloupe {
@@ -42,19 +43,18 @@ void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, con
         if (ratio == nullptr && weight.type() == DataType::Float32 && weight.dims().size() > 1)
             ratio = &session.weightRangeRatios.store(place, rangeRatio(weight, unit.weightAxis));
         if (ratio != nullptr) layer.weightRangeRatio = *ratio;
-        std::shared_ptr<const ConstantQuantizer> quantized;
+        ConstantPtr rounded;
         try {
-            quantized = quantizedWeight(prepared, unit, config, session.quantizers);
+            rounded = unit.float16 ? roundedToHalf(weight)
+                                   : quantizedWeight(prepared, unit, config, session.quantizers)->dequantized;
         } catch (const Error&) {
             continue;
         }
-        const Version version =
-            VersionBuilder().add(weight.version()).add(quantized->dequantized->version()).finish();
+        const Version version = VersionBuilder().add(weight.version()).add(rounded->version()).finish();
         const DifferenceSums* sums = session.weightDifferences.find(version);
         if (sums == nullptr) {
             DifferenceSums fresh;
-            fresh.add(weight.floats().data(), quantized->dequantized->floats().data(),
-                      weight.floats().size());
+            fresh.add(weight.floats().data(), rounded->floats().data(), weight.floats().size());
             sums = &session.weightDifferences.store(version, fresh);
         }
         layer.weight = sums->result();

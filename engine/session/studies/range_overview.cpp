@@ -50,7 +50,9 @@ std::vector<LayerRanges> rangeOverview(Session& session, const QuantizationConfi
         }
         const TensorQuantizer& activation = unit.quantizesOutput ? quantizers.output : quantizers.inputs[0];
         ranges.output =
-            representable(activation.scale, activation.zeroPoint, activation.quantMin, activation.quantMax);
+            activation.half
+                ? RangeStrip{0x1p-24, -65504, 65504}
+                : representable(activation.scale, activation.zeroPoint, activation.quantMin, activation.quantMax);
         const TensorId tensor = unit.quantizesOutput ? unit.output : unit.inputs[0];
         if (const auto found = statistics.find(tensor); found != statistics.end())
             ranges.outputMin = found->second.min, ranges.outputMax = found->second.max;

@@ -42,7 +42,12 @@ QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
     }
     config.rules.clear();
     config.skipTail = config.wholeTail = false;
-    for (auto& [name, settings] : config.layers) settings.quantize.reset();
+    const auto isFloat = [](const Precision& precision) { return !precision.isInteger(); };
+    std::erase_if(config.precisionRules, [&](const PrecisionRule& rule) { return isFloat(rule.precision); });
+    for (auto& [name, settings] : config.layers) {
+        settings.quantize.reset();
+        if (settings.precision && isFloat(*settings.precision)) settings.precision.reset();
+    }
     return config;
 }
 
