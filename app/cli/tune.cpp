@@ -100,7 +100,17 @@ void printPrecisions(const TunePoint& point) {
     }
 }
 
-void printReadable(const TuneResult& result, const Options& options) {
+/// Returns the part of the chosen point's milliseconds that was estimated for layers that can be quantized.
+double estimatedMs(const Graph& graph, const TunePoint& point, const LatencyTable& latency) {
+    double sum = 0;
+    for (const auto& [name, precision] : point.precisions) {
+        const LatencyCell cell = latency.at(graph.findNode(name)->index(), precision);
+        if (cell.estimated) sum += cell.ms;
+    }
+    return sum;
+}
+
+void printReadable(const TuneResult& result, const Options& options, std::optional<double> estimated) {
     fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(),
                result.samples, result.quantized.layers);
     if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
@@ -110,6 +120,7 @@ void printReadable(const TuneResult& result, const Options& options) {
         leastText(result), result.metric == "sqnr_db" ? " (percent of relative error)" : "");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
+    if (estimated) fmt::print("{} of it estimated\n", costText(result.cost, *estimated));
     const TunePoint& chosen = result.curve[result.chosen];
     if (!options.tune.precisions.empty()) {
         printPrecisions(chosen);
@@ -139,17 +150,21 @@ int runTune(const Options& options) {
     line.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);
+    std::optional<double> estimated;
+    if (tuneOptions.latency)
+        estimated = estimatedMs(opened.session->graph(), result.curve[result.chosen], *tuneOptions.latency);
     if (!options.saveFound.empty()) saveConfig(result.curve[result.chosen].config, options.saveFound);
     if (options.json) {
         Json json = {{"model", options.model.string()}};
         json["float"] = toJson(std::optional(result.floating), Role::Floating);
         json.update(toJson(result));
+        if (estimated) json["estimated"] = *estimated;
         json["samples"] = result.samples;
         json["notices"] = result.notices;
         json["seconds"] = {{"load", opened.loadSeconds}, {"total", opened.loadSeconds + result.seconds}};
         printJson(json);
     } else {
-        printReadable(result, options);
+        printReadable(result, options, estimated);
     }
     return result.reached ? 0 : kTargetMissed;
 }

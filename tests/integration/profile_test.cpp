@@ -71,6 +71,8 @@ class ProfileTest : public QObject {
         const QJsonObject json = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
         QCOMPARE(json["cost_kind"].toString(), QStringLiteral("ms"));
         QVERIFY(json["cost"].toDouble() > 0 && json["start_cost"].toDouble() > 0);
+        const double estimated = json["estimated"].toDouble();
+        QVERIFY(estimated > 0 && estimated < json["cost"].toDouble());
         QVERIFY2(outcome.err.contains("latency: 4 measured times of layers"), outcome.text());
         QCOMPARE(json["layers"].toArray().size(), 65);
 
