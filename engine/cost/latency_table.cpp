@@ -99,8 +99,12 @@ FitRow LatencyTable::featuresOf(std::size_t layer, const Precision& precision) c
 }
 
 double LatencyTable::estimate(std::size_t layer, const Precision& precision) const {
-    const auto own = m_fits.find(precision);
-    const auto& factors = own == m_fits.end() ? m_commonFit : own->second;
+    const auto distance = [&](const auto& fit) {
+        return std::abs(weightBits(fit.first) - weightBits(precision)) +
+               std::abs(activationBits(fit.first) - activationBits(precision));
+    };
+    const auto closest = std::ranges::min_element(m_fits, {}, distance);
+    const auto& factors = closest == m_fits.end() ? m_commonFit : closest->second;
     const FitRow row = featuresOf(layer, precision);
     return factors[0] * row.features[0] + factors[1] * row.features[1];
 }

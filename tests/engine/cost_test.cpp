@@ -220,6 +220,11 @@ class CostTest : public QObject {
         // Nothing is known about w4a8, so only its bytes are fewer.
         QVERIFY(qAbs(table.at(3, Precision::integer(4, 8)).ms - (8 + 0.5)) < 1e-9);
         QVERIFY(table.estimateError() < 1e-9);
+        // A single measurement does not make other layers look faster in float than in integers.
+        file.rows.push_back({layers[0].name, Precision::float32(), 0.001});
+        const LatencyTable mixed(*model.graph, layers, {{file, {}}});
+        QCOMPARE(mixed.at(0, Precision::float32()).ms, 0.001);
+        QVERIFY(qAbs(mixed.at(3, Precision::float32()).ms - (8 + 4)) < 1e-9);
     }
 
     void textsOfCosts() {
