@@ -2,10 +2,10 @@
 #pragma once
 // The time of every layer at every precision, from measured profiles. What was not measured is estimated: a
 // layer takes a * MACs + b * bytes, where the bytes are those of its constants and activations at the
-// precision. a and b are at least 0 and have the least squared error on the measured layers of that precision.
-// If fewer than three are known, they are those of the precision with the closest bits that has three or, if
-// there is none, of all layers. So without measurements, a lower precision is only assumed to save memory
-// traffic, not computation.
+// precision. a and b are at least 0 and have the least squared error on the measured layers of that
+// precision. If fewer than three are known, they are those of the precision with the closest bits that has
+// three or, if there is none, of all layers. So without measurements, a lower precision is only assumed to
+// save memory traffic, not computation.
 
 #include <map>
 #include <memory>
