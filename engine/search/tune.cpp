@@ -97,9 +97,6 @@ TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOp
     if (quantizationOperators(session.graph()) > 0)
         failInput("the model is already quantized; to tune, open the original float model");
     if (!(options.maxDrop >= 0)) failInput("the maximum drop must be at least 0 points");
-    for (const Precision& precision : options.precisions)
-        if (precision.kind == Precision::Kind::Float16)
-            failInput("searching with float16 is not supported yet; use float32 and wXaY");
     return TuneRun(session, config, options, cancel).run();
 }
 

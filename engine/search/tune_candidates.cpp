@@ -19,17 +19,6 @@ bool atLeastAsPrecise(const Precision& a, const Precision& b) {
            (!a.isInteger() || b.isInteger());
 }
 
-/// Returns the configuration with these bits for the layers.
-QuantizationConfig withPrecision(QuantizationConfig config, const std::vector<std::string>& names,
-                                 const Precision& precision) {
-    for (const std::string& name : names) {
-        LayerSettings& settings = config.layers[name];
-        settings.weightBits = precision.weightBits;
-        settings.activationBits = precision.activationBits;
-    }
-    return config;
-}
-
 int bitsOf(const Precision& precision) { return weightBits(precision) + activationBits(precision); }
 
 /// Returns the precisions to choose from, the configured one first if it is allowed. For layers without

@@ -94,9 +94,7 @@ NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
         one.weights = std::min(weightElements(graph, node), cost.parameters);
         one.others = cost.parameters - one.weights;
         one.activations = activationElements(graph, node, measured);
-        if (layer.state == LayerState::Quantized)
-            one.precision = Precision::integer(layer.weightBits > 0 ? layer.weightBits : layer.activationBits,
-                                               layer.activationBits);
+        one.precision = layer.precision;
         work.push_back(std::move(one));
     }
     return work;
