@@ -3,12 +3,14 @@
 // publishes a snapshot after each.
 #include <algorithm>
 #include <functional>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "model/layer_cost.h"
 #include "session/caches/context_version.h"
+#include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"
 #include "session/stages/evaluation_notices.h"
 #include "session/stages/unit_metrics.h"
@@ -60,11 +62,7 @@ class EvaluationRun {
         accuracies(depth);
         if (depth <= Depth::Accuracy) return finish();
         publish();
-        preparedAccuracy();
-        publish();
-        const Stopwatch watch;
-        m_metrics->measure(m_result.layers, control("layer metrics"));
-        m_result.seconds.metrics += watch.seconds();
+        layerMetrics();
         return finish();
     }
 
@@ -196,9 +194,10 @@ class EvaluationRun {
     }
 
     /// Runs the missing ones of the first `chunks` chunks. Calls `partial(samples)` with the number of
-    /// samples done so far.
+    /// samples done so far. `wanted`: ResumeOptions::wanted.
     void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
-                double& seconds, const std::function<void(std::size_t)>& partial = {}) {
+                double& seconds, const std::function<void(std::size_t)>& partial = {},
+                const std::unordered_set<Version>* wanted = nullptr) {
         const SampleBatches& batches = *m_session.evaluationBatches;
         const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
         if (begin >= chunks) return;
@@ -207,6 +206,7 @@ class EvaluationRun {
         spec.kernels = m_session.kernels;
         ResumeOptions resume = m_session.resumeOptions(graph);
         resume.keep = m_keep;
+        resume.wanted = wanted;
         const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
         RunControl run = control(stage);
         if (partial)
@@ -241,7 +241,10 @@ class EvaluationRun {
             return chunks == all ? batches.samples() : std::min(session.roughSamples, batches.samples());
         };
         m_result.rough = rough < all;
-        ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
+        // Metrics compare with the prepared network, so other activations of the source are not needed again.
+        const std::unordered_set<Version> wanted =
+            m_floating->complete(batches.samples()) ? std::unordered_set<Version>() : preparedVersions();
+        ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating, {}, &wanted);
         measureCosts();
         append(labelNotice(data, *m_floating));
         m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
@@ -280,7 +283,7 @@ class EvaluationRun {
         judgeFirst(samplesIn(rough));
         if (depth > Depth::Rough && rough < all) {
             publish();
-            ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating);
+            ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating, {}, &wanted);
             // Snapshots show the accuracy and its interval as more samples are evaluated.
             Stopwatch sincePublished;
             ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
@@ -310,13 +313,23 @@ class EvaluationRun {
         m_result.rightClasses = std::make_shared<const std::vector<std::int32_t>>(std::move(rightClasses));
     }
 
-    void preparedAccuracy() {
-        double seconds = 0;
+    std::unordered_set<Version> preparedVersions() const {
+        const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
+        const std::vector<Version> versions =
+            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
+        return {versions.begin(), versions.end()};
+    }
+
+    /// Measures the layers and the accuracy of the prepared float network. Metrics need most of its tensors,
+    /// so one pass computes both.
+    void layerMetrics() {
+        const Stopwatch watch;
         const auto outputs = outputsFor(m_prepared->graph->version());
+        m_metrics->measure(m_result.layers, control("layer metrics"), *outputs);
+        m_result.seconds.metrics += watch.seconds();
         ensure(*outputs, floatSpec(m_prepared->graph), m_session.evaluationBatches->chunks(),
-               "transformed float network", seconds);
+               "transformed float network", m_result.seconds.floating);
         m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
-        m_result.seconds.floating += seconds;
         append(driftNotice(*m_prepared, m_result.config.transforms, *m_result.prepared));
     }
 
