@@ -5,10 +5,12 @@
 // logarithm per element are in relative_errors.h and divergence.h.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "analysis/channel_layout.h"
 #include "results/evaluation.h"
+#include "runtime/integer/fake_quant.h"
 
 namespace quantloupe {
 
@@ -24,8 +26,12 @@ struct DifferenceSums {
     double sumTested = 0;           ///< sum q
     std::size_t count = 0;          ///< elements
 
-    /// Adds elements. The order of the additions depends only on `count`, not on the machine.
+    /// Adds elements: element i to lane i % 4 from 0, then the lanes one after the other, then the elements
+    /// after the last multiple of 4. The order depends only on `count`, not on the machine.
     void add(const float* reference, const float* tested, std::size_t count);
+    /// The same for a tensor that is stored as codes, bit for bit.
+    void add(const float* reference, const std::uint8_t* codes, const FakeQuant& quantizer,
+             std::size_t count);
     void merge(const DifferenceSums& other);
 
     /// With n elements, d = q - f:

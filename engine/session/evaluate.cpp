@@ -3,6 +3,7 @@
 // publishes a snapshot after each.
 #include <algorithm>
 #include <functional>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "config/config_json.h"
@@ -63,11 +64,7 @@ class EvaluationRun {
         accuracies(depth);
         if (depth <= Depth::Accuracy) return finish();
         publish();
-        preparedAccuracy();
-        publish();
-        const Stopwatch watch;
-        m_metrics->measure(m_result.layers, control("layer metrics"));
-        m_result.seconds.metrics += watch.seconds();
+        layerMetrics();
         return finish();
     }
 
@@ -200,9 +197,10 @@ class EvaluationRun {
     }
 
     /// Runs the missing ones of the first `chunks` chunks. Calls `partial(samples)` with the number of
-    /// samples done so far.
+    /// samples done so far. `wanted`: ResumeOptions::wanted.
     void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
-                double& seconds, const std::function<void(std::size_t)>& partial = {}) {
+                double& seconds, const std::function<void(std::size_t)>& partial = {},
+                const std::unordered_set<Version>* wanted = nullptr) {
         const SampleBatches& batches = *m_session.evaluationBatches;
         const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
         if (begin >= chunks) return;
@@ -211,6 +209,7 @@ class EvaluationRun {
         spec.kernels = m_session.kernels;
         ResumeOptions resume = m_session.resumeOptions(graph);
         resume.keep = m_keep;
+        resume.wanted = wanted;
         const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
         RunControl run = control(stage);
         if (partial)
@@ -249,7 +248,10 @@ class EvaluationRun {
             return chunks == all ? batches.samples() : std::min(session.roughSamples, batches.samples());
         };
         m_result.rough = rough < all;
-        ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
+        // Metrics compare with the prepared network, so other activations of the source are not needed again.
+        const std::unordered_set<Version> wanted =
+            m_floating->complete(batches.samples()) ? std::unordered_set<Version>() : preparedVersions();
+        ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating, {}, &wanted);
         measureCosts();
         append(labelNotice(data, *m_floating));
         const auto judgeFloat = [&](std::size_t samples) {
@@ -295,7 +297,7 @@ class EvaluationRun {
         judgeFirst(samplesIn(rough));
         if (depth > Depth::Rough && rough < all) {
             publish();
-            ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating);
+            ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating, {}, &wanted);
             // Snapshots show the accuracy and its interval as more samples are evaluated.
             Stopwatch sincePublished;
             ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
@@ -328,19 +330,30 @@ class EvaluationRun {
         m_session.keepScores(*m_floating, *m_quantized, judged, m_result);
     }
 
-    void preparedAccuracy() {
-        double seconds = 0;
+    std::unordered_set<Version> preparedVersions() const {
+        const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
+        const std::vector<Version> versions =
+            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
+        return {versions.begin(), versions.end()};
+    }
+
+    /// Measures the layers and the accuracy of the prepared float network. Metrics need most of its tensors,
+    /// so one pass computes both.
+    void layerMetrics() {
+        const Stopwatch watch;
         // By content: conversions between precisions do not change the float network.
         const auto versions = tensorVersions(floatSpec(m_prepared->graph), m_session.samplesVersion);
         VersionBuilder content;
         for (const TensorId end : m_session.part.endsOf(*m_prepared->graph))
             content.add(versions[end.index()]);
         const auto outputs = outputsFor(content.finish());
+        m_metrics->measure(m_result.layers, control("layer metrics"), *outputs);
+        m_result.seconds.metrics += watch.seconds();
         const ProgramSpec spec = floatSpec(m_prepared->graph);
-        ensure(*outputs, spec, m_session.evaluationBatches->chunks(), "transformed float network", seconds);
+        ensure(*outputs, spec, m_session.evaluationBatches->chunks(), "transformed float network",
+               m_result.seconds.floating);
         m_session.judgeSamples(*outputs, m_result.samples, spec, m_cancel);
         m_result.prepared = accuracyAgainstFloat(*outputs, m_result.samples);
-        m_result.seconds.floating += seconds;
         append(driftNotice(*m_prepared, m_result.config.transforms, *m_result.prepared));
     }
 

@@ -4,12 +4,14 @@
 #include "analysis/tensor_metrics.h"
 
 #include <QtTest>
+#include <cmath>
 #include <limits>
 #include <random>
 
 #include "analysis/divergence.h"
 #include "analysis/relative_errors.h"
 #include "base/error.h"
+#include "runtime/integer/codes.h"
 #include "support/random_seed.h"
 
 using namespace quantloupe;
@@ -79,6 +81,42 @@ class TensorMetricsTest : public QObject {
         QVERIFY(near(d.sqnrDb, 21.02662, 1e-4));
         QVERIFY(near(d.absoluteL2, 0.3354102, 1e-6));
         QVERIFY(d.note.empty());
+    }
+
+    /// A tensor that is stored as codes gives the same sums, bit for bit, as its values in the order that
+    /// tensor_metrics.h states: four lanes, then the rest.
+    void codesAndValuesGiveTheSameSums() {
+        for (int round = 0; round < 200; ++round) {
+            const std::size_t count = m_random() % 5000;
+            const auto reference = randomFloats(m_random, count);
+            const FakeQuant quantizer{0.017f, -100.0f, 155.0f};
+            std::vector<std::uint8_t> codes(count);
+            for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>(m_random() & 255);
+            std::vector<float> tested(count);
+            decode(quantizer, codes.data(), tested.data(), count);
+            DifferenceSums values, stored, expected;
+            values.add(reference.data(), tested.data(), count);
+            stored.add(reference.data(), codes.data(), quantizer, count);
+            DifferenceSums lanes[4];
+            const auto addOne = [&](DifferenceSums& sums, std::size_t i) {
+                const double f = reference[i], q = tested[i], d = q - f;
+                sums.merge({d * d, f * f, q * q, q * f, std::fabs(d), std::fabs(d), f, q, 1});
+            };
+            for (std::size_t i = 0; i < count / 4 * 4; ++i) addOne(lanes[i % 4], i);
+            for (const DifferenceSums& lane : lanes) expected.merge(lane);
+            for (std::size_t i = count / 4 * 4; i < count; ++i) addOne(expected, i);
+            for (const DifferenceSums* sums : {&values, &stored}) {
+                QVERIFY(sums->squaredDifference == expected.squaredDifference);
+                QVERIFY(sums->squaredReference == expected.squaredReference);
+                QVERIFY(sums->squaredTested == expected.squaredTested);
+                QVERIFY(sums->product == expected.product);
+                QVERIFY(sums->maxAbsolute == expected.maxAbsolute);
+                QVERIFY(sums->absoluteDifference == expected.absoluteDifference);
+                QVERIFY(sums->sumReference == expected.sumReference);
+                QVERIFY(sums->sumTested == expected.sumTested);
+                QVERIFY(sums->count == expected.count);
+            }
+        }
     }
 
     void nothingDiffers() {

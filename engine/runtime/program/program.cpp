@@ -38,6 +38,11 @@ const TensorDesc& Program::desc(TensorId tensor) const {
     return found->second.desc;
 }
 
+const FakeQuant* Program::codesOf(TensorId observed) const {
+    const auto found = m_observed.find(observed);
+    return found == m_observed.end() || !found->second.coded ? nullptr : &m_spec.quantizers.at(observed);
+}
+
 std::unordered_map<TensorId, Dims> Program::allDims() const {
     std::unordered_map<TensorId, Dims> dims;
     for (const auto& [tensor, value] : m_values) dims.emplace(tensor, value.desc.dims);

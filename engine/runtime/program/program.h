@@ -60,6 +60,9 @@ struct ProgramSpec {
     /// data, are left out together with all nodes downstream (Program::unavailable()); observed tensors among
     /// their outputs are missing.
     bool partial = false;
+    /// Observed tensors that are stored as codes, with their samples in one run, stay codes:
+    /// Program::codesOf().
+    bool observedCodes = false;
     /// The same program for a batch of one, if there is one (for a partial program). Sample layouts are
     /// checked against it, so that a batch of several samples gives the same results as each sample alone.
     /// May be null.
@@ -104,6 +107,8 @@ class Program {
     const Graph& graph() const { return *m_spec.graph; }
     /// The description of an input or an observed tensor.
     const TensorDesc& desc(TensorId tensor) const;
+    /// The quantizer of an observed tensor that is stored as codes, else null.
+    const FakeQuant* codesOf(TensorId observed) const;
     /// The requested kept tensors that have memory of their own (inputs, constants and views of kept tensors
     /// do not).
     const std::map<TensorId, TensorDesc>& kept() const { return m_kept; }
@@ -159,7 +164,7 @@ class Program {
     std::vector<Buffer> m_buffers;
     std::vector<Step> m_steps;
     std::unordered_map<TensorId, Value> m_values;
-    std::unordered_map<TensorId, Value> m_observed;  ///< decoded
+    std::unordered_map<TensorId, Value> m_observed;  ///< decoded, except codesOf()
     std::map<TensorId, TensorDesc> m_kept;
     std::vector<ConstantPtr> m_folded;  ///< constants that steps read
     std::unordered_map<TensorId, ConstantPtr> m_foldedConstants, m_constantOutputs, m_allConstants;

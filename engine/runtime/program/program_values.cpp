@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "runtime/operators/operators.h"
 #include "runtime/program/program_compiler.h"
 
 namespace quantloupe {
@@ -196,6 +197,10 @@ void ProgramCompiler::addView(const Node& node, Layout from, TensorDesc desc) {
 void ProgramCompiler::settleObserved() {
     for (const TensorId tensor : m_program->m_spec.observed) {
         const Value value = valueOf(tensor);
+        if (m_program->m_spec.observedCodes && value.coded && value.desc.samples.runs <= 1) {
+            m_program->m_observed[tensor] = value;
+            continue;
+        }
         // Samples in several runs are separated in row-major order.
         const Layout layout = value.desc.samples.runs > 1 ? Layout::Plain : value.desc.layout;
         TensorDesc desc = value.floatDesc();

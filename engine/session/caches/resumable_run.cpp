@@ -102,6 +102,9 @@ BoundProgram resumedProgram(ProgramSpec spec, const ResumeOptions& options, std:
     }
     spec.knownDims = options.shapes.dims;
     spec.knownConstants = options.shapes.constants;
+    if (options.wanted != nullptr)
+        std::erase_if(computed,
+                      [&](TensorId tensor) { return !options.wanted->contains(versions[tensor.index()]); });
     if (options.keep) spec.kept = affordable(spec, std::move(computed), options, chunks);
     BoundProgram bound(Program::compile(std::move(spec)));
     for (const auto& [tensor, desc] : bound.program->kept()) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/program/batch_runner.h"
 #include "session/caches/activation_store.h"
@@ -29,6 +30,8 @@ struct ResumeOptions {
     const GraphShapes& shapes;
     Version samples;   ///< see tensorVersions()
     bool keep = true;  ///< false: an experiment whose activations will not be needed again
+    /// Keeps only tensors with these versions; null: all that are worth it.
+    const std::unordered_set<Version>* wanted = nullptr;
 };
 
 /// Returns the shortest program that computes spec.observed for chunks [begin, end).

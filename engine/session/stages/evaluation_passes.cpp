@@ -82,69 +82,78 @@ TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches) {
     return desc;
 }
 
+OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> ends,
+                               const SampleBatches& batches, NetworkOutputs& outputs)
+    : m_ends(std::move(ends)), m_batches(batches), m_outputs(outputs) {
+    if (!outputs.descs.empty() || !outputs.others.empty()) return;
+    std::string unfit;
+    for (std::size_t o = 0; o < m_ends.size(); ++o) {
+        const TensorDesc desc = outputDesc(program.desc(m_ends[o]), batches);
+        const bool integer = desc.type == DataType::Int64 || desc.type == DataType::Int32;
+        if (outputs.integers && integer && desc.samples.runs == 1 && desc.count() > 0)
+            outputs.others.push_back({o, desc, desc.count() / batches.batch()});
+        if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
+            unfit += fmt::format(
+                "{}'{}' is {}{}", unfit.empty() ? "" : ", ", program.graph().tensor(m_ends[o]).name,
+                desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),
+                desc.samples.isMixed()     ? ", which depends on several samples"
+                : desc.samples.perSample() ? ""
+                                           : ", the same for all samples");
+            continue;
+        }
+        outputs.compared.push_back(o);
+        outputs.descs.push_back(desc);
+        outputs.widths.push_back(desc.count() / batches.batch());
+        outputs.rowWidth += outputs.widths.back();
+    }
+    if (outputs.descs.empty() && outputs.others.empty())
+        fail(ErrorKind::Unsupported,
+             "no output can be compared because only float32 outputs that depend on the sample can: {}",
+             unfit);
+    outputs.stride = outputs.rowWidth;
+    for (const auto& other : outputs.others) outputs.stride += other.width;
+    outputs.values.resize(outputs.stride * batches.samples());
+}
+
+void OutputRecorder::record(std::size_t chunk, const Workspace& workspace) const {
+    const std::size_t present = m_batches.samplesIn(chunk);
+    const auto rowOf = [&](std::size_t s) {
+        return m_outputs.values.data() + (chunk * m_batches.batch() + s) * m_outputs.stride;
+    };
+    std::size_t column = 0;
+    std::vector<float> plain, gathered;
+    for (std::size_t o = 0; o < m_outputs.compared.size(); ++o) {
+        const TensorDesc& desc = m_outputs.descs[o];
+        const std::size_t width = m_outputs.widths[o];
+        plain.resize(desc.count());
+        convertLayout(desc, workspace.data(m_ends[m_outputs.compared[o]]), Layout::Plain, plain.data());
+        const auto values = presentValues(desc, plain.data(), present, gathered);
+        for (std::size_t s = 0; s < present; ++s)
+            std::memcpy(rowOf(s) + column, values.data() + s * width, width * sizeof(float));
+        column += width;
+    }
+    std::vector<std::byte> bytes;
+    for (const auto& other : m_outputs.others) {
+        bytes.resize(other.desc.bytes());
+        convertLayout(other.desc, workspace.data(m_ends[other.index]), Layout::Plain, bytes.data());
+        for (std::size_t s = 0; s < present; ++s)
+            integersToFloats(bytes, other.desc.type, s * other.width, rowOf(s) + column, other.width);
+        column += other.width;
+    }
+}
+
+void OutputRecorder::finish(std::size_t end) const {
+    m_outputs.known = std::min(end * m_batches.batch(), m_batches.samples());
+}
+
 void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
-    if (outputs.descs.empty()) {
-        const Graph& graph = bound.program->graph();
-        std::string unfit;
-        for (std::size_t o = 0; o < ends.size(); ++o) {
-            const TensorDesc desc = outputDesc(bound.program->desc(ends[o]), batches);
-            const bool integer = desc.type == DataType::Int64 || desc.type == DataType::Int32;
-            if (outputs.integers && integer && desc.samples.runs == 1 && desc.count() > 0)
-                outputs.others.push_back({o, desc, desc.count() / batches.batch()});
-            if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
-                unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
-                                     desc.type == DataType::Float32 ? toString(desc.dims)
-                                                                    : std::string(dataTypeName(desc.type)),
-                                     desc.samples.isMixed()     ? ", which depends on several samples"
-                                     : desc.samples.perSample() ? ""
-                                                                : ", the same for all samples");
-                continue;
-            }
-            outputs.compared.push_back(o);
-            outputs.descs.push_back(desc);
-            outputs.widths.push_back(desc.count() / batches.batch());
-            outputs.rowWidth += outputs.widths.back();
-        }
-        if (outputs.descs.empty() && outputs.others.empty())
-            fail(ErrorKind::Unsupported,
-                 "no output can be compared because only float32 outputs that depend on the sample can: {}",
-                 unfit);
-        outputs.stride = outputs.rowWidth;
-        for (const auto& other : outputs.others) outputs.stride += other.width;
-        outputs.values.resize(outputs.stride * batches.samples());
-    }
+    const OutputRecorder recorder(*bound.program, ends, batches, outputs);
     runChunks({bound}, batches, begin, end, control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
-                  std::size_t column = 0;
-                  std::vector<float> plain, gathered;
-                  for (std::size_t o = 0; o < outputs.compared.size(); ++o) {
-                      const std::size_t width = outputs.widths[o];
-                      plain.resize(outputs.descs[o].count());
-                      convertLayout(outputs.descs[o], workspaces[0].data(ends[outputs.compared[o]]),
-                                    Layout::Plain, plain.data());
-                      const std::size_t present = batches.samplesIn(chunk);
-                      const auto values = presentValues(outputs.descs[o], plain.data(), present, gathered);
-                      for (std::size_t s = 0; s < present; ++s)
-                          std::memcpy(
-                              outputs.values.data() + (chunk * batches.batch() + s) * outputs.stride + column,
-                              values.data() + s * width, width * sizeof(float));
-                      column += width;
-                  }
-                  std::vector<std::byte> bytes;
-                  for (const auto& other : outputs.others) {
-                      bytes.resize(other.desc.bytes());
-                      convertLayout(other.desc, workspaces[0].data(ends[other.index]), Layout::Plain,
-                                    bytes.data());
-                      for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
-                          integersToFloats(
-                              bytes, other.desc.type, s * other.width,
-                              outputs.values.data() + (chunk * batches.batch() + s) * outputs.stride + column,
-                              other.width);
-                      column += other.width;
-                  }
+                  recorder.record(chunk, workspaces[0]);
               });
-    outputs.known = std::min(end * batches.batch(), batches.samples());
+    recorder.finish(end);
 }
 
 std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples) {
@@ -197,19 +206,27 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
 UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
                              const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
                              const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
-                             const RunControl& control) {
+                             const RunControl& control, NetworkOutputs* floatOutputs,
+                             const std::vector<TensorId>& ends) {
     const std::size_t chunks = batches.chunks();
     std::vector<std::vector<DifferenceSums>> localSums(chunks), cumulativeSums(chunks);
     const auto into = [](std::vector<std::vector<DifferenceSums>>& sums, std::size_t units) {
         for (auto& chunk : sums) chunk.resize(units);
         return [&sums](const ComparedTensor& tensor) {
-            sums[tensor.chunk][tensor.index].add(tensor.reference, tensor.tested, tensor.elements);
+            DifferenceSums& sum = sums[tensor.chunk][tensor.index];
+            if (tensor.codes != nullptr)
+                sum.add(tensor.reference, tensor.codes, *tensor.quantizer, tensor.elements);
+            else
+                sum.add(tensor.reference, tensor.tested, tensor.elements);
         };
     };
     UnitComparison comparison{plan, batches, options, kernels};
     comparison.local = local;
     comparison.cumulative = cumulative;
     comparison.compareLocal = into(localSums, local.size());
+    comparison.readsCodes = true;
+    comparison.floatOutputs = floatOutputs;
+    comparison.floatEnds = ends;
     comparison.compareCumulative = into(cumulativeSums, cumulative.size());
     compareUnits(comparison, control);
 

@@ -55,6 +55,22 @@ SampleOutputs sampleOutputs(const NetworkOutputs& outputs, const Graph& source, 
 /// batch size.
 TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches);
 
+/// Collects the outputs of a network while it runs.
+class OutputRecorder {
+  public:
+    /// `ends`: observed tensors of the program. Throws Error if none of them can be compared.
+    OutputRecorder(const Program& program, std::vector<TensorId> ends, const SampleBatches& batches,
+                   NetworkOutputs& outputs);
+    /// Copies the outputs of a chunk that has just been computed. Any thread.
+    void record(std::size_t chunk, const Workspace& workspace) const;
+    /// Call after all chunks before `end` have been recorded.
+    void finish(std::size_t end) const;
+
+  private:
+    std::vector<TensorId> m_ends;
+    const SampleBatches& m_batches;
+    NetworkOutputs& m_outputs;
+};
 /// Runs chunks [begin, end) and appends their outputs, the tensors `ends`, to `outputs`. Throws Error if none
 /// of them can be compared.
 void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,
@@ -72,10 +88,13 @@ std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t s
 struct UnitDifferences {
     std::vector<DifferenceSums> local, cumulative;  ///< one per requested unit, in that order
 };
-/// Measures the units. Local: only the unit is quantized. Cumulative: the whole network is quantized.
+/// Measures the units. Local: only the unit is quantized. Cumulative: the whole network is quantized. If
+/// there is a unit to measure, also fills in `floatOutputs`, unless null: the tensors `ends` of the prepared
+/// float network.
 UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
                              const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
                              const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
-                             const RunControl& control);
+                             const RunControl& control, NetworkOutputs* floatOutputs,
+                             const std::vector<TensorId>& ends);
 
 }  // namespace quantloupe

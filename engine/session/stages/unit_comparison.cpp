@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/channel_layout.h"
+#include "session/stages/evaluation_passes.h"
 
 namespace quantloupe {
 namespace {
@@ -42,11 +43,14 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
         observed.insert(units[u].output);
         observed.insert(units[u].inputs.begin(), units[u].inputs.end());
     }
+    if (comparison.floatOutputs != nullptr)
+        observed.insert(comparison.floatEnds.begin(), comparison.floatEnds.end());
     const std::size_t chunks = batches.chunks();
     const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
     std::vector<BoundProgram> programs;
     const auto addProgram = [&](ProgramSpec spec, const ResumeOptions& options) {
         spec.kernels = comparison.kernels;
+        spec.observedCodes = comparison.readsCodes;
         programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
         return programs.size() - 1;
     };
@@ -75,15 +79,21 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
         for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
         ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), comparison.parts);
         spec.kernels = comparison.kernels;
+        spec.observedCodes = comparison.readsCodes;
         spec.knownDims = comparison.options.shapes.dims;
         spec.knownConstants = comparison.options.shapes.constants;
         alone.push_back(Program::compile(std::move(spec)));
     }
 
+    std::optional<OutputRecorder> recorder;
+    if (comparison.floatOutputs != nullptr)
+        recorder.emplace(floating, comparison.floatEnds, batches, *comparison.floatOutputs);
+
     runChunks(
         programs, batches, 0, chunks, control,
         [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
-            std::vector<float> converted, gathered[2];
+            if (recorder) recorder->record(chunk, workspaces[0]);
+            std::vector<float> decoded, converted, gathered[2];
             const std::size_t present = batches.samplesIn(chunk);
             const auto compare = [&](std::size_t index, std::size_t u, const Workspace& workspace,
                                      const std::function<void(const ComparedTensor&)>& use) {
@@ -94,21 +104,35 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
                 const Workspace& referring = source == nullptr ? workspaces[0] : workspaces[sourceAt];
                 const TensorId reference = source == nullptr ? tensor : source->tensor;
                 const TensorDesc& desc = referring.program().desc(reference);
-                const TensorDesc& other = workspace.program().desc(tensor);
+                TensorDesc other = workspace.program().desc(tensor);
                 if (desc.type != DataType::Float32) return;
-                const float* values = workspace.floats(tensor);
                 const bool rescaled = source != nullptr && !source->factors.empty();
-                if ((other.layout != desc.layout && desc.dims.size() >= 3) || rescaled) {
+                const bool converts = (other.layout != desc.layout && desc.dims.size() >= 3) || rescaled;
+                const auto expected = presentValues(desc, referring.floats(reference), present, gathered[0]);
+                const std::size_t samples = desc.samples.perSample() ? present : 1;
+                const float* values = nullptr;
+                if (const FakeQuant* quantizer = workspace.program().codesOf(tensor)) {
+                    const auto* codes = static_cast<const std::uint8_t*>(workspace.data(tensor));
+                    if (!converts && desc.samples.runs <= 1)
+                        return use({index, chunk, worker, expected.data(), nullptr, desc, expected.size(),
+                                    samples, workspaces[0], codes, quantizer});
+                    decoded.resize(other.count());
+                    decode(*quantizer, codes, decoded.data(), decoded.size());
+                    other.type = DataType::Float32;
+                    values = decoded.data();
+                } else {
+                    values = workspace.floats(tensor);
+                }
+                if (converts) {
                     converted.resize(desc.count());
                     convertLayout(other, values, desc.layout, converted.data());
                     if (rescaled) multiplyChannels(desc, source->factors, converted.data());
                     values = converted.data();
                 }
                 // Both tensors have the layout of the reference now.
-                const auto expected = presentValues(desc, referring.floats(reference), present, gathered[0]);
                 const auto found = presentValues(desc, values, present, gathered[1]);
-                use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(),
-                     desc.samples.perSample() ? present : 1, workspaces[0]});
+                use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(), samples,
+                     workspaces[0]});
             };
             for (std::size_t i = 0; i < comparison.cumulative.size(); ++i)
                 compare(i, comparison.cumulative[i], workspaces[quantizedAt], comparison.compareCumulative);
@@ -121,6 +145,7 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
                 compare(i, comparison.local[i], own, comparison.compareLocal);
             }
         });
+    if (recorder) recorder->finish(chunks);
 }
 
 /// Returns the memory of a pass for one unit and one chunk: its tensors in the float network and, for
@@ -153,6 +178,7 @@ void compareUnits(const UnitComparison& comparison, const RunControl& control) {
         const std::size_t bytes = bytesOf(comparison, comparison.plan.units.units[unit], local);
         if (passes.empty() || held + bytes > most) {
             UnitComparison pass = comparison;
+            if (!passes.empty()) pass.floatOutputs = nullptr;
             pass.local.clear();
             pass.cumulative.clear();
             pass.compareLocal = [&, l](ComparedTensor tensor) {

@@ -12,6 +12,8 @@
 
 namespace quantloupe {
 
+struct NetworkOutputs;
+
 /// A unit's output for one chunk together with its reference, both float32.
 struct ComparedTensor {
     std::size_t index;  ///< into UnitComparison::local or cumulative
@@ -21,6 +23,9 @@ struct ComparedTensor {
     std::size_t elements;       ///< without padding samples
     std::size_t samples;        ///< number of samples in `elements`; 1 for a tensor without a batch dimension
     const Workspace& floating;  ///< of the prepared float network; contains the units' inputs
+    /// With UnitComparison::readsCodes: if not null, `tested` is null, and these are its codes.
+    const std::uint8_t* codes = nullptr;
+    const FakeQuant* quantizer = nullptr;  ///< of the codes
 };
 
 struct UnitComparison {
@@ -35,6 +40,11 @@ struct UnitComparison {
     /// Units to compare. Local: each run alone on the inputs of the prepared float network. Cumulative: in
     /// the whole quantized network.
     std::vector<std::size_t> local{}, cumulative{};
+    /// The functions below read tensors that are stored as codes, which saves decoding them in memory.
+    bool readsCodes = false;
+    /// Not null: also records these tensors of the prepared float network.
+    NetworkOutputs* floatOutputs = nullptr;
+    std::vector<TensorId> floatEnds{};
     /// Called on the workers, in any order; the calls for one chunk are sequential. Not called for tensors
     /// that are not float32 and, with `source`, for tensors without a counterpart there.
     std::function<void(const ComparedTensor&)> compareLocal{}, compareCumulative{};

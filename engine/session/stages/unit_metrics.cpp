@@ -42,7 +42,8 @@ void UnitMetrics::fillKnown(std::vector<LayerResult>& layers) const {
     }
 }
 
-void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& control) {
+void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& control,
+                          NetworkOutputs& outputs) {
     fillKnown(layers);
     std::vector<std::size_t> local, cumulative;
     for (std::size_t u = 0; u < m_units.units.size(); ++u) {
@@ -55,7 +56,8 @@ void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& co
     if (local.empty() && cumulative.empty()) return;
     const UnitDifferences measured =
         measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
-                     m_session.resumeOptions(m_prepared->graph), m_session.kernels, control);
+                     m_session.resumeOptions(m_prepared->graph), m_session.kernels, control,
+                     outputs.known == 0 ? &outputs : nullptr, m_session.part.endsOf(*m_prepared->graph));
     for (std::size_t i = 0; i < local.size(); ++i)
         m_session.local.store(localVersion(local[i]), measured.local[i]);
     for (std::size_t i = 0; i < cumulative.size(); ++i)

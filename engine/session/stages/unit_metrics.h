@@ -15,8 +15,9 @@ class UnitMetrics {
 
     /// Fills in what is known: after a skip, all local metrics and the cumulative ones before the layer.
     void fillKnown(std::vector<LayerResult>& layers) const;
-    /// Measures what is missing in `layers` and fills it in.
-    void measure(std::vector<LayerResult>& layers, const RunControl& control);
+    /// Measures what is missing in `layers` and fills it in. If that runs the prepared float network and its
+    /// `outputs` are not known at all, fills them in as well.
+    void measure(std::vector<LayerResult>& layers, const RunControl& control, NetworkOutputs& outputs);
 
   private:
     /// Of a local metric: the unit's output in the float network, which depends on its inputs and
