@@ -392,7 +392,7 @@ std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() co
              {"--weights", weights},
              {"--junit", junit},
              {"--markdown", markdown}})
-        if (!path.empty()) given.emplace_back(option, path);
+        if (!file.empty()) given.emplace_back(option, file);
     return given;
 }
 
