@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "base/input_paths.h"
 #include "base/strict_json.h"
 #include "config/config_choices.h"
 #include "config/config_fields.h"
@@ -382,20 +381,6 @@ std::vector<std::string> OptionReader::choices(const std::string& option) const 
     return found == m_choices.end() ? std::vector<std::string>() : found->second;
 }
 
-std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {
-    std::vector<std::pair<const char*, std::filesystem::path>> given;
-    for (const auto& [option, path] :
-         std::initializer_list<std::pair<const char*, const std::filesystem::path&>>{
-             {"--output", output},
-             {"--save-config", saveConfig},
-             {"--save-config", saveFound},
-             {"--weights", weights},
-             {"--junit", junit},
-             {"--markdown", markdown}})
-        if (!file.empty()) given.emplace_back(option, file);
-    return given;
-}
-
 Options OptionReader::finish() {
     closeUntil();
     if (m_has.format && m_options.format.empty()) {
@@ -405,15 +390,7 @@ Options OptionReader::finish() {
     if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
-    const auto outputs = m_options.outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t k = 0; k < i; ++k)
-            if (sameFile(outputs[k].second, outputs[i].second))
-                throw UsageError(
-                    fmt::format("{} and {} name the same file", outputs[k].first, outputs[i].first));
-        // What --output names depends on the command, which checks it.
-        if (outputs[i].second != m_options.output) requireWritable(outputs[i].second, m_options);
-    }
+    checkOutputs(m_options);
     if (m_has.tuning) std::swap(m_options.saveConfig, m_options.saveFound);
     return m_options;
 }

@@ -47,6 +47,31 @@ void requireWritable(const fs::path& path, const Options& options) {
     inputsOf(options).checkOutput(path);
 }
 
+std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {
+    std::vector<std::pair<const char*, std::filesystem::path>> given;
+    for (const auto& [option, path] :
+         std::initializer_list<std::pair<const char*, const std::filesystem::path&>>{
+             {"--output", output},
+             {"--save-config", saveConfig},
+             {"--save-config", saveFound},
+             {"--weights", weights},
+             {"--junit", junit},
+             {"--markdown", markdown}})
+        if (!file.empty()) given.emplace_back(option, file);
+    return given;
+}
+
+void checkOutputs(const Options& options) {
+    const auto outputs = options.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k)
+            if (sameFile(outputs[k].second, outputs[i].second))
+                throw UsageError(
+                    fmt::format("{} and {} name the same file", outputs[k].first, outputs[i].first));
+        if (outputs[i].second != options.output) requireWritable(outputs[i].second, options);
+    }
+}
+
 void startOutputs(const Options& options, const LoadedModel& model) {
     const InputPaths inputs = inputsOf(options, model);
     for (const auto& [option, output] : options.outputs()) inputs.checkOutput(output);
