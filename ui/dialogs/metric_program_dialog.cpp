@@ -3,6 +3,7 @@
 
 #include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QPointer>
 #include <QProcess>
 
 #include "session/stages/user_metrics.h"
@@ -96,7 +97,7 @@ void MetricProgramDialog::refresh() {
 }
 
 void MetricProgramDialog::run() {
-    UserMetric metric;
+    MetricProgram metric;
     metric.program = m_program->text().trimmed().toStdString();
     for (const QString& argument : QProcess::splitCommand(m_arguments->text()))
         metric.arguments.push_back(argument.toStdString());
@@ -105,20 +106,23 @@ void MetricProgramDialog::run() {
     refresh();
     m_document.job()->ask(
         QStringLiteral("metric program"),
-        [this, metric, config = m_document.config()](Session& session,
-                                                     const CancelToken& cancel) -> std::function<void()> {
-            const UserMetricValues values = measureUserMetric(session, config, metric, cancel);
-            return [this, values] {
-                m_running = false;
-                m_result->setText(tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
-                refresh();
+        [self = QPointer(this), metric, config = m_document.config()](
+            Session& session, const CancelToken& cancel) -> std::function<void()> {
+            const UserMetricValues values = measureUserMetric(session, config, programMetric(metric), cancel);
+            return [self, values] {
+                if (self)
+                    self->finish(tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
             };
         },
-        [this](const QString& refusal) {
-            m_running = false;
-            m_result->setText(sentence(refusal));
-            refresh();
+        [self = QPointer(this)](const QString& refusal) {
+            if (self) self->finish(sentence(refusal));
         });
+}
+
+void MetricProgramDialog::finish(const QString& result) {
+    m_running = false;
+    m_result->setText(result);
+    refresh();
 }
 
 }  // namespace quantloupe::ui

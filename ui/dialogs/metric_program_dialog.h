@@ -25,6 +25,7 @@ class MetricProgramDialog : public QDialog {
 
   private:
     void refresh();
+    void finish(const QString& result);
     void run();
 
     Document& m_document;
