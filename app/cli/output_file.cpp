@@ -49,7 +49,7 @@ void requireWritable(const fs::path& path, const Options& options) {
 
 std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {
     std::vector<std::pair<const char*, std::filesystem::path>> given;
-    for (const auto& [option, path] :
+    for (const auto& [option, file] :
          std::initializer_list<std::pair<const char*, const std::filesystem::path&>>{
              {"--output", output},
              {"--save-config", saveConfig},

@@ -122,13 +122,20 @@ TuneOptions tuneOptions(const Json& request) {
     TuneOptions options;
     options.maxDrop = request.at("max_drop").get<double>();
     const auto cost = request.at("cost").get<std::string>();
-    bool known = false;
-    for (const TuneCost one : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
-        if (cost == tuneCostName(one)) {
-            options.cost = one;
-            known = true;
-        }
-    if (!known) failInput("unknown cost '{}'; available: macs, parameters, layers", cost);
+    const auto kind = costNamed(cost);
+    if (!kind || *kind == TuneCost::Milliseconds)  // profiles are files of the command line
+        failInput("unknown cost '{}'; available: macs, parameters, layers, bytes, bops", cost);
+    options.cost = *kind;
+    if (const Json& budget = request.at("budget"); !budget.is_null()) options.budget = budget.get<double>();
+    for (const Json& name : request.at("precisions")) {
+        const auto precision = parsePrecision(name.get<std::string>());
+        if (!precision)
+            failInput(
+                "unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 bits, as w8a16",
+                name.get<std::string>());
+        options.precisions.push_back(*precision);
+    }
+    options.allowFloat = request.at("allow_float").get<bool>();
     options.maxSteps = request.at("max_steps").get<std::size_t>();
     options.maxSeconds = request.at("max_seconds").get<double>();
     options.transforms = request.at("transforms").get<bool>();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from . import _data, _window
 from ._config import Config
@@ -112,18 +112,21 @@ class Session:
         """Measures for each quantized layer what keeping only this layer in float gains, on all samples."""
         return LeaveOneOut(self._run({"do": "leave_one_out", "config": config.to_json()}))
 
-    def tune(self, config: Config, max_drop: float = 1.0, *, cost: str = "macs", max_steps: int = 0,
-             max_seconds: float = 0, transforms: bool = False) -> Tune:
+    def tune(self, config: Config, max_drop: float = 1.0, *, cost: str = "macs", precisions: Sequence[str] = (),
+             allow_float: bool = True, budget: Optional[float] = None, max_steps: int = 0, max_seconds: float = 0,
+             transforms: bool = False) -> Tune:
         """Starts a search for the cheapest layers to keep in float so that the accuracy drop is at most `max_drop`.
 
-        The drop is in percentage points; with an own metric, in its unit. `cost` is "macs", "parameters" or "layers".
-        `transforms` also tries equalization and bias correction. Iterate over the returned search for its progress;
+        The drop is in percentage points; with an own metric, in its unit. `cost` is "macs", "parameters", "layers",
+        "bytes" or "bops". `precisions` such as "w8a8" and "w4a8" are searched, too; `allow_float=False` leaves out
+        float32. With a `budget`, in the unit of `cost`, the drop is minimized instead. `transforms` also tries equalization and bias correction. Iterate over the returned search for its progress;
         its `result` has the configuration.
         """
         if max_drop < 0:
             raise ValueError("max_drop is at least 0")
         drop = max_drop if self._metric is not None else max_drop / 100
         return Tune(self, self._start({"do": "tune", "config": config.to_json(), "max_drop": drop, "cost": cost,
+                                       "precisions": list(precisions), "allow_float": allow_float, "budget": budget,
                                        "max_steps": max_steps, "max_seconds": max_seconds, "transforms": transforms}))
 
     @property

@@ -47,8 +47,13 @@ class TuneResult(Record):
     evaluations: int
     seconds: float
 
+    precisions: Dict[str, str]  # of the chosen point, by layer
+
     def __init__(self, values: Mapping[str, Any]) -> None:
+        values = dict(values)
+        chosen = values.pop("layers")
         super().__init__(values)
+        self.precisions = {layer["name"]: layer["precision"] for layer in chosen}
         self.curve = [TunePoint({**point, "config": Config._of(point["config"])}) for point in values["curve"]]
 
     @property
