@@ -147,7 +147,6 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
 Json document(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
     Json json = {{"model", options.model.string()}};
     json.update(toJson(result));
-    json.update(classesJson(result));
     for (std::size_t l = 0; l < extras.reasons.size(); ++l)
         if (!extras.reasons[l].empty()) json["layers"][l]["metrics_reason"] = extras.reasons[l];
     addTo(json, extras, options);

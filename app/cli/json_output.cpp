@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "interchange/reports/class_report.h"
+
 namespace quantloupe::cli {
 namespace {
 
@@ -157,6 +159,7 @@ Json toJson(const Evaluation& evaluation) {
                           {"replaced_clips", evaluation.replacedClips},
                           {"equalization_sets", evaluation.equalizationSets},
                           {"migrated_inputs", evaluation.migratedInputs}};
+    json.update(classesJson(evaluation));
     json["notices"] = evaluation.notices;
     json["seconds"] = toJson(evaluation.seconds);
     return json;
