@@ -61,10 +61,11 @@ QString withoutDifferences(QString text) {
     return text.remove(difference);
 }
 
-/// Numbers, units, layouts, keys, names of files, shapes: nothing that a translator would touch.
+/// Numbers, units, precisions, layouts, keys, names of files, shapes: nothing that a translator would touch.
 bool hasWords(QString text) {
     static const QRegularExpression untold(QStringLiteral(
-        "<[^>]*>|[\\w./]*[/.][\\w./]*|\\b(dB|[kMG]?B|ms|[kMGN]|RGB|NCHW|Space|(Ctrl|Shift|Alt)(?=\\+))\\b|"
+        "<[^>]*>|[\\w./]*[/.][\\w./"
+        "]*|\\b(dB|[kMG]?B|ms|float(16|32)|W\\d+A\\d+|[kMGN]|RGB|NCHW|Space|(Ctrl|Shift|Alt)(?=\\+))\\b|"
         "\\+\\w\\b|[\\d\\W_]+"));
     return !text.replace(untold, {}).isEmpty();
 }
