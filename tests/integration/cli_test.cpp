@@ -106,7 +106,7 @@ class CliTest : public QObject {
         row("tune without data", "tune MODEL --max-drop 1", "--data");
         row("an invalid drop", "tune MODEL --data x --max-drop 1%", "0 to 100, not '1%'");
         row("a drop upwards", "tune MODEL --data x --max-drop -1", "--max-drop");
-        row("an unknown cost", "tune MODEL --data x --max-drop 1 --cost time", "macs, parameters, layers");
+        row("an unknown cost", "tune MODEL --data x --max-drop 1 --cost time", "macs, layers, parameters");
         row("no steps", "tune MODEL --data x --max-drop 1 --max-steps 0", "--max-steps");
         row("no time", "tune MODEL --data x --max-drop 1 --max-seconds 0", "--max-seconds");
         row("a target for analyze", "analyze MODEL --max-drop 1", "--max-drop");
@@ -133,7 +133,7 @@ class CliTest : public QObject {
         row("unknown key", "inspect MODEL --set quantization.weight.bytes=1", "bytes");
         row("set without value", "inspect MODEL --set quantization", "KEY.PATH=VALUE");
         row("a precision for nothing", "inspect MODEL --precision w8a8", "NAME=PRECISION");
-        row("an unknown precision", "inspect MODEL --precision a=w8a32", "did you mean 'w8a8'");
+        row("an unknown precision", "inspect MODEL --precision a=w8a32", "float32, float16");
         row("until without end", "inspect MODEL --skip-until a", "--to");
         row("until, then another option", "inspect MODEL --skip-until a --json --to b", "--to");
         row("end without until", "inspect MODEL --to b", "--skip-until");
