@@ -190,7 +190,7 @@ class CliTaskTest : public QObject {
                                   path("images"), "--labels",       path("labels.json")};
         const CliOutcome byId = runCli(data + QStringList{"--category-index", "id"});
         QVERIFY2(byId.code == 0, byId.text());
-        QVERIFY(document(byId)["float"]["map"].toDouble() < 0.5);
+        QVERIFY(document(byId)["float"].toObject()["map"].toDouble() < 0.5);
         QVERIFY(byId.err.contains("class k is the category with the id k"));
         const CliOutcome misfit = runCli(data + QStringList{"--decoder", "yolov8"});
         QCOMPARE(misfit.code, 1);
