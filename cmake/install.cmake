@@ -1,19 +1,27 @@
 # What "cmake --install" installs. All paths are relative to the prefix: an installation can be moved.
-set(documents)
-foreach(program quantloupe quantloupe-cli)
-    # Folders as in a distribution's packages. The files are written by the program itself.
-    foreach(kind_and_file "man:man/man1/${program}.1" "bash:bash-completion/completions/${program}"
-            "zsh:zsh/site-functions/_${program}" "fish:fish/vendor_completions.d/${program}.fish")
+# Manual pages and completions, in folders as in a distribution's packages. The files are written by the program itself.
+function(quantloupe_program_documents PROGRAM ROOT RESULT)
+    set(documents)
+    foreach(kind_and_file "man:man/man1/${PROGRAM}.1" "bash:bash-completion/completions/${PROGRAM}"
+            "zsh:zsh/site-functions/_${PROGRAM}" "fish:fish/vendor_completions.d/${PROGRAM}.fish")
         string(REGEX REPLACE ":.*" "" kind "${kind_and_file}")
         string(REGEX REPLACE "^[a-z]*:" "" file "${kind_and_file}")
-        set(output ${CMAKE_BINARY_DIR}/documents/${file})
+        set(output ${ROOT}/${file})
         cmake_path(GET output PARENT_PATH folder)
         file(MAKE_DIRECTORY ${folder})
-        add_custom_command(OUTPUT ${output} DEPENDS ${program} VERBATIM
-            COMMAND $<TARGET_FILE:${program}> --document ${kind} > ${output})
+        add_custom_command(OUTPUT ${output} DEPENDS ${PROGRAM} VERBATIM
+            COMMAND $<TARGET_FILE:${PROGRAM}> --document ${kind} > ${output})
         list(APPEND documents ${output})
     endforeach()
-endforeach()
+    set(${RESULT} ${documents} PARENT_SCOPE)
+endfunction()
+quantloupe_program_documents(quantloupe ${CMAKE_BINARY_DIR}/documents window)
+quantloupe_program_documents(quantloupe-cli ${CMAKE_BINARY_DIR}/documents cli)
+set(documents ${window} ${cli})
+if(TARGET quantloupe-mpi)
+    quantloupe_program_documents(quantloupe-mpi ${CMAKE_BINARY_DIR}/documents-mpi mpi)
+    list(APPEND documents ${mpi})
+endif()
 if(QUANTLOUPE_SANITIZE)
     add_custom_target(quantloupe_documents DEPENDS ${documents})
 else()
@@ -47,6 +55,12 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/quantloupe-config-version.c
 install(FILES cmake/quantloupe-config.cmake cmake/engine_dependencies.cmake ${CMAKE_BINARY_DIR}/quantloupe-config-version.cmake
     DESTINATION lib/cmake/quantloupe ${development})
 install(DIRECTORY engine/ DESTINATION include/quantloupe ${development} FILES_MATCHING PATTERN "*.h")
+
+# The program for clusters, only by "cmake --install build/release --component mpi": nothing else needs MPI.
+if(TARGET quantloupe-mpi)
+    install(TARGETS quantloupe-mpi RUNTIME DESTINATION bin COMPONENT mpi EXCLUDE_FROM_ALL)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/documents-mpi/ DESTINATION share COMPONENT mpi EXCLUDE_FROM_ALL)
+endif()
 
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION share/doc/quantloupe)
 install(DIRECTORY docs DESTINATION share/doc/quantloupe

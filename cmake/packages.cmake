@@ -30,3 +30,22 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/post
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
 include(CPack)
+
+# The package quantloupe-mpi: what differs from the settings above.
+if(TARGET quantloupe-mpi)
+    file(WRITE ${CMAKE_BINARY_DIR}/CPackMpi.cmake
+"include(${CMAKE_BINARY_DIR}/CPackConfig.cmake)
+set(CPACK_PACKAGE_NAME quantloupe-mpi)
+set(CPACK_DEBIAN_PACKAGE_NAME quantloupe-mpi)
+set(CPACK_INSTALL_CMAKE_PROJECTS \"${CMAKE_BINARY_DIR};quantloupe;mpi;/\")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY \"tuning of the quantization of ONNX models on several machines\")
+set(CPACK_PACKAGE_DESCRIPTION
+\"The program quantloupe-mpi runs evaluations and searches of quantloupe-cli on
+the machines of a cluster, with Open MPI.\")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS
+    \"quantloupe (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), openmpi-bin\")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS \"\")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS \"slurm-client\")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA \"\")
+")
+endif()

@@ -17,6 +17,7 @@
 #include "progress_line.h"
 #include "readable.h"
 #include "search/accuracy_check.h"
+#include "session/studies/task_predictions.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -43,7 +44,7 @@ std::string junit(const std::string& model, const char* outcome, const std::stri
         kind == "failure" ? 1 : 0, kind == "error" ? 1 : 0, seconds, escapedXml(model), seconds, content);
 }
 
-/// A file name as code in Markdown; a name with backticks or line breaks would end it.
+/// Formats a file name as code in Markdown. Replaces backticks and line breaks, which would end the code.
 std::string markdownName(std::string name) {
     for (char& c : name)
         if (c == '`' || static_cast<unsigned char>(c) < 0x20) c = '_';
@@ -77,6 +78,7 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
 
 int runCheckOf(const Options& options, const std::string& model) {
     const OpenedSession opened = openSession(options);
+    requireTaskMetric(*opened.session);
     ProgressLine line;
     const EvaluationPtr result = opened.session->evaluate(options.config, Depth::Accuracy, line.observer());
     line.clear();
@@ -118,7 +120,7 @@ int runCheck(const Options& options) {
     try {
         return runCheckOf(options, model);
     } catch (const Error& error) {
-        // An old report must not be taken for the result of this run.
+        // Otherwise an old report could be mistaken for the result of this run.
         if (!options.junit.empty())
             writeFileAtomically(options.junit, junit(model, "error", error.what(), {}, 0));
         if (!options.markdown.empty())

@@ -11,6 +11,7 @@ void runRun(const Options& options);
 void runAnalyze(const Options& options);
 void runTransform(const Options& options);
 void runQuantize(const Options& options);
+void runLeaveOneOut(const Options& options);
 void runExport(const Options& options);
 void runImport(const Options& options);
 void runVerify(const Options& options);

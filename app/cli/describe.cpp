@@ -53,25 +53,19 @@ CommandDescription describe(const CLI::App& command, const OptionReader& reader)
     return result;
 }
 
-ProgramDescription describe(const CLI::App& program) {
+ProgramDescription describe(const CLI::App& app, const Program& program) {
     ProgramDescription result;
-    result.name = program.get_name();
-    result.summary = "tune the post-training quantization of ONNX models";
-    addOptions(program, result.positionals, result.options);
+    result.name = program.name;
+    result.summary = program.summary;
+    addOptions(app, result.positionals, result.options);
     result.exitCodes = {{"0", "Success"},
-                        {"1", "Failure; stderr says why"},
+                        {"1", "Failure; the reason is on stderr"},
                         {"2", "Wrong usage"},
                         {"3", "The target of tune or check was not reached"}};
     result.environment = {
         {"QUANTLOUPE_PYTHON", "The Python that verify runs ONNX Runtime in; otherwise python3 on the PATH"}};
-    result.examples = {
-        {"Evaluate a model with weights of 4 bits:",
-         "quantloupe-cli analyze model.onnx --data images --preset w4a8"},
-        {"Keep one layer in float and write the quantized model:",
-         "quantloupe-cli quantize model.onnx --data images --skip /features.0/Conv -o quantized.onnx"},
-        {"Write the configuration for another tool:",
-         "quantloupe-cli export model.onnx --config tuned.json --to amct -o amct.json"}};
-    result.seeAlso = "quantloupe(1). The documentation is in share/doc/quantloupe of the installation.";
+    result.examples = program.examples;
+    result.seeAlso = program.seeAlso + ". The documentation is in share/doc/quantloupe of the installation.";
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "command_line.h"
 #include "common/program_description.h"
 #include "options.h"
 
@@ -12,6 +13,6 @@ namespace quantloupe::cli {
 /// `reader` knows the values of the command's options.
 CommandDescription describe(const CLI::App& command, const OptionReader& reader);
 /// The program without its commands.
-ProgramDescription describe(const CLI::App& program);
+ProgramDescription describe(const CLI::App& app, const Program& program);
 
 }  // namespace quantloupe::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The measured times that --profile names.
+// Reads the measured times of the option --profile.
 
 #include "cost/latency_table.h"
 #include "options.h"

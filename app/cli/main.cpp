@@ -1,169 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantloupe-cli: the engine without the window. Exit codes: 0 success, 1 failure (explained on stderr), 2
-// wrong usage, 3 tune or check did not reach the target.
+// quantloupe-cli: the engine without the window.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <new>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-#include "base/error.h"
-#include "commands.h"
+#include "command_line.h"
 #include "common/installed_files.h"
-#include "common/program_description.h"
-#include "common/program_version.h"
-#include "describe.h"
-#include "option_hint.h"
-#include "options.h"
-
-namespace quantloupe::cli {
-namespace {
-
-using Need = CommandOptions::Need;
-
-struct Command {
-    const char* name;
-    const char* what;
-    CommandOptions has;
-    std::function<int(const Options&)> run;
-    CLI::App* app = nullptr;
-    std::unique_ptr<OptionReader> reader;
-};
-
-std::vector<Command> commands() {
-    const auto entry = [](const char* name, const char* what, CommandOptions has, auto run) {
-        std::function<int(const Options&)> act;
-        if constexpr (std::is_void_v<decltype(run(Options{}))>) {
-            act = [run](const Options& options) {
-                run(options);
-                return 0;
-            };
-        } else {
-            act = run;
-        }
-        return Command{name, what, has, std::move(act), nullptr, nullptr};
-    };
-    std::vector<Command> list;
-    list.push_back(entry("inspect", "Show the structure of a model: inputs, outputs, layers, totals",
-                         {.connections = true}, runInspect));
-    list.push_back(entry("run", "Write the outputs for each sample to an .npz file",
-                         {.data = Need::Required, .output = Need::Required, .quantized = true}, runRun));
-    list.push_back(entry("analyze",
-                         "Compare the quantized with the float network, overall and layer by layer",
-                         {.data = Need::Optional, .layerTable = true}, runAnalyze));
-    list.push_back(entry("transform", "Write the float model after the transforms",
-                         {.output = Need::Required, .weights = true}, runTransform));
-    list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
-                         {.data = Need::Optional, .output = Need::Required}, runQuantize));
-    list.push_back(entry("tune", "Find the precision of each layer; exit code 3 if the target is not reached",
-                         {.data = Need::Required, .tuning = true}, runTune));
-    list.push_back(entry("check",
-                         "Fail with exit code 3 if the accuracy drop is too large, for automatic checks",
-                         {.data = Need::Required, .checking = true}, runCheck));
-    list.push_back(entry("export", "Write the configuration for another tool",
-                         {.data = Need::Optional, .output = Need::Required, .format = true}, runExport));
-    list.push_back(entry("import", "Import the configuration of another tool",
-                         {.output = Need::Required, .foreign = true}, runImport));
-    list.push_back(entry("verify",
-                         "Write the quantized model, run it in ONNX Runtime and compare it with the preview",
-                         {.data = Need::Required, .output = Need::Required}, runVerify));
-    list.push_back(entry("profile", "Measure the time of every layer of the quantized model in ONNX Runtime",
-                         {.data = Need::Required, .output = Need::Required, .profiling = true}, runProfile));
-    list.push_back(entry("render", "Draw the colored graph as .svg or .dot",
-                         {.data = Need::Optional, .output = Need::Required}, runRender));
-    list.push_back(entry("session",
-                         "Answer JSON requests from stdin, one per line, with one reply per line on stdout",
-                         {.data = Need::Optional, .progress = true}, runSession));
-    return list;
-}
-
-/// --document prints the manual page or the completions of a shell.
-void addDocumentOption(CLI::App& app, const std::vector<Command>& list) {
-    const auto print = [&app, &list](const std::string& kind) {
-        const auto& kinds = documentKinds();
-        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-            throw UsageError(
-                fmt::format("--document: unknown value '{}'; available: {}", kind, fmt::join(kinds, ", ")));
-        ProgramDescription program = describe(app);
-        for (const Command& command : list)
-            program.commands.push_back(describe(*command.app, *command.reader));
-        fmt::print("{}", programDocument(program, kind));
-        throw CLI::Success();
-    };
-    app.add_option_function<std::string>("--document", print,
-                                         "Print the manual page, or the completions of a shell, and exit")
-        ->type_name(fmt::format("{}", fmt::join(documentKinds(), "|")))
-        ->trigger_on_parse();
-}
-
-int wrongUsage(const std::string& what, const std::string& command) {
-    fmt::print(stderr, "quantloupe-cli: {}\nTry: quantloupe-cli {}{}--help\n", what, command,
-               command.empty() ? "" : " ");
-    return 2;
-}
-
-int exitWith(const std::string& what) {
-    fmt::print(stderr, "quantloupe-cli: {}\n", what);
-    return 1;
-}
-
-int runCommandLine(int argc, char** argv) {
-    CLI::App app("Tunes the post-training quantization of neural networks.", "quantloupe-cli");
-    app.require_subcommand(1);
-    app.set_version_flag("--version", "quantloupe " + versionText());
-    std::vector<Command> list = commands();
-    for (Command& command : list) {
-        command.app = app.add_subcommand(command.name, command.what);
-        command.reader = std::make_unique<OptionReader>(*command.app, command.has);
-    }
-    addDocumentOption(app, list);
-    std::error_code ignored;
-    if (std::filesystem::is_directory(documentation(), ignored))
-        app.footer("Documentation: " + documentation().string());
-    const std::string first = argc > 1 ? argv[1] : "";
-    const auto command =
-        std::find_if(list.begin(), list.end(), [&](const Command& c) { return first == c.name; });
-    const std::string used = command == list.end() ? "" : first;
-    try {
-        if (used.empty() && !first.empty() && !first.starts_with('-')) {
-            throw UsageError(fmt::format("unknown command '{}'", first));
-        }
-        app.parse(argc, argv);
-        if (command == list.end() || !command->app->parsed()) throw UsageError("the command must come first");
-        const int code = command->run(command->reader->finish());
-        if (std::fflush(stdout) != 0) return exitWith("the output could not be written");
-        return code;
-    } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);
-        return wrongUsage(error.what() + (command == list.end() ? std::string() : optionHint(*command->app)),
-                          used);
-    } catch (const UsageError& error) {
-        return wrongUsage(error.what(), used);
-    } catch (const Error& error) {
-        return exitWith(error.what());
-    } catch (const std::bad_alloc&) {
-        return exitWith("not enough memory for this");
-    } catch (const std::exception&) {
-        return exitWith(
-            "the command failed because of an error in quantloupe-cli itself: please report the command with "
-            "its files");
-    }
-}
-
-}  // namespace
-}  // namespace quantloupe::cli
 
 int main(int argc, char** argv) {
     quantloupe::useBundledFiles();
-    return quantloupe::cli::runCommandLine(argc, argv);
+    quantloupe::cli::Program program;
+    program.name = "quantloupe-cli";
+    program.description = "Tunes the post-training quantization of neural networks.";
+    program.summary = "tune the post-training quantization of ONNX models";
+    program.examples = {{"Evaluate a model with weights of 4 bits:",
+                         "quantloupe-cli analyze model.onnx --data images --preset w4a8"},
+                        {"Keep one layer in float and write the quantized model:",
+                         "quantloupe-cli quantize model.onnx --data images --skip /features.0/Conv -o "
+                         "quantized.onnx"},
+                        {"Write the configuration for another tool:",
+                         "quantloupe-cli export model.onnx --config tuned.json --to amct -o amct.json"}};
+    program.seeAlso = "quantloupe(1)";
+    return quantloupe::cli::runCommandLine(argc, argv, program);
 }

@@ -6,10 +6,12 @@
 #include "data/labeled_dataset.h"
 #include "output_file.h"
 #include "progress_line.h"
+#include "runtime/program/shard.h"
 #include "timed_dataset.h"
 
 namespace quantloupe::cli {
 Preprocess preprocessOf(const Options& options) {
+    if (options.preprocess.native().starts_with('{')) return preprocessFromJson(options.preprocess.native());
     if (!options.preprocess.empty()) return loadPreprocess(options.preprocess);
     const auto beside = preprocessBeside(options.model);
     return beside ? loadPreprocess(*beside) : Preprocess{};
@@ -24,7 +26,9 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     SessionOptions sessionOptions;
     sessionOptions.threads = options.threads;
     sessionOptions.samples = options.samples;
-    if (options.memoryMiB) sessionOptions.memory = *options.memoryMiB << 20;
+    sessionOptions.group = options.group;
+    if (options.memoryMiB)  // processes of a group share it
+        sessionOptions.memory = (*options.memoryMiB << 20) / shardOf(options.group.get()).count;
     if (options.simulate) sessionOptions.arithmetic = Arithmetic::Simulation;
     OpenedSession opened;
     opened.session = std::make_unique<Session>(std::move(model), sessionOptions);

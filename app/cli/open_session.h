@@ -24,7 +24,7 @@ struct OpenedSession {
         0;  ///< samples available for calibration, of which calibration.samples are used; 0: half of the data
 };
 
-/// Returns --preprocess, else the file next to the model, else the defaults.
+/// Returns --preprocess (a file, or JSON), else the file next to the model, else the defaults.
 Preprocess preprocessOf(const Options& options);
 /// Loads the model and opens the data; prints their notices on stderr. Throws Error.
 OpenedSession openSession(const Options& options, const OpenOptions& how = {});

@@ -80,8 +80,10 @@ OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_com
             ->type_name("FILE");
     m_command
         .add_option(has.foreign ? "--model" : "MODEL", m_options.model,
-                    has.foreign ? "The ONNX file that the configuration is for" : "The ONNX file")
-        ->required()
+                    has.foreign  ? "The ONNX file that the configuration is for"
+                    : has.window ? "The ONNX file or project (.quantloupe) to open"
+                                 : "The ONNX file")
+        ->required(!has.window)
         ->type_name("FILE");
     addPlaces(has);
     addConfiguration();
@@ -171,10 +173,11 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     path("--calibration-data", m_options.calibrationData,
          "Calibration data; default: half of the evaluation data");
     path("--preprocess", m_options.preprocess,
-         "Preprocessing of images; default: NAME.preprocess.json next to the model");
-    count("--samples", m_options.samples, "Evaluate this many samples, spread evenly over the data");
+         "Preprocessing of images: a file or JSON text; default: NAME.preprocess.json next to the model");
+    if (has.window) return;
+    count("--samples", m_options.samples, "Number of evaluation samples, spread evenly over the data");
     count("--threads", m_options.threads, "Number of worker threads; default: one per core");
-    text("--memory", "Keep at most this many MiB of activations; default: a quarter of the machine's memory",
+    text("--memory", "Memory limit for cached results in MiB; default: a quarter of the machine's memory",
          [this](const std::string& value) {
              m_options.memoryMiB = static_cast<std::size_t>(parseNumber("--memory", value, 0, kMost));
          })
@@ -186,7 +189,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         flag("--quantized", "Run the quantized network instead of the float network",
              [this] { m_options.quantized = true; });
     if (has.connections)
-        flag("--connections", "Show the layers that each layer reads from and those that read from it",
+        flag("--connections", "Show the predecessors and successors of each layer",
              [this] { m_options.connections = true; });
     if (has.weights)
         path("--weights", m_options.weights,
@@ -194,12 +197,13 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.progress) {
         flag("--progress", "Show progress on stderr", [this] { m_options.progress = true; });
     }
-    if (has.layerTable) {
-        flag("--path", "Print the accuracy loss by step", [this] { m_options.path = true; });
+    if (has.layerTable) flag("--path", "Print the accuracy loss by step", [this] { m_options.path = true; });
+    if (has.layerTable || has.sweep) {
         flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
-        count("--worst", m_options.worst, "Print this many of the worst layers (10)");
-        addAnalysis();
+        count("--worst", m_options.worst, "Number of worst layers to print (10)");
     }
+    if (has.layerTable) addAnalysis();
+    if (has.sweep) addResume();
     if (has.tuning) addTuning();
     if (has.checking) addChecking();
     if (has.profiling) addProfiling();
@@ -212,7 +216,8 @@ void OptionReader::addConfiguration() {
          [this](const std::string& value) { m_preset = value; })
         ->type_name("NAME");
     path("--config", m_options.configFile, "A configuration file, applied after the preset");
-    path("--save-config", m_options.saveConfig, "Write the resulting configuration to this file");
+    if (!m_has.window)
+        path("--save-config", m_options.saveConfig, "Write the resulting configuration to this file");
     edit("--set", "Set one key of the configuration: quantization.weight.bits=4",
          [](const std::string& value) {
              const std::size_t equals = value.find('=');
@@ -312,9 +317,10 @@ void OptionReader::addSkips() {
          "Keep NAME and all layers downstream of it in float");
     rule("--skip-type", "OP", SkipKind::Type, &SkipRule::op, "Keep all layers of this operator in float");
     rule("--skip-block", "NAME", SkipKind::Block, &SkipRule::like,
-         "Keep a block (a scope, or one layer's NAME) and all blocks built like it in float");
+         "Keep a block (a scope, or one layer's NAME) and all blocks with the same structure in float");
     text("--skip-threshold",
-         "Keep layers in float whose METRIC is above or below a bound: 'local.qs>0.1', 'local.cosine<0.99'",
+         "Keep layers in float whose METRIC is above or below a threshold: 'local.qs>0.1', "
+         "'local.cosine<0.99'",
          [add](const std::string& value) { add(parseThreshold(value)); })
         ->type_name("METRIC>N");
     toggle("skip-tail", "Keep the last weighted layers and everything after them in float",
@@ -387,9 +393,16 @@ Options OptionReader::finish() {
         throw UsageError(
             "--to FORMAT is missing (a --to right after --skip-until is one of its destinations)");
     }
+    if (m_has.tuning || m_has.sweep) nameMeasurements();
     if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
+    if (m_has.window && !m_preset.empty())
+        m_options.configure = [config = m_options.config](QuantizationConfig& opened) { opened = config; };
+    else if (m_has.window && !m_edits.empty())
+        m_options.configure = [edits = m_edits](QuantizationConfig& opened) {
+            for (const Edit& edit : edits) edit(opened);
+        };
     checkOutputs(m_options);
     if (m_has.tuning) std::swap(m_options.saveConfig, m_options.saveFound);
     return m_options;

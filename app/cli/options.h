@@ -39,7 +39,7 @@ struct Options {
     bool json = false;
     bool quantized = false;                        ///< run
     bool allLayers = false;                        ///< analyze
-    std::size_t worst = 10;                        ///< analyze: layers in the readable table
+    std::size_t worst = 10;                        ///< analyze: number of layers in the readable table
     LayerMetricsOptions metrics;                   ///< analyze
     std::filesystem::path metricProgram, against;  ///< analyze; empty: not given
     std::optional<std::string> layer, image;       ///< analyze
@@ -53,14 +53,27 @@ struct Options {
     bool connections = false;                      ///< inspect
     std::filesystem::path weights;                 ///< transform; empty: not given
     TuneOptions tune;                              ///< tune; check uses maxDrop
-    /// tune: measured times, and the precision that was measured if it is given.
+    /// tune: files with measured times, each with the measured precision if it is given.
     std::vector<std::pair<std::optional<Precision>, std::filesystem::path>> profiles;
-    bool resume = false;                    ///< tune
+    bool resume = false;                    ///< tune, leave-one-out
+    bool saveMeasurements = false;          ///< also without --resume
+    std::filesystem::path measurements;     ///< of tune or leave-one-out, if they are saved
     std::size_t profileRuns = 50;           ///< profile
     std::filesystem::path junit, markdown;  ///< check; empty: not given
     QuantizationConfig config;
+    /// Window only: applies the options to the configuration of the opened model or project. Empty if no
+    /// option changes the configuration.
+    std::function<void(QuantizationConfig&)> configure{};
+    /// Processes that share the work (quantloupe-mpi); null: none.
+    std::shared_ptr<ProcessGroup> group{};
+    /// tune, leave-one-out: ends the command without a result. Empty: Ctrl+C ends a search with the best
+    /// result so far.
+    std::optional<CancelToken> cancel{};
 
-    /// The output files that are given, with their options.
+    /// Returns the file in which tune and leave-one-out save their measurements; empty: none. Throws Error if
+    /// it cannot be written.
+    std::filesystem::path measurementFile() const;
+    /// Returns the given output files with their options.
     std::vector<std::pair<const char*, std::filesystem::path>> outputs() const;
 };
 
@@ -72,13 +85,15 @@ struct CommandOptions {
     bool format = false;   ///< --to also names an export format
     bool foreign = false;  ///< a file of another tool, and --from
     bool quantized = false;
-    bool layerTable = false;
+    bool layerTable = false;   ///< the options of analyze
+    bool sweep = false;        ///< --all-layers, --worst and --resume
     bool connections = false;  ///< --connections
     bool weights = false;      ///< --weights
     bool progress = false;     ///< --progress: progress is shown only on request
     bool checking = false;     ///< --max-drop and the reports of check
     bool tuning = false;       ///< --max-drop and related options; --save-config is for the result
     bool profiling = false;    ///< --runs
+    bool window = false;       ///< options of the window: model (not required), data and configuration
 };
 
 /// Returns the value as a number. Throws UsageError naming the option unless it is a whole number in the
@@ -122,6 +137,8 @@ class OptionReader {
     void addAnalysis();
     void addMaxDrop(bool required);
     void addTuning();
+    void addResume();
+    void nameMeasurements();
     void finishTuning();
     void addProfiling();
     void addChecking();

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process_group.h"
 #include "config/config_json.h"
 #include "data/preprocess.h"
+#include "progress_line.h"
 
 namespace quantloupe::cli {
 namespace fs = std::filesystem;
@@ -15,7 +17,8 @@ InputPaths inputsOf(const Options& options) {
     inputs.add("the model", options.model);
     inputs.add("the data", options.data);
     inputs.add("the calibration data", options.calibrationData);
-    inputs.add("the preprocessing file", options.preprocess);
+    if (!options.preprocess.native().starts_with('{'))
+        inputs.add("the preprocessing file", options.preprocess);
     inputs.add("the labels", options.task.labels);
     inputs.add("the class names", options.task.classNames);
     if (const auto beside = preprocessBeside(options.model))
@@ -45,6 +48,24 @@ void requireWritable(const fs::path& path, const Options& options) {
     if (::access(folder.c_str(), W_OK) != 0)
         refuse(fmt::format("no permission to write in '{}'", folder.string()));
     inputsOf(options).checkOutput(path);
+}
+
+std::filesystem::path Options::measurementFile() const {
+    if (!resume && !saveMeasurements) return {};
+    const auto problem = [this]() -> std::string {
+        try {
+            requireWritable(measurements, *this);
+        } catch (const Error& error) {
+            if (resume) throw;
+            return error.what();
+        }
+        return {};
+    };
+    // Only the first process of a group writes.
+    const std::string why = group ? group->fromFirst("file of measurements", problem) : problem();
+    if (why.empty()) return measurements;
+    notice(fmt::format("the measurements are not saved: {}; --save-config names another place", why));
+    return {};
 }
 
 std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {

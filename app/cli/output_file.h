@@ -17,8 +17,8 @@ InputPaths inputsOf(const Options& options, const LoadedModel& model);
 /// or is one of the command's inputs.
 void requireWritable(const std::filesystem::path& path, const Options& options);
 
-/// Throws UsageError if two outputs of a command are the same file, Error if one cannot be written; what
-/// --output names depends on the command, which checks it.
+/// Throws UsageError if two outputs of a command are the same file, Error if one cannot be written. Does not
+/// check --output, whose meaning depends on the command.
 void checkOutputs(const Options& options);
 
 /// To be called when the model is loaded: checks every output against its external data, then writes

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
 #include "base/temporary_folder.h"
 #include "commands.h"
 #include "cost/latency_table.h"
@@ -12,12 +11,9 @@
 #include "interchange/onnxruntime/profile_onnxruntime.h"
 #include "interchange/reports/csv.h"
 #include "json_output.h"
-#include "model/load_model.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
-#include "session/evaluation_data.h"
-#include "session/studies/layer_work.h"
 
 namespace quantloupe::cli {
 
@@ -27,14 +23,11 @@ void runProfile(const Options& options) {
     Session& session = *opened.session;
     ProgressLine progress;
     progress.show({.stage = "quantized network"});
-    const EvaluationPtr evaluation = session.evaluate(options.config, Depth::Rough);
-    const NetworkWork work = networkWork(session, *evaluation);
     const TemporaryFolder folder;
-    const std::filesystem::path model = folder.path() / "quantized.onnx";
-    saveModel(*session.quantizedModel(options.config), model);
+    const ProfileSource source = prepareProfile(session, options.config, folder.path() / "quantized.onnx");
+    const NetworkWork& work = source.work;
     progress.show({.stage = "ONNX Runtime"});
-    const RuntimeProfile profile = profileOnnxRuntime(model, *evaluationData(session),
-                                                      inputSpecsOf(session.graph()), options.profileRuns);
+    const RuntimeProfile profile = profileOnnxRuntime(source, options.profileRuns);
     progress.clear();
 
     std::vector<LatencyRow> unmatched;
@@ -73,7 +66,7 @@ void runProfile(const Options& options) {
                options.model.filename().string(), total, profile.times.runs, profile.runtime);
     fmt::print("{} layers take {:.3g} ms", times.size(), sum);
     if (!unmatched.empty())
-        fmt::print("; {} nodes that the runtime added belong to no layer: {:.3g} ms", unmatched.size(),
+        fmt::print("; {} nodes added by the runtime belong to no layer: {:.3g} ms", unmatched.size(),
                    unmatchedMs);
     fmt::print("\n{}\n", options.output.string());
 }

@@ -16,7 +16,7 @@ namespace quantloupe::cli {
 
 void runQuantize(const Options& options) {
     if (options.data.empty() && options.calibrationData.empty())
-        throw UsageError("quantize needs samples to calibrate on: --calibration-data DATA, or --data DATA");
+        throw UsageError("quantize needs calibration samples: --calibration-data DATA, or --data DATA");
     requireWritable(options.output, options);
     OpenedSession opened = openSession(options, {.wholeData = true});
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);

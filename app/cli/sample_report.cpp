@@ -90,8 +90,8 @@ Json toJson(const FlippedSamples& flipped) {
 namespace {
 
 void printScores(const FlippedSamples& changed) {
-    fmt::print("\n{} of {} samples changed their own score, the largest loss first:\n",
-               changed.samples.size(), changed.evaluated);
+    fmt::print("\nthe score of {} of {} samples changed, the largest loss first:\n", changed.samples.size(),
+               changed.evaluated);
     fmt::print("  {:>6}  {:>9}  {:>9}  {}\n", "", "float", "quantized", "name");
     for (const FlippedSample& sample : changed.samples)
         fmt::print("  {:>6}  {:>9}  {:>9}  {}\n", sample.sample.index, percent(sample.floatScore),

@@ -59,9 +59,11 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     for (const std::string& text : precisions) {
         const auto precision = parsePrecision(text);
         if (!precision)
-            failInput("precisions: '{}' is unknown; use float32, float16 or wXaY, as w8a16", text);
+            failInput("precisions: '{}' is unknown; use float32, float16 or wXaY, for example w8a16", text);
         tune.precisions.push_back(*precision);
     }
+    // Costs in float do not tell integer precisions apart.
+    if (!tune.precisions.empty() && reader.find("cost") == nullptr) tune.cost = TuneCost::Bytes;
     reader.boolean("float", tune.allowFloat);
     int steps = 0;
     reader.integer("max_steps", steps, 1, kMaxSteps);

@@ -6,7 +6,7 @@
 namespace quantloupe::cli {
 namespace {
 
-/// Infinity (the outputs do not differ) becomes null, as in every other document.
+/// Infinity (the outputs do not differ) becomes null, as in all JSON output.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace

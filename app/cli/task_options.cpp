@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Options that say what the network does and where the labels are.
+// SPDX-License-Identifier: Apache-2.0 Options for the task of the network and its labels.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,11 +26,11 @@ void OptionReader::addTask() {
     path("--labels", m_options.task.labels,
          "Labels of the evaluation data: a COCO file, or a folder of label images");
     path("--class-names", m_options.task.classNames, "Names of the classes, one per line");
-    oneOf("--task", names(kTaskNames), "What the network does; default: as the labels say",
+    oneOf("--task", names(kTaskNames), "The task of the network; default: the task that the labels are for",
           [this](std::size_t i) { m_options.task.task = static_cast<Task>(i); });
     std::vector<std::string> decoders = {"auto"};
     for (const BoxDecoder& decoder : boxDecoders()) decoders.emplace_back(decoder.name);
-    oneOf("--decoder", decoders, "How boxes are decoded; default: by the shapes of the outputs",
+    oneOf("--decoder", decoders, "How boxes are decoded; default: chosen from the shapes of the outputs",
           [this, decoders](std::size_t i) { m_options.task.decoder = i == 0 ? std::string() : decoders[i]; });
     oneOf("--category-index", names(kCategoryIndexNames),
           "Whether class k of a detector is the k-th category of the COCO file or the one with the id k",

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// tune: finds the precision of each layer, and what it costs. Ctrl+C stops the search and keeps the best
-// result so far; a second Ctrl+C ends the program.
+// SPDX-License-Identifier: Apache-2.0 tune: finds the precision of each layer, and the resulting cost. Ctrl+C
+// stops the search and keeps the best result so far; a second Ctrl+C ends the program.
 
 #include <fmt/format.h>
 
@@ -10,10 +9,10 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "common/program_version.h"
 #include "config/config_json.h"
 #include "latency.h"
 #include "open_session.h"
-#include "output_file.h"
 #include "progress_line.h"
 #include "readable.h"
 #include "tune_json.h"
@@ -31,7 +30,12 @@ extern "C" void interrupt(int) {
 }
 
 TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& config,
-                                const TuneOptions& options) {
+                                const TuneOptions& options, const std::optional<CancelToken>& cancel) {
+    if (cancel) {
+        TuneResult result = tuneOnPart(session, config, options, *cancel);
+        cancel->check();
+        return result;
+    }
     static const CancelToken token;
     interrupted = &token;
     std::signal(SIGINT, interrupt);
@@ -82,9 +86,9 @@ std::string leastText(const TuneResult& result) {
     if (countsFloat(result.cost))
         return fmt::format("fewest {} in float",
                            result.cost == TuneCost::Macs ? "MACs" : costName(result.cost));
-    return fmt::format("least {}", result.cost == TuneCost::Milliseconds ? "milliseconds"
-                                   : result.cost == TuneCost::Bytes      ? "bytes of weights"
-                                                                         : "bit operations");
+    return result.cost == TuneCost::Milliseconds ? "lowest latency"
+           : result.cost == TuneCost::Bytes      ? "fewest bytes of weights"
+                                                 : "fewest bit operations";
 }
 
 /// Prints the number of layers of each precision, and the names of all but the most frequent one.
@@ -99,11 +103,15 @@ void printPrecisions(const TunePoint& point) {
     }
 }
 
-/// Returns the part of the chosen point's milliseconds that was estimated for layers that can be quantized.
+/// Returns the part of the chosen point's milliseconds that was estimated. Layers that cannot be quantized
+/// compute in float.
 double estimatedMs(const Graph& graph, const TunePoint& point, const LatencyTable& latency) {
+    std::vector<Precision> precisions(graph.nodeCount(), Precision::float32());
+    for (const auto& [name, precision] : point.precisions)
+        precisions[graph.findNode(name)->index()] = precision;
     double sum = 0;
-    for (const auto& [name, precision] : point.precisions) {
-        const LatencyCell cell = latency.at(graph.findNode(name)->index(), precision);
+    for (std::size_t layer = 0; layer < precisions.size(); ++layer) {
+        const LatencyCell cell = latency.at(layer, precisions[layer]);
         if (cell.estimated) sum += cell.ms;
     }
     return sum;
@@ -120,7 +128,7 @@ void printReadable(const TuneResult& result, const Options& options, std::option
         leastText(result), result.metric == "sqnr_db" ? " (percent of relative error)" : "");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
-    if (estimated) fmt::print("{} of it estimated\n", costText(result.cost, *estimated));
+    if (estimated) fmt::print("{} of this is estimated\n", costText(result.cost, *estimated));
     const TunePoint& chosen = result.curve[result.chosen];
     if (!options.tune.precisions.empty()) {
         printPrecisions(chosen);
@@ -141,12 +149,15 @@ int runTune(const Options& options) {
     ProgressLine line;
     TuneOptions tuneOptions = options.tune;
     tuneOptions.latency = latencyOf(*opened.session, options);
-    if (!tuneOptions.measurements.empty()) requireWritable(tuneOptions.measurements, options);
+    tuneOptions.measurements = options.measurementFile();
+    tuneOptions.reuse = options.resume;
+    tuneOptions.program = versionText();
     tuneOptions.progress = [&line](const TuneProgress& progress) {
         const std::string stage = describe(progress.stage);
         line.show({stage, progress.done, progress.total});
     };
-    const TuneResult result = tuneUntilInterrupted(*opened.session, options.config, tuneOptions);
+    const TuneResult result =
+        tuneUntilInterrupted(*opened.session, options.config, tuneOptions, options.cancel);
     line.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -28,9 +29,10 @@ double parseReal(const std::string& option, const std::string& value, double lea
 Precision parseListed(const std::string& option, std::string_view text) {
     const auto precision = parsePrecision(text);
     if (!precision)
-        throw UsageError(fmt::format(
-            "{}: unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 bits, as w8a16",
-            option, text));
+        throw UsageError(
+            fmt::format("{}: unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 "
+                        "bits, for example w8a16",
+                        option, text));
     return *precision;
 }
 
@@ -75,24 +77,26 @@ void OptionReader::addTuning() {
     addMaxDrop(false);
     std::vector<std::string_view> names;
     for (const CostKind kind : costKinds()) names.push_back(costName(kind));
-    text("--cost", "Cost to minimize (macs; with --profile: ms)", [this, &tune, names](const std::string& v) {
-        const auto kind = costNamed(v);
-        if (!kind)
-            throw UsageError(
-                fmt::format("--cost: unknown value '{}'; available: {}", v, fmt::join(names, ", ")));
-        tune.cost = *kind;
-        m_hasCost = true;
-    })->type_name(fmt::format("{}", fmt::join(names, "|")));
+    text("--cost", "Cost to minimize (macs; with --precisions: bytes; with --profile: ms)",
+         [this, &tune, names](const std::string& v) {
+             const auto kind = costNamed(v);
+             if (!kind)
+                 throw UsageError(
+                     fmt::format("--cost: unknown value '{}'; available: {}", v, fmt::join(names, ", ")));
+             tune.cost = *kind;
+             m_hasCost = true;
+         })
+        ->type_name(fmt::format("{}", fmt::join(names, "|")));
     text("--budget", "Minimize the accuracy drop at this cost at most, in the unit of --cost",
          [&tune](const std::string& value) { tune.budget = parseReal("--budget", value, 0, kMaxBudget); })
         ->type_name("X");
-    text("--precisions", "Choose from these precisions and float, separated by commas: w8a16,w8a8,w4a8",
+    text("--precisions", "Choose the precision of each layer from this list and float: w8a16,w8a8,w4a8",
          [&tune](const std::string& value) { tune.precisions = parsePrecisions(value); })
         ->type_name("LIST");
     flag("--no-float", "Do not move layers to float", [&tune] { tune.allowFloat = false; });
     text("--profile",
-         "Measured times of layers: a CSV (layer,precision,ms) or a profile of ONNX Runtime, TensorRT, "
-         "Qualcomm or Hailo; PRECISION=FILE states what was measured",
+         "Measured layer times: a CSV (layer,precision,ms) or a profile of ONNX Runtime, TensorRT, Qualcomm "
+         "or Hailo; PRECISION=FILE states the measured precision",
          [this](const std::string& value) {
              const auto equals = value.find('=');
              const auto precision =
@@ -102,8 +106,7 @@ void OptionReader::addTuning() {
              m_options.profiles.emplace_back(precision, file);
          })
         ->type_name("[PRECISION=]FILE");
-    flag("--resume", "Reuse the measurements of earlier searches, and save those of this one",
-         [this] { m_options.resume = true; });
+    addResume();
     text("--max-steps", "Make at most this many steps", [&tune](const std::string& value) {
         tune.maxSteps = static_cast<std::size_t>(parseNumber("--max-steps", value, 1, 1'000'000));
     })->type_name("N");
@@ -116,6 +119,19 @@ void OptionReader::addTuning() {
          [&tune] { tune.transforms = true; });
 }
 
+void OptionReader::addResume() {
+    flag("--resume", "Reuse the measurements of earlier runs, and save those of this one",
+         [this] { m_options.resume = true; });
+}
+
+void OptionReader::nameMeasurements() {
+    std::filesystem::path& file = m_options.measurements;
+    file = !m_options.saveConfig.empty()   ? m_options.saveConfig
+           : !m_options.configFile.empty() ? m_options.configFile
+                                           : m_options.model;
+    file.replace_extension(m_has.tuning ? ".tune.json" : ".leave-one-out.json");
+}
+
 void OptionReader::finishTuning() {
     TuneOptions& tune = m_options.tune;
     if (!m_hasTarget && !tune.budget)
@@ -123,7 +139,7 @@ void OptionReader::finishTuning() {
             "tune needs a target: --max-drop P (the cheapest choice within this drop) or --budget X (the "
             "smallest drop within this cost)");
     if (!m_hasTarget) tune.maxDrop = std::numeric_limits<double>::infinity();
-    if (!m_options.profiles.empty() && !m_hasCost) tune.cost = CostKind::Milliseconds;
+    if (!m_hasCost) tune.cost = usualCost(!tune.precisions.empty(), !m_options.profiles.empty());
     const bool ms = tune.cost == CostKind::Milliseconds;
     if (ms && m_options.profiles.empty())
         throw UsageError(
@@ -132,11 +148,8 @@ void OptionReader::finishTuning() {
     if (!ms && !m_options.profiles.empty()) throw UsageError("--profile is only used with --cost ms");
     if (!tune.allowFloat && tune.precisions.empty())
         throw UsageError("--no-float needs --precisions, because there is nothing else to choose from");
-    if (!m_options.resume) return;
-    tune.measurements = !m_options.saveConfig.empty()   ? m_options.saveConfig
-                        : !m_options.configFile.empty() ? m_options.configFile
-                                                        : m_options.model;
-    tune.measurements.replace_extension(".tune.json");
+    if (!tune.allowFloat && std::ranges::count(tune.precisions, Precision::float32()) > 0)
+        throw UsageError("--no-float contradicts float32 in --precisions; leave out one of them");
 }
 
 }  // namespace quantloupe::cli

@@ -29,12 +29,18 @@ void runVerify(const Options& options) {
                      {"samples", result.samples},
                      {"agreement", result.agreement},
                      {"max_abs_diff", result.maxAbsDiff},
+                     {"optimized", nullptr},
                      {"here", nullptr},
                      {"there", nullptr}};
         if (result.here) {
             json["here"] = {{"top1", *result.here}};
             json["there"] = {{"top1", *result.there}};
         }
+        if (result.optimizedAgreement)
+            json["optimized"] = {{"agreement", *result.optimizedAgreement},
+                                 {"max_abs_diff", *result.optimizedMaxAbsDiff}};
+        const std::string why = whyVerificationFailed(result);
+        json["failure"] = why.empty() ? Json() : Json(why);
         printJson(json);
         return;
     }
@@ -43,6 +49,10 @@ void runVerify(const Options& options) {
                    100 * *result.here, 100 * *result.there, result.runtime);
     fmt::print("same class for {:.2f} % of {} samples; largest output difference: {:.3g}\n",
                100 * result.agreement, result.samples, result.maxAbsDiff);
+    if (result.optimizedAgreement)
+        fmt::print(
+            "at the default optimization level: same class for {:.2f} %; largest output difference: {:.3g}\n",
+            100 * *result.optimizedAgreement, *result.optimizedMaxAbsDiff);
     const std::string why = whyVerificationFailed(result);
     fmt::print("{}\n", why.empty() ? "verified" : "verification failed: " + why);
 }

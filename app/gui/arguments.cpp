@@ -1,147 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.h"
 
-#include <QCommandLineParser>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
-#include "common/program_description.h"
+#include "base/error.h"
+#include "cli/describe.h"
+#include "cli/open_session.h"
+#include "cli/option_hint.h"
+#include "cli/options.h"
+#include "common/program_version.h"
 
 namespace quantloupe {
 namespace {
 
-constexpr int kExitUsage = 2;
+using cli::UsageError;
 
-[[noreturn]] void wrongUsage(const QString& text) {
-    std::fprintf(stderr, "quantloupe: %s\n", qPrintable(text));
-    std::exit(kExitUsage);
+/// Options as they are on the command line.
+struct Given {
+    std::string saveConfig, screenshot, until, size, theme, document;
+    std::vector<std::string> select, commands;
+    std::optional<std::string> timeout;
+    bool demo = false;
+};
+
+void addWindowOptions(CLI::App& app, Given& given) {
+    app.add_option("--save-config", given.saveConfig,
+                   "Write the configuration to this file after every change, and close without asking to "
+                   "save it")
+        ->type_name("PATH");
+    app.add_flag("--demo", given.demo, "Open the bundled model");
+    app.add_option("--theme", given.theme, "The theme; default: as chosen in the View menu")
+        ->type_name("light|dark|system");
+    auto* picture =
+        app.add_option("--screenshot", given.screenshot,
+                       "Save a picture of the window when everything is evaluated and drawn, and exit")
+            ->type_name("FILE.png");
+    const auto forPicture = [picture](CLI::Option* option, const char* type) {
+        option->needs(picture)->type_name(type);
+    };
+    forPicture(
+        app.add_option("--select", given.select, "For the screenshot: layer to select; can be repeated"),
+        "LAYER");
+    forPicture(app.add_option("--until", given.until,
+                              "For the screenshot: preview skipping from the selected layer until this one"),
+               "LAYER");
+    forPicture(app.add_option("--command", given.commands,
+                              "For the screenshot: menu entry to choose first; can be repeated"),
+               "NAME");
+    forPicture(app.add_option("--size", given.size, "For the screenshot: window size"), "WIDTHxHEIGHT");
+    forPicture(app.add_option("--timeout", given.timeout,
+                              "For the screenshot: seconds without progress after which it fails (600)"),
+               "S");
+    for (const char* last : {"--save-config", "--theme", "--screenshot", "--until", "--size", "--timeout"})
+        app.get_option(last)->take_last();
+    for (const char* repeated : {"--select", "--command"}) app.get_option(repeated)->allow_extra_args(false);
+    app.add_option("--document", given.document,
+                   "Print the manual page, or the completions of a shell, and exit")
+        ->type_name(fmt::format("{}", fmt::join(documentKinds(), "|")));
 }
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
-/// The parser, the manual page and the shell completions follow this table.
-ProgramDescription description() {
+void printDocument(const CLI::App& app, const cli::OptionReader& reader, const std::string& kind) {
+    const auto& kinds = documentKinds();
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+        throw UsageError(
+            fmt::format("--document: unknown value '{}'; available: {}", kind, fmt::join(kinds, ", ")));
+    const CommandDescription options = cli::describe(app, reader);
     ProgramDescription program;
     program.name = "quantloupe";
-    program.summary = "see which layers of a network quantization hurts, and tune them";
-    program.positionals = {{{"MODEL"}, "FILE", {}, "ONNX file or project (.quantloupe) to open"}};
-    program.options = {
-        {{"--data"}, "DATA", {}, "images or tensors to evaluate on"},
-        {{"--calibration-data"}, "DATA", {}, "calibration images or tensors; default: half of the data"},
-        {{"--config"}, "FILE", {}, "configuration to start from"},
-        {{"--save-config"},
-         "FILE",
-         {},
-         "write the configuration to this file after every change, and close without asking to save it"},
-        {{"--demo"}, "", {}, "open the bundled model"},
-        {{"--screenshot"},
-         "FILE.png",
-         {},
-         "save a picture of the window after the first evaluation and exit"},
-        {{"--select"}, "LAYER", {}, "for the screenshot: layer to select; can be repeated"},
-        {{"--until"},
-         "LAYER",
-         {},
-         "for the screenshot: preview skipping from the selected layer until this one"},
-        {{"--command"}, "NAME", {}, "for the screenshot: menu entry to choose first; can be repeated"},
-        {{"--size"}, "WIDTHxHEIGHT", {}, "for the screenshot: window size"},
-        {{"--theme"},
-         "THEME",
-         {"light", "dark", "system"},
-         "light, dark or system; default: as chosen in the View menu"},
-        {{"--document"},
-         "KIND",
-         documentKinds(),
-         "print the manual page, or the completions of a shell, and exit: man, bash, zsh or fish"}};
-    program.exitCodes = {{"0", "Success"}, {"1", "Failure; stderr says why"}, {"2", "Wrong usage"}};
+    program.summary = "find the layers that quantization hurts, and tune them";
+    program.positionals = options.positionals;
+    program.options = options.options;
+    program.exitCodes = {{"0", "Success"}, {"1", "Failure; the reason is on stderr"}, {"2", "Wrong usage"}};
     program.environment = {
         {"QUANTLOUPE_PYTHON",
          "The Python that verification runs ONNX Runtime in; otherwise python3 on the PATH"},
         {"QT_QPA_PLATFORM", "The window system to use, for example offscreen"}};
     program.examples = {{"Open the bundled demo:", "quantloupe --demo"},
-                        {"Open a model with a folder of images:", "quantloupe model.onnx --data images"}};
+                        {"Open a model with a folder of images:", "quantloupe model.onnx --data images"},
+                        {"Open it with 4-bit weights:", "quantloupe model.onnx --data images --preset w4a8"}};
     program.seeAlso = "quantloupe-cli(1). The documentation is in share/doc/quantloupe of the installation.";
-    return program;
+    fmt::print("{}", programDocument(program, kind));
+    throw CLI::Success();
 }
 
-void addOptions(QCommandLineParser& parser, const ProgramDescription& program) {
-    for (const OptionDescription& option : program.options) {
-        const QString name = text(option.names.front()).mid(2);
-        parser.addOption({name, text(option.help), text(option.value)});
-    }
-    parser.addHelpOption();
-    parser.addVersionOption();
-    for (const OptionDescription& positional : program.positionals) {
-        const QString name = text(positional.names.front());
-        parser.addPositionalArgument(name, text(positional.help), QLatin1Char('[') + name + QLatin1Char(']'));
-    }
+/// "1280x720".
+QSize windowSize(const std::string& value) {
+    const auto by = value.find('x');
+    if (by == std::string::npos) throw UsageError("--size takes WIDTHxHEIGHT, for example 1280x720");
+    constexpr long kMost = 20'000;
+    return {static_cast<int>(cli::parseNumber("--size", value.substr(0, by), 1, kMost)),
+            static_cast<int>(cli::parseNumber("--size", value.substr(by + 1), 1, kMost))};
 }
 
-[[noreturn]] void printDocument(ProgramDescription program, const QString& kind) {
-    const auto& kinds = documentKinds();
-    if (std::find(kinds.begin(), kinds.end(), kind.toStdString()) == kinds.end())
-        wrongUsage(QStringLiteral("--document takes man, bash, zsh or fish"));
-    program.options.push_back({{"-h", "--help"}, "", {}, "print the options and exit"});
-    program.options.push_back({{"-v", "--version"}, "", {}, "print the version and exit"});
-    std::fputs(programDocument(program, kind.toStdString()).c_str(), stdout);
-    std::exit(0);
+QStringList listOf(const std::vector<std::string>& texts) {
+    QStringList list;
+    for (const std::string& text : texts) list.append(QString::fromStdString(text));
+    return list;
 }
 
-QSize windowSize(const QString& value) {
-    const QStringList sides = value.split(QLatin1Char('x'));
-    const QSize size = sides.size() == 2 ? QSize(sides[0].toInt(), sides[1].toInt()) : QSize();
-    if (size.isEmpty()) wrongUsage(QStringLiteral("--size takes WIDTHxHEIGHT, for example 1280x720"));
-    return size;
+Arguments argumentsOf(const Given& given, const cli::Options& options) {
+    Arguments arguments;
+    ui::OpenRequest& request = arguments.request;
+    request.model = options.model;
+    request.data = options.data;
+    request.calibration = options.calibrationData;
+    request.config = options.configFile;
+    request.configure = options.configure;
+    if (!options.preprocess.empty()) request.preprocess = cli::preprocessOf(options);
+    if (options.task != TaskSettings{}) request.task = options.task;
+    arguments.savedConfig = given.saveConfig;
+    arguments.demo = given.demo;
+    arguments.theme = QString::fromStdString(given.theme);
+    ScreenshotOptions& screenshot = arguments.screenshot;
+    screenshot.path = QString::fromStdString(given.screenshot);
+    screenshot.select = listOf(given.select);
+    screenshot.until = QString::fromStdString(given.until);
+    screenshot.commands = listOf(given.commands);
+    if (!given.size.empty()) screenshot.size = windowSize(given.size);
+    if (given.timeout)
+        screenshot.patience = std::chrono::seconds(cli::parseNumber("--timeout", *given.timeout, 1, 86'400));
+
+    if (given.demo && !request.model.empty()) throw UsageError("--demo opens its own model");
+    const bool describes = !request.data.empty() || !request.calibration.empty() || !request.config.empty() ||
+                           request.configure || request.preprocess || request.task;
+    if (request.model.empty() && !given.demo && describes)
+        throw UsageError("the options for data and configuration need a MODEL");
+    if (request.task && request.data.empty() && !given.demo && !ui::isProjectFile(request.model))
+        throw UsageError("--labels and the options for the task describe the evaluation data: add --data");
+    constexpr std::array kThemes = {"", "light", "dark", "system"};
+    if (std::ranges::find(kThemes, given.theme) == kThemes.end())
+        throw UsageError("--theme takes light, dark or system");
+    return arguments;
 }
 
 }  // namespace
 
-Arguments readArguments(const QCoreApplication& application) {
-    const ProgramDescription program = description();
-    QCommandLineParser parser;
-    parser.setApplicationDescription(
-        QStringLiteral("A loupe for quantized networks: see which layers quantization hurts and tune them."));
-    addOptions(parser, program);
-    if (!parser.parse(application.arguments())) wrongUsage(parser.errorText());
-    parser.process(application);  // --help and --version
-    const auto value = [&parser](const char* name) { return parser.value(QString::fromLatin1(name)); };
-    if (parser.isSet(QStringLiteral("document"))) printDocument(program, value("document"));
-
-    Arguments arguments;
-    const QStringList positional = parser.positionalArguments();
-    if (positional.size() > 1) wrongUsage(QStringLiteral("only one model can be opened at a time"));
-    if (!positional.isEmpty()) arguments.request.model = positional.front().toStdString();
-    arguments.request.data = value("data").toStdString();
-    arguments.request.calibration = value("calibration-data").toStdString();
-    arguments.request.config = value("config").toStdString();
-    arguments.savedConfig = value("save-config").toStdString();
-    arguments.demo = parser.isSet(QStringLiteral("demo"));
-    arguments.screenshot.path = value("screenshot");
-    arguments.screenshot.select = parser.values(QStringLiteral("select"));
-    arguments.screenshot.until = value("until");
-    arguments.screenshot.commands = parser.values(QStringLiteral("command"));
-    if (!value("size").isEmpty()) arguments.screenshot.size = windowSize(value("size"));
-    arguments.theme = value("theme");
-    if (arguments.demo && !positional.isEmpty()) wrongUsage(QStringLiteral("--demo opens its own model"));
-    if (positional.isEmpty() && !arguments.demo &&
-        (!arguments.request.data.empty() || !arguments.request.config.empty() ||
-         !arguments.request.calibration.empty()))
-        wrongUsage(QStringLiteral("--data, --calibration-data and --config need a MODEL"));
-    if (!parser.isSet(QStringLiteral("screenshot")))
-        for (const char* option : {"select", "until", "command", "size"})
-            if (parser.isSet(QString::fromLatin1(option)))
-                wrongUsage(QStringLiteral("--%1 needs --screenshot").arg(QString::fromLatin1(option)));
-    if (!QStringList{{}, QStringLiteral("light"), QStringLiteral("dark"), QStringLiteral("system")}.contains(
-            arguments.theme))
-        wrongUsage(QStringLiteral("--theme takes light, dark or system"));
-    return arguments;
+Arguments readArguments(int argc, char** argv) {
+    CLI::App app("A loupe for quantized networks: find the layers that quantization hurts, and tune them.",
+                 "quantloupe");
+    app.set_version_flag("-v,--version", "quantloupe " + versionText());
+    Given given;
+    cli::OptionReader reader(app, {.data = cli::CommandOptions::Need::Optional, .window = true});
+    addWindowOptions(app, given);
+    const auto exitWith = [](int code, const std::string& text) {
+        fmt::print(stderr, "quantloupe: {}\n", text);
+        std::exit(code);
+    };
+    try {
+        app.parse(argc, argv);
+        if (!given.document.empty()) printDocument(app, reader, given.document);
+        return argumentsOf(given, reader.finish());
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) std::exit(app.exit(error));
+        exitWith(2, error.what() + cli::optionHint(app));
+    } catch (const UsageError& error) {
+        exitWith(2, error.what());
+    } catch (const Error& error) {
+        exitWith(1, error.what());
+    }
+    return {};
 }
 
 bool onlyPrintsText(int argc, char** argv) {
     return std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
-        return argument == "-h" || argument == "--help" || argument == "--help-all" || argument == "-v" ||
-               argument == "--version" || argument.starts_with("--document");
+        return argument == "-h" || argument == "--help" || argument == "-v" || argument == "--version" ||
+               argument.starts_with("--document");
     });
 }
 

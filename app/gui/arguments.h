@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The command line of the window.
+// The command line of the window. What is opened is described by the options of quantloupe-cli
+// (app/cli/options.h).
 
-#include <QCoreApplication>
 #include <QString>
 
 #include "screenshot.h"
@@ -18,11 +18,11 @@ struct Arguments {
     ScreenshotOptions screenshot;
 };
 
-/// Ends the program for --help, --version, --document and wrong usage.
-Arguments readArguments(const QCoreApplication& application);
+/// Ends the program for --help, --version, --document and wrong usage. Needs no QApplication, which would end
+/// the program without a display; `argv` no longer contains Qt's own options if there is one.
+Arguments readArguments(int argc, char** argv);
 
-/// True for options that only print text. They must work without a display, where creating a QApplication
-/// ends the program.
+/// True for options that only print text.
 bool onlyPrintsText(int argc, char** argv);
 /// True for --screenshot without a display: it is rendered offscreen.
 bool pictureWithoutDisplay(int argc, char** argv);

@@ -40,7 +40,7 @@ void translate(QApplication& application) {
         QCoreApplication::installTranslator(qt);
 }
 
-/// Keeps the file up to date for a program that reads it when the window is closed.
+/// Writes the configuration after every change, for a program that reads it when the window is closed.
 void saveEveryChange(MainWindow& window, const std::filesystem::path& file) {
     window.setAskBeforeClosing(false);
     Document* document = window.document();
@@ -60,11 +60,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationName(QStringLiteral("quantloupe"));
     QCoreApplication::setOrganizationName(QStringLiteral("quantloupe"));
     QCoreApplication::setApplicationVersion(QString::fromStdString(versionText()));
-    if (argc > 1 && onlyPrintsText(argc, argv)) {
-        const QCoreApplication application(argc, argv);
-        readArguments(application);
-        return 0;
-    }
+    if (onlyPrintsText(argc, argv)) readArguments(argc, argv);
     if (pictureWithoutDisplay(argc, argv)) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
     translate(application);
@@ -72,7 +68,7 @@ int main(int argc, char** argv) {
                    "C");  // QApplication sets the desktop's locale, which must not affect numbers in files
     QApplication::setApplicationDisplayName({});
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));
-    const Arguments arguments = readArguments(application);
+    const Arguments arguments = readArguments(argc, argv);
 
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(applicationFont());
@@ -87,8 +83,8 @@ int main(int argc, char** argv) {
     const bool pictured = !arguments.screenshot.path.isEmpty();
     if (pictured) {
         window.setAskBeforeClosing(false);
-        screenshotWhenReady(window, arguments.screenshot, opens);
-    } else if (arguments.savedConfig.empty()) {  // otherwise the files are another program's and do not stay
+        screenshotWhenReady(window, arguments.screenshot);
+    } else if (arguments.savedConfig.empty()) {  // otherwise, the files of another program are temporary
         window.keepLayout();
         window.enableRecovery(recoveryFolder());
     }

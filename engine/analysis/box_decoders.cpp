@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/decoder_shapes.h"
 #include "base/error.h"
 
 namespace quantloupe {
@@ -21,42 +22,6 @@ constexpr float kLeastScore = 0.001f;  // validation of YOLOv5 and Ultralytics
 constexpr std::size_t kMostBoxes = 300;
 constexpr std::int64_t kMostQueries = 1000;  // of a network without non-maximum suppression
 
-using Shapes = std::span<const OutputShape>;
-using Found = std::optional<DecoderOutputs>;
-
-Dims withoutOnes(const Dims& dims, std::size_t rank) {
-    Dims result = dims;
-    while (result.size() > rank && result.front() == 1) result.erase(result.begin());
-    return result;
-}
-
-bool nameContains(const OutputShape& shape, std::string_view part) {
-    std::string lower = shape.name;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return lower.find(part) != std::string::npos;
-}
-
-/// Number of cells of the strides 8, 16 and 32.
-std::int64_t gridCells(InputSize input) {
-    std::int64_t cells = 0;
-    for (const int stride : {8, 16, 32})
-        cells += static_cast<std::int64_t>((input.width + stride - 1) / stride) *
-                 ((input.height + stride - 1) / stride);
-    return cells;
-}
-
-/// Calls use(index, dims) for the float outputs of rank 2, until it returns a result.
-template <typename Use>
-Found firstMatrix(Shapes outputs, Use use) {
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-        const Dims dims = withoutOnes(outputs[o].dims, 2);
-        if (outputs[o].type != DataType::Float32 || dims.size() != 2) continue;
-        if (const Found found = use(o, dims)) return found;
-    }
-    return std::nullopt;
-}
-
 DecoderOutputs single(std::size_t output, std::int64_t classes) {
     return {{output}, static_cast<std::size_t>(classes), false};
 }
@@ -65,37 +30,62 @@ Detection centered(double x, double y, double width, double height, double score
     return {x - width / 2, y - height / 2, width, height, score, static_cast<std::int32_t>(category)};
 }
 
-/// A class index among floats; -1 if it is none.
+/// Converts a class index that is stored as float; -1 if the value is not a class index.
 std::int32_t classIndex(float value) {
     constexpr float kMost = 1e6f;
     return value >= 0 && value < kMost ? static_cast<std::int32_t>(value) : -1;
 }
 
 Found findBoxes(Shapes outputs, InputSize) {
-    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    std::size_t boxes = kNone, scores = kNone, labels = kNone;
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-        const OutputShape& shape = outputs[o];
-        const bool integer = shape.type == DataType::Int64 || shape.type == DataType::Int32;
-        if (shape.type == DataType::Float32 && withoutOnes(shape.dims, 2).size() == 2 &&
-            shape.dims.back() == 4) {
-            if (boxes == kNone) boxes = o;
-        } else if (withoutOnes(shape.dims, 1).size() == 1) {
-            if (integer || nameContains(shape, "label") || nameContains(shape, "class")) {
-                if (labels == kNone) labels = o;
-            } else if (shape.type == DataType::Float32 && scores == kNone) {
-                scores = o;
-            }
-        }
-    }
-    if (boxes == kNone || scores == kNone || labels == kNone) return std::nullopt;
-    return DecoderOutputs{{boxes, scores, labels}, 0, false};
+    const auto isInteger = [](const OutputShape& shape) {
+        return shape.type == DataType::Int64 || shape.type == DataType::Int32;
+    };
+    const auto boxes = bestRated(outputs, [](const OutputShape& shape) {
+        const bool fits = shape.type == DataType::Float32 && withoutOnes(shape.dims, 2).size() == 2 &&
+                          shape.dims.back() == 4;
+        return fits ? 1 + nameContains(shape, "box") : 0;
+    });
+    if (!boxes) return std::nullopt;
+    const std::int64_t count = withoutOnes(outputs[*boxes].dims, 2)[0];
+    // A number of boxes, such as `num_dets`, is not a list of one label.
+    const auto isNumber = [&](const OutputShape& shape) {
+        const Dims dims = withoutOnes(shape.dims, 0);
+        return dims.empty() && (nameContains(shape, "num") || (isInteger(shape) && count > 1));
+    };
+    const auto ratingOfList = [&](const OutputShape& shape) {
+        const Dims dims = withoutOnes(shape.dims, 1);
+        if (dims.size() != 1 || isNumber(shape)) return 0;
+        if (dims[0] == count) return 2;
+        return dims[0] < 0 || count < 0 ? 1 : 0;
+    };
+    constexpr int kNamed = 2;  // better than an extent that is known
+    const auto isLabels = [&](const OutputShape& shape) {
+        return isInteger(shape) || nameContainsAny(shape, {"label", "class"});
+    };
+    const auto labels = bestRated(outputs, [&](const OutputShape& shape) {
+        const int rating = isLabels(shape) ? ratingOfList(shape) : 0;
+        return rating > 0 && nameContainsAny(shape, {"label", "class"}) ? rating + kNamed : rating;
+    });
+    const auto scores = bestRated(outputs, [&](const OutputShape& shape) {
+        const int rating = shape.type == DataType::Float32 && !isLabels(shape) ? ratingOfList(shape) : 0;
+        return rating > 0 && nameContainsAny(shape, {"score", "conf"}) ? rating + kNamed : rating;
+    });
+    if (!scores || !labels) return std::nullopt;
+    DecoderOutputs found{{*boxes, *scores, *labels}, 0, false};
+    const auto number = bestRated(outputs, [&](const OutputShape& shape) {
+        return isNumber(shape) ? 1 + nameContains(shape, "num") : 0;
+    });
+    if (number) found.indices.push_back(*number);
+    return found;
 }
 
 std::vector<Detection> decodeBoxesScoresLabels(std::span<const SampleOutput> values, const DecoderOutputs&,
                                                InputSize) {
     const auto boxes = values[0].values, scores = values[1].values, labels = values[2].values;
-    const std::size_t count = std::min({boxes.size() / 4, scores.size(), labels.size()});
+    std::size_t count = std::min({boxes.size() / 4, scores.size(), labels.size()});
+    if (values.size() > 3 && !values[3].values.empty())  // the rest of the lists is filled up
+        if (const float number = values[3].values[0]; number < static_cast<float>(count))
+            count = number > 0 ? static_cast<std::size_t>(number) : 0;
     std::vector<Detection> detections;
     for (std::size_t i = 0; i < count; ++i) {
         const double left = boxes[4 * i], top = boxes[4 * i + 1];
@@ -105,9 +95,12 @@ std::vector<Detection> decodeBoxesScoresLabels(std::span<const SampleOutput> val
     return detections;
 }
 
-Found findEndToEnd(Shapes outputs, InputSize) {
-    return firstMatrix(outputs, [](std::size_t o, const Dims& dims) -> Found {
+Found findEndToEnd(Shapes outputs, InputSize input) {
+    return firstMatrix(outputs, [&](std::size_t o, const Dims& dims) -> Found {
         if (dims[1] != 6 || dims[0] > kMostQueries) return std::nullopt;
+        // YOLOv5 of one class on small images.
+        if (const std::int64_t cells = gridCells(input); cells > 0 && dims[0] == 3 * cells)
+            return std::nullopt;
         return single(o, 0);
     });
 }
@@ -123,16 +116,43 @@ std::vector<Detection> decodeEndToEnd(std::span<const SampleOutput> values, cons
     return detections;
 }
 
+/// How well two outputs fit as class logits and boxes: by their names, as logits of four classes have the
+/// shape of boxes.
+int ratingOfLogits(const OutputShape& logits, const OutputShape& boxes, bool fourClasses) {
+    const auto isBox = [](const OutputShape& shape) { return nameContains(shape, "box"); };
+    const auto isLogits = [](const OutputShape& shape) {
+        return nameContainsAny(shape, {"logit", "score", "class", "label"});
+    };
+    return isBox(boxes) + isLogits(logits) - isBox(logits) - isLogits(boxes) + (fourClasses ? 0 : 4);
+}
+
 /// Finds class logits and boxes, one row per query.
 Found findLogits(Shapes outputs, bool softmax) {
-    return firstMatrix(outputs, [&](std::size_t boxes, const Dims& dims) -> Found {
+    Found best;
+    std::optional<int> highest;
+    firstMatrix(outputs, [&](std::size_t boxes, const Dims& dims) -> Found {
         if (dims[1] != 4) return std::nullopt;
         return firstMatrix(outputs, [&](std::size_t logits, const Dims& other) -> Found {
             if (logits == boxes || other[0] != dims[0] || other[1] < 2) return std::nullopt;
-            return DecoderOutputs{
+            const bool four = other[1] == 4;
+            const int rating = ratingOfLogits(outputs[logits], outputs[boxes], four);
+            if (highest && rating <= *highest) return std::nullopt;
+            highest = rating;
+            best = DecoderOutputs{
                 {logits, boxes}, static_cast<std::size_t>(other[1]) - (softmax ? 1 : 0), false};
+            return std::nullopt;  // the next pair
         });
     });
+    if (!best) return best;
+    const OutputShape &logits = outputs[best->indices[0]], &boxes = outputs[best->indices[1]];
+    if (withoutOnes(logits.dims, 2)[1] == 4 &&
+        ratingOfLogits(logits, boxes, true) == ratingOfLogits(boxes, logits, true))
+        failInput(
+            "the outputs '{}' and '{}' have the same shape {}, and their names do not say which one has the "
+            "boxes: rename them so that the name of one contains 'box', or compute the metric with a metric "
+            "program (--metric-program)",
+            boxes.name, logits.name, toString(boxes.dims));
+    return best;
 }
 
 constexpr std::int64_t kDetrQueries = 100;
@@ -151,7 +171,7 @@ Detection queryBox(const float* box, double score, std::size_t category, InputSi
                     score, category);
 }
 
-/// Softmax over the classes and "no object", the last one; the best class of each query.
+/// Applies softmax to the classes and "no object" (last), and returns the best class of each query.
 std::vector<Detection> decodeDetr(std::span<const SampleOutput> values, const DecoderOutputs& outputs,
                                   InputSize input) {
     const std::size_t classes = outputs.classes, width = classes + 1;
@@ -168,7 +188,8 @@ std::vector<Detection> decodeDetr(std::span<const SampleOutput> values, const De
     return detections;
 }
 
-/// Sigmoid of each class; as many (query, class) pairs as queries, with the highest scores.
+/// Applies a sigmoid to each class, and returns the (query, class) pairs with the highest scores, as many as
+/// there are queries.
 std::vector<Detection> decodeSigmoidLogits(std::span<const SampleOutput> values,
                                            const DecoderOutputs& outputs, InputSize input) {
     std::vector<float> logits(values[0].values.begin(), values[0].values.end());
@@ -196,7 +217,7 @@ Found findYolov8(Shapes outputs, InputSize input) {
         const bool rows = !columns && dims[0] == cells;
         if (!columns && !rows) return std::nullopt;
         std::int64_t classes = (rows ? dims[1] : dims[0]) - 4;
-        // Segmentation heads add coefficients of mask prototypes, which are another output.
+        // Segmentation heads add coefficients for mask prototypes; the prototypes are another output.
         for (const OutputShape& other : outputs)
             if (const Dims masks = withoutOnes(other.dims, 3); masks.size() == 3 && masks[0] < classes)
                 classes -= masks[0];
@@ -273,21 +294,21 @@ std::vector<Detection> decodeRtDetr(std::span<const SampleOutput> values, const 
 
 constexpr std::array<BoxDecoder, 7> kDecoders = {{
     {"boxes", "torchvision: boxes (left, top, right, bottom), scores and labels", CategoryIndex::Id, false,
-     findBoxes, decodeBoxesScoresLabels},
+     false, findBoxes, decodeBoxesScoresLabels},
     {"detr", "DETR and YOLOS: class logits with 'no object' last, normalized boxes", CategoryIndex::Id, false,
-     findDetr, decodeDetr},
+     false, findDetr, decodeDetr},
     {"rt-detr-logits", "RT-DETR and Deformable DETR: class logits, normalized boxes", CategoryIndex::Position,
-     false, findSigmoidLogits, decodeSigmoidLogits},
+     false, true, findSigmoidLogits, decodeSigmoidLogits},
     {"end-to-end",
      "YOLOv10 and others with non-maximum suppression inside: left, top, right, bottom, score, "
      "class",
-     CategoryIndex::Position, true, findEndToEnd, decodeEndToEnd},
+     CategoryIndex::Position, true, false, findEndToEnd, decodeEndToEnd},
     {"yolov5", "YOLOv5 head: x, y, width, height, objectness and class scores", CategoryIndex::Position, true,
-     findYolov5, decodeYolov5},
+     false, findYolov5, decodeYolov5},
     {"yolov8", "YOLOv8 and YOLO11 head: x, y, width, height and class scores", CategoryIndex::Position, true,
-     findYolov8, decodeYolov8},
+     false, findYolov8, decodeYolov8},
     {"rt-detr", "RT-DETR of Ultralytics: normalized boxes and class scores", CategoryIndex::Position, false,
-     findRtDetr, decodeRtDetr},
+     false, findRtDetr, decodeRtDetr},
 }};
 
 std::string listed(Shapes outputs) {

@@ -18,7 +18,7 @@ struct InputSize {
     int width = 0, height = 0;
 };
 
-/// Where a decoder finds its values.
+/// The outputs that a decoder reads.
 struct DecoderOutputs {
     std::vector<std::size_t> indices;  ///< of the network's outputs, in the decoder's order
     std::size_t classes = 0;           ///< 0: not known from the shapes
@@ -27,16 +27,17 @@ struct DecoderOutputs {
 
 struct BoxDecoder {
     std::string_view name;
-    std::string_view title;    ///< "YOLOv8 and YOLO11 head: x, y, width, height and class scores"
-    CategoryIndex categories;  ///< what a class index usually means
-    bool clips = false;        ///< boxes are clipped to the original image
+    std::string_view title;         ///< "YOLOv8 and YOLO11 head: x, y, width, height and class scores"
+    CategoryIndex categories;       ///< what a class index usually means
+    bool clips = false;             ///< boxes are clipped to the original image
+    bool hasUnusedClasses = false;  ///< class indices may be ids with gaps, although they usually are not
     /// Finds the outputs by shape and name; empty if they do not fit.
     std::optional<DecoderOutputs> (*find)(std::span<const OutputShape> outputs, InputSize input);
-    /// Returns boxes in pixels of the network's input. `values` are in the order of DecoderOutputs::indices.
+    /// Decodes boxes, in pixels of the network's input. `values` are in the order of DecoderOutputs::indices.
     std::vector<Detection> (*decode)(std::span<const SampleOutput> values, const DecoderOutputs& outputs,
                                      InputSize input);
 };
-/// In the order in which they are tried.
+/// All decoders, in the order in which they are tried.
 std::span<const BoxDecoder> boxDecoders();
 
 struct ChosenDecoder {

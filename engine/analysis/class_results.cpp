@@ -45,7 +45,7 @@ std::string classNameOf(const Evaluation& evaluation, std::int32_t index) {
 ClassResults classResults(const Evaluation& evaluation) {
     if (hasClassLabels(evaluation)) return classifiedResults(evaluation);
     if (!evaluation.scores || !evaluation.floatScores || !evaluation.quantized) return {};
-    // Both networks have the same labels; a class of a segmentation may occur in one prediction only.
+    // Both networks have the same labels, but in a segmentation a class may occur in only one prediction.
     std::map<std::size_t, ClassResult> results;
     const auto read = [&](const TaskScores& scores, double ClassResult::*value) {
         for (const ClassScore& score : scores.classes) {

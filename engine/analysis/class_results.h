@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Results of each class: accuracy of a classifier, average precision of a detector, IoU of a segmentation;
-// and which classes a classifier confuses.
+// Results of each class: accuracy of a classifier, average precision of a detector, IoU of a segmentation
+// network; and the confusion matrix of a classifier.
 
 #include <optional>
 #include <string>
@@ -21,11 +21,11 @@ struct ClassResult {
 
 struct ClassResults {
     std::string metric;                ///< "accuracy", "ap", "iou"; empty: the data has no labels
-    std::vector<ClassResult> classes;  ///< those that have labels, by index
+    std::vector<ClassResult> classes;  ///< classes that have labels, by index
 };
 ClassResults classResults(const Evaluation& evaluation);
 
-/// Samples with one label and one predicted class.
+/// The samples with a given label and a given predicted class.
 struct ConfusionCell {
     std::int32_t label = 0, predicted = 0;
     std::vector<std::size_t> floating, quantized;  ///< samples in the order of Evaluation::classes

@@ -24,6 +24,11 @@ double cocoOverlap(const Detection& detection, const LabeledBox& label) {
     return both / (label.crowd ? own : own + label.width * label.height - both);
 }
 
+bool hasCocoArea(double area) {
+    constexpr double kLargestArea = 1e10;  // areaRng "all" of COCOeval
+    return area >= 0 && area <= kLargestArea;
+}
+
 /// Matches the detections of one category; labels that count come first.
 void matchCategory(const std::vector<const LabeledBox*>& labels, const std::vector<const Detection*>& found,
                    std::vector<MatchedDetection>& result) {
@@ -41,24 +46,27 @@ void matchCategory(const std::vector<const LabeledBox*>& labels, const std::vect
             std::size_t match = kNone;
             for (std::size_t g = 0; g < labels.size(); ++g) {
                 if (taken[g] && !labels[g]->crowd) continue;
-                // Crowds come last: they only match detections that match nothing else.
-                if (match != kNone && !labels[match]->crowd && labels[g]->crowd) break;
+                // Labels that do not count come last: they only match detections that match nothing else.
+                if (match != kNone && counts(*labels[match]) && !counts(*labels[g])) break;
                 const double overlap = overlaps[d * labels.size() + g];
                 if (overlap < best) continue;
                 best = overlap;
                 match = g;
             }
-            if (match == kNone) continue;
-            taken[match] = true;
             const auto bit = static_cast<std::uint16_t>(1U << t);
+            if (match == kNone) {
+                if (!hasCocoArea(found[d]->width * found[d]->height)) result[first + d].ignored |= bit;
+                continue;
+            }
+            taken[match] = true;
             result[first + d].matched |= bit;
-            if (labels[match]->crowd) result[first + d].ignored |= bit;
+            if (!counts(*labels[match])) result[first + d].ignored |= bit;
         }
     }
 }
 
-/// Precision averaged over the recall points. `right` and `wrong` count the detections so far; both are
-/// empty or have one entry per detection that counts or not.
+/// Returns the precision averaged over the recall points. `right` and `wrong` count the detections so far;
+/// both are empty or have one entry per detection that counts or not.
 double averagedPrecision(const std::vector<std::pair<std::size_t, std::size_t>>& counts, std::size_t labels,
                          std::vector<double>& envelope) {
     envelope.resize(counts.size());
@@ -89,6 +97,8 @@ double iouThreshold(std::size_t index) {
     return static_cast<double>(index) * ((kLast - kFirst) / (kIouThresholds - 1)) + kFirst;
 }
 
+bool counts(const LabeledBox& label) { return !label.crowd && hasCocoArea(label.area); }
+
 ImageMatches matchImage(const SampleAnnotation& annotation, std::span<const Detection> detections) {
     ImageMatches matches;
     matches.image = annotation.image;
@@ -96,12 +106,12 @@ ImageMatches matchImage(const SampleAnnotation& annotation, std::span<const Dete
         categories;
     for (const LabeledBox& label : annotation.boxes) {
         categories[static_cast<std::int32_t>(label.category)].first.push_back(&label);
-        if (!label.crowd) matches.labels.push_back(static_cast<std::uint32_t>(label.category));
+        if (counts(label)) matches.labels.push_back(static_cast<std::uint32_t>(label.category));
     }
     for (const Detection& detection : detections) categories[detection.category].second.push_back(&detection);
     for (auto& [category, pair] : categories) {
         auto& [labels, found] = pair;
-        std::stable_partition(labels.begin(), labels.end(), [](const auto* label) { return !label->crowd; });
+        std::stable_partition(labels.begin(), labels.end(), [](const auto* label) { return counts(*label); });
         std::stable_sort(found.begin(), found.end(),
                          [](const auto* a, const auto* b) { return a->score > b->score; });
         if (found.size() > kMostPerCategory) found.resize(kMostPerCategory);

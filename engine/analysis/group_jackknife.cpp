@@ -53,7 +53,7 @@ PairedComparison compareGraded(double before, const TaskScores& beforeScores, do
     }
     if (a.size() < 2) {
         if (result.difference != 0)
-            result.verdict = ChangeVerdict::WithinNoise;  // nothing to compare it with
+            result.verdict = ChangeVerdict::WithinNoise;  // no variance can be estimated
         return result;
     }
     const auto groups = static_cast<double>(a.size());

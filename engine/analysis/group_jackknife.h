@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Comparison of a metric that is not a share of right samples, such as mAP or mIoU, on the same samples.
+// Compares two networks on the same samples by a metric that is not a fraction of correct samples, such as
+// mAP or mIoU.
 //
 // Delete-a-group jackknife (P. S. Kott, "The delete-a-group jackknife", Journal of Official Statistics 17,
 // 2001): the samples are divided into G groups by index modulo G, and the metric of both networks is computed
-// without each group. With d_g = after - before without group g, the variance of the difference is
-// (G - 1) / G * sum (d_g - mean d)^2; the interval uses Student's t with G - 1 degrees of freedom. Both
-// networks lose the same samples, so what the samples have in common cancels. Weakness: with few samples per
+// without each group. With d_g = after - before without group g, the variance of the difference is (G - 1) /
+// G * sum (d_g - mean d)^2; the interval uses Student's t with G - 1 degrees of freedom. The same samples are
+// left out for both networks, so variation that is common to both cancels. Weakness: with few samples per
 // group, a category may occur in one group only; the interval is then too wide rather than too narrow.
 
 #include <span>
@@ -16,7 +17,7 @@
 
 namespace quantloupe {
 
-/// Number of groups: 20, or one per sample.
+/// Returns the number of groups: 20, or one per sample if there are fewer samples.
 std::size_t jackknifeGroups(std::size_t samples);
 
 /// Compares two networks on the same samples. PairedComparison::fixed and broken are the samples whose own
@@ -24,9 +25,10 @@ std::size_t jackknifeGroups(std::size_t samples);
 PairedComparison compareGraded(double before, const TaskScores& beforeScores, double after,
                                const TaskScores& afterScores);
 
-/// P(|T| >= t) of Student's t with `freedom` degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4).
+/// Returns P(|T| >= t) for Student's t with `freedom` degrees of freedom (Abramowitz and Stegun 26.7.3 and
+/// 26.7.4).
 double studentTails(double t, std::size_t freedom);
-/// The t with studentTails(t) = 0.05.
+/// Returns the t for which studentTails(t) = 0.05.
 double studentQuantile95(std::size_t freedom);
 
 }  // namespace quantloupe

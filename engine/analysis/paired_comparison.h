@@ -46,8 +46,8 @@ struct PairedComparison {
     double low = -1, high = 1;  ///< 95 % interval of the difference
     double pValue = 1;          ///< of McNemar's exact test, two-sided
     ChangeVerdict verdict = ChangeVerdict::NoChange;
-    /// The metric is not a share of right samples (group_jackknife.h): fixed and broken are the samples whose
-    /// own value rose and fell.
+    /// The metric is not a fraction of correct samples (group_jackknife.h): fixed and broken are the samples
+    /// whose own value rose and fell.
     bool graded = false;
 };
 

@@ -66,7 +66,7 @@ LabelImage predictedClasses(const SampleOutput& output) {
 
 LabelImage resampledLabels(const LabelImage& labels, const ImageGeometry& toInput, int inputWidth,
                            int inputHeight, int width, int height) {
-    // Returns for each position of the map the original one, or -1.
+    // Returns the original position for each position of the map, or -1.
     const auto positions = [](int count, int input, double scale, double offset, int original) {
         std::vector<int> from;
         for (int i = 0; i < count; ++i) {
@@ -111,7 +111,7 @@ PixelCounts countPixels(const LabelImage& predicted, const LabelImage& labels, s
             continue;
         }
         ++counts.labeled[label];
-        if (found >= classes) continue;  // only if the values of the output are classes, 255 for example
+        if (found >= classes) continue;  // possible if the values of the output are classes, for example 255
         ++counts.predicted[found];
         if (found == label) ++counts.both[label];
     }

@@ -2,9 +2,10 @@
 #pragma once
 // Mean intersection over union and pixel accuracy of segmentation.
 //
-// Per class, over all pixels of all images: IoU = pixels of the class in both / pixels of the class in either
-// one. The mean is over the classes that occur in the labels or in the prediction (torchvision's reference
-// gives NaN if one does not). Pixels with the label 255 do not count, nor do labels beyond the classes.
+// For each class, over all pixels of all images: IoU = pixels that have the class in both label and
+// prediction / pixels that have it in at least one of them. The mean is over the classes that occur in the
+// labels or in the prediction (in torchvision's reference, a class that does not occur gives NaN). Pixels
+// with the label 255, or with a label that is not a class of the network, do not count.
 
 #include <optional>
 #include <span>
@@ -14,33 +15,34 @@
 
 namespace quantloupe {
 
-/// Returns the predicted class of each pixel: the index of the largest channel of C × H × W (the first one if
-/// there are ties), for one channel whether it is above 0, or the values of H × W. Throws Error for other
-/// shapes, and for values of H × W that are not classes.
+/// Returns the predicted class of each pixel: for C × H × W the index of the largest channel (the first one
+/// for ties), for one channel whether it is above 0, and for H × W the value. Throws Error for other shapes,
+/// and for values of H × W that are not classes.
 LabelImage predictedClasses(const SampleOutput& output);
-/// Number of classes of a C × H × W output, 2 for one channel; 0 if the values are classes.
+/// Returns the number of classes of a C × H × W output, 2 for one channel; 0 if the values are classes.
 std::size_t classesOfMap(const Dims& dims);
 
-/// Returns the label of each pixel of a `width` × `height` map: that of the original pixel in which the
-/// center of the map's pixel is (nearest neighbor). `toInput` maps original pixels to the network's input.
-/// Pixels beyond the label image get the ignored class.
+/// Returns the label of each pixel of a `width` × `height` map: the label of the original pixel that contains
+/// the center of the map's pixel (nearest neighbor). `toInput` maps original pixels to the network's input.
+/// Pixels outside the label image get the ignored class.
 LabelImage resampledLabels(const LabelImage& labels, const ImageGeometry& toInput, int inputWidth,
                            int inputHeight, int width, int height);
 
-/// Pixels of an image, or of many.
+/// Pixel counts of one image or of many.
 struct PixelCounts {
     std::vector<std::uint64_t> both, predicted, labeled;  ///< by class
-    std::uint64_t beyond = 0;                             ///< labels beyond the classes, except ignored ones
+    std::uint64_t beyond = 0;  ///< labels without a class of the network, not ignored
 
     void add(const PixelCounts& other);
     void subtract(const PixelCounts& other);
-    /// Empty without pixels that count.
+    /// Empty if no pixels count.
     std::optional<double> meanIou() const;
     std::optional<double> accuracy() const;
     /// Empty if the class does not occur.
     std::optional<double> iou(std::size_t category) const;
 };
-/// Throws Error unless both have the same size. `classes` 0: as many as occur.
+/// Counts the pixels of one image. `classes` 0: as many classes as occur. Throws Error unless both images
+/// have the same size.
 PixelCounts countPixels(const LabelImage& predicted, const LabelImage& labels, std::size_t classes);
 
 }  // namespace quantloupe

@@ -85,7 +85,8 @@ QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::s
 }
 
 #if defined(__x86_64__)
-/// The same with fused multiply-adds, which change no bit: the product of two floats is exact in double.
+/// The same with fused multiply-adds. The results are bit-identical, because the product of two floats is
+/// exact in double.
 __attribute__((target("avx2,fma"))) void addRowsFused(const float* reference, const float* tested,
                                                       std::size_t rows, std::size_t stride, LaneSums* lanes) {
     static_assert(kLanes == 4);

@@ -28,10 +28,10 @@
 
 namespace quantloupe {
 
-/// What a metric is computed from.
+/// The input of a metric.
 struct MetricInput {
     std::map<std::string, ConstantPtr> outputs;  ///< one array per graph output, named after it
-    std::vector<int> labels;                     ///< one per sample, -1: has no label; empty without labels
+    std::vector<int> labels;                     ///< one per sample, -1: no label; empty without labels
     std::vector<std::size_t> samples;            ///< positions of the samples in the data, ascending
 };
 

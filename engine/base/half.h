@@ -9,8 +9,8 @@
 
 namespace quantloupe {
 
-/// Returns the float16 value nearest to x, ties to even; magnitudes from 65520 become infinite. Without
-/// branches, so that loops vectorize.
+/// Returns the float16 value nearest to x, ties to even; magnitudes of 65520 and above become infinite. Has
+/// no branches, so that loops vectorize.
 inline float roundToHalf(float x) {
     constexpr float kLeastNormal = 0x1p-14f, kLargest = 65504.0f;
     // Adding this rounds to multiples of 2^-24, the distance of subnormal float16 values.

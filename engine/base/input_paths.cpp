@@ -31,7 +31,7 @@ bool isInside(const fs::path& file, const fs::path& folder) {
     return !inside.empty() && *inside.begin() != "..";
 }
 
-/// The absolute path without links, also of a link to a file that does not exist.
+/// Returns the absolute path without links, even for a link to a file that does not exist.
 fs::path placeOf(fs::path path) {
     std::error_code error;
     path = fs::absolute(path, error);

@@ -9,8 +9,8 @@
 
 namespace quantloupe {
 
-/// Whether two paths name the same file, which need not exist yet: by relative paths, through links, or as
-/// hard links.
+/// Returns whether two paths refer to the same file, which need not exist yet. Takes relative paths, symbolic
+/// links and hard links into account.
 bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b);
 
 /// The files and folders that a task reads, each with a description such as "the model".

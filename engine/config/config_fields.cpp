@@ -19,7 +19,8 @@ void addTransforms(FieldTable& table) {
     table.group("transforms", "Changes to the float model before quantization, in this order.");
     table
         .add("transforms.simplify", AT(transforms.simplify), booleanField(),
-             "Compute constant parts of the model first, and remove operators without effect or readers.")
+             "Compute constant parts of the model in advance, and remove operators that have no effect or "
+             "whose results are not used.")
         .option("--simplify")
         .changesModel();
     table
@@ -41,7 +42,7 @@ void addTransforms(FieldTable& table) {
     table
         .add("transforms.equalization.profile", AT(transforms.equalization.profile),
              choiceField(kEqualizationProfiles),
-             "Cross-layer equalization, as this tool does it; docs/equalization.md explains the profiles.")
+             "Cross-layer equalization as in this tool; docs/equalization.md explains the profiles.")
         .option("--cle")
         .changesModel();
     table
@@ -56,14 +57,14 @@ void addTransforms(FieldTable& table) {
         .changesModel();
     table
         .add("transforms.equalization.weight_threshold", AT(transforms.equalization.weightThreshold),
-             numberField({}), "Channels of a pair whose two ranges add up to less are not scaled (quark).")
+             numberField({}),
+             "Channels of a pair are not scaled if the sum of their two ranges is below this value (quark).")
         .changesModel();
     table
         .add("transforms.equalization.total_layer_diff_threshold",
              AT(transforms.equalization.totalLayerDiffThreshold), numberField({}),
-             "Change of the weights in one pass below which equalization has converged: with -1 steps; "
-             "quark: with any "
-             "number of steps.")
+             "Convergence threshold: equalization stops when the weights change less than this in a pass "
+             "(with -1 steps; quark: with any number of steps).")
         .changesModel();
     table
         .add("transforms.equalization.exclude_skipped", AT(transforms.equalization.excludeSkipped),
@@ -71,7 +72,7 @@ void addTransforms(FieldTable& table) {
         .changesModel();
     table
         .add("transforms.equalization.off", AT(transforms.equalization.off), nameSetsField(),
-             "Equalization groups that are left out, each given by its layers.")
+             "Equalization groups that are not scaled, each given by the names of its layers.")
         .changesModel()
         .namesLayers();
     table
@@ -79,8 +80,9 @@ void addTransforms(FieldTable& table) {
              "Move large biases into the next layer after equalization.")
         .option("--high-bias-fold")
         .changesModel();
-    table.group("transforms.npu_operators",
-                "What AMD's NPU computes differently from ONNX, as Quark writes it into the model.");
+    table.group(
+        "transforms.npu_operators",
+        "Operators that AMD's NPU computes differently from ONNX, as Quark writes them into the model.");
     table
         .add("transforms.npu_operators.average_pool", AT(transforms.npuOperators.averagePool), booleanField(),
              "Means divide by k / 2^n: AveragePool, GlobalAveragePool, ReduceMean.")
@@ -97,14 +99,14 @@ void addTransforms(FieldTable& table) {
 
 void addNpuPositions(FieldTable& table) {
     const std::string group = "quantization.npu_positions";
-    table.group(group,
-                "What AMD's NPU requires of power-of-two scales 2^-position (Quark's NPULimitationCheck).");
+    table.group(
+        group, "Requirements of AMD's NPU for power-of-two scales 2^-position (Quark's NPULimitationCheck).");
 #define POSITION(key, member, help) \
     table.add(group + "." key, AT(quantization.npuPositions.member), booleanField(), help)
     POSITION("align_concat", alignConcat,
-             "The inputs and the output of a Concat get one position, the smallest.");
+             "The inputs and the output of a Concat get the same position, the smallest.");
     POSITION("align_pool", alignPool,
-             "The input and the output of a pool get one position, the smaller of the two.");
+             "The input and the output of a pool get the same position, the smaller of the two.");
     POSITION("align_pad", alignPad, "The same for Pad.");
     POSITION("align_slice", alignSlice, "The same for Slice.");
     POSITION("adjust_shift_read", adjustShiftRead,
@@ -120,33 +122,30 @@ void addNpuPositions(FieldTable& table) {
              "x * HardSigmoid(x): sum of the inputs - output is in 0..15.");
 #undef POSITION
     table.add(group + ".max_loops", AT(quantization.npuPositions.maxLoops), integerField(1, 100),
-              "Rounds over all rules.");
+              "Maximum number of passes over all rules.");
 }
 
 void addQuantization(FieldTable& table) {
-    table.group("quantization", "Which tensors are quantized, and to which codes.");
+    table.group("quantization", "Quantized tensors and their codes.");
     table
         .add("quantization.placement", AT(quantization.placement), choiceField(kPlacements),
-             "Tensors that are quantized: all inputs and outputs of quantized layers, for all their readers "
-             "(ONNX Runtime), or "
-             "the inputs of layers with weights, for that layer only (AMCT).")
+             "Quantized tensors: all inputs and outputs of quantized layers, for all nodes that read them "
+             "(ONNX Runtime), or only the inputs of weighted layers, each for its layer only (AMCT).")
         .changesModel();
     table
         .add("quantization.operators", AT(quantization.operators), choiceField(kOperatorSets),
-             "Operators that are quantized: layers with weights, sums and operators that move values; those "
-             "that AIMET "
-             "quantizes; or those that ONNX Runtime's or Quark's quantizer takes, with constant operands.")
+             "Quantized operators: weighted layers, sums and operators that move values; the operators that "
+             "AIMET quantizes; or the operators that the quantizer of ONNX Runtime or Quark supports, "
+             "including constant operands.")
         .changesModel();
     table
         .add("quantization.bias_bits", AT(quantization.biasBits), biasBitsField(),
-             "Bits of biases. 32: in units of input scale times weight scale; 16, 8: with a power-of-two "
-             "scale of their "
-             "own; float: not quantized.")
+             "Bits of biases. 32: the scale is input scale times weight scale; 16, 8: with a power-of-two "
+             "scale of their own; float: not quantized.")
         .layer(AT(biasBits));
     table.add("quantization.rounding", AT(quantization.rounding), choiceField(kTieRoundings),
-              "Rounding of values halfway between two codes: to even, as ONNX's QuantizeLinear does it, or "
-              "as AIMET's "
-              "operator does it, which is always simulated in float.");
+              "Rounding of values halfway between two codes: to even, as in ONNX's QuantizeLinear, or as in "
+              "AIMET's operator, which is always simulated in float.");
     table.group("quantization.activation", "Activations.");
     table
         .add("quantization.activation.bits", AT(quantization.activation.bits), integerField(2, 16),
@@ -159,7 +158,7 @@ void addQuantization(FieldTable& table) {
         .layer(AT(activationSigned));
     table
         .add("quantization.activation.symmetric", AT(quantization.activation.symmetric), booleanField(),
-             "Activations with zero point 0, or in the middle of unsigned codes.")
+             "Symmetric activations: the zero point is 0, or the middle of the range for unsigned codes.")
         .option("--symmetric")
         .changesModel()
         .layer(AT(activationSymmetric));
@@ -177,46 +176,45 @@ void addQuantization(FieldTable& table) {
         .layer(AT(weightSigned));
     table
         .add("quantization.weight.symmetric", AT(quantization.weight.symmetric), booleanField(),
-             "Zero point 0, or in the middle of unsigned codes.")
+             "Symmetric weights: the zero point is 0, or the middle of the range for unsigned codes.")
         .layer(AT(weightSymmetric));
     table
         .add("quantization.weight.restricted", AT(quantization.weight.restricted), booleanField(),
-             "Codes from -(2^(bits-1)-1), so that the range is symmetric; otherwise from -2^(bits-1).")
+             "Codes start at -(2^(bits-1)-1), so that the range is symmetric; otherwise at -2^(bits-1).")
         .layer(AT(weightRestricted));
     table
         .add("quantization.weight.per_channel", AT(quantization.weight.perChannel), booleanField(),
-             "Weights with one scale per output channel.")
+             "One weight scale per output channel.")
         .option("--per-channel")
         .layer(AT(weightPerChannel));
     table.add("quantization.weight.per_channel_products", AT(quantization.weight.perChannelProducts),
-              booleanField(), "Where per_channel is true: also for Gemm and MatMul.");
+              booleanField(), "If per_channel is true: use one scale per channel for Gemm and MatMul, too.");
     table
         .add("quantization.weight.power_of_two", AT(quantization.weight.powerOfTwo), booleanField(),
              "Scales are powers of two.")
         .layer(AT(weightPowerOfTwo));
     table
         .add("quantization.weight.method", AT(quantization.weight.method), choiceField(kWeightMethods),
-             "How the scales of weights are chosen; docs/calibration.md explains the methods.")
+             "How weight scales are chosen; docs/calibration.md explains the methods.")
         .layer(AT(weightMethod));
     addNpuPositions(table);
 }
 
 void addCalibration(FieldTable& table) {
-    table.group("calibration", "How the ranges of activations are found.");
+    table.group("calibration", "How activation ranges are determined.");
     table
         .add("calibration.method", AT(calibration.method), choiceField(kCalibrationMethods),
-             "How the ranges of activations are found; docs/calibration.md explains the methods. --set "
+             "How activation ranges are determined; docs/calibration.md explains the methods. --set "
              "calibration.parameters.KEY=VALUE sets their parameters.")
         .option("--calibration")
         .layer(AT(calibrationMethod));
     table
         .add("calibration.samples", AT(calibration.samples), integerField(1, 1'000'000),
-             "Calibrate with this many samples, taken evenly from the calibration data.")
+             "Number of calibration samples, spread evenly over the calibration data.")
         .option("--calibration-samples");
     table.group("calibration.parameters",
-                "Parameters of the method; those of other methods have no effect. The default of a missing "
-                "or null parameter "
-                "depends on the method.");
+                "Parameters of the method; parameters of other methods have no effect. The default of a "
+                "missing or null parameter depends on the method.");
 #define PARAMETER(key, member, type, help)                                                                 \
     table.add("calibration.parameters." key, AT(calibration.parameters.member), optionalField(type), help) \
         .layer(AT(calibrationParameters.member))
@@ -228,34 +226,32 @@ void addCalibration(FieldTable& table) {
     PARAMETER("num_bins", bins, binCountField(128), "percentile, power_of_two_min_mse: 2048; entropy: 128.");
     PARAMETER("num_quantized_bins", quantizedBins, integerField(2, 8192), "entropy: 128.");
     PARAMETER("mode", mode, choiceField(kPowerOfTwoModes),
-              "power_of_two_min_mse: one decision over all samples, or the most frequent of the samples' "
-              "decisions.");
+              "power_of_two_min_mse: the best scale for all samples together, or the scale that is best for "
+              "most samples.");
     PARAMETER("max_percentile", maxPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("min_percentile", minPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("search_range", searchRange, intervalField(),
-              "[start, end] with start < end, as parts of the full range. ifmr: [0.7, 1.3]; mse: [0.2, 1].");
+              "[start, end] with start < end, relative to the full range. ifmr: [0.7, 1.3]; mse: [0.2, 1].");
     PARAMETER("search_step", searchStep, numberField({.least = 0, .most = 1000, .leastIncluded = false}),
               "ifmr, mse: 0.01; at most the width of search_range.");
     PARAMETER("num_of_bins", numOfBins, binCountField(1024), "hfmg: 4096.");
 #undef PARAMETER
     table.add("calibration.quantized_weights", AT(calibration.quantizedWeights), booleanField(),
-              "Calibrate the network with quantized weights, as AIMET does. Another width or scheme of "
-              "weights then needs a new "
-              "calibration.");
+              "Calibrate the network with quantized weights, as AIMET does. Changing the bits or the scheme "
+              "of the weights then requires a new calibration.");
 }
 
 void addRefinements(FieldTable& table) {
-    table.group("refine", "Corrections that use the quantizers' values.");
+    table.group("refine", "Refinements that need the quantizers.");
     table
         .add("refine.bias_correction", AT(refine.biasCorrection), choiceField(kBiasCorrections),
-             "Remove from biases the shift of each channel's mean that rounding the weights causes, with "
-             "means from calibration "
-             "data or from batch norms.")
+             "Correct biases for the shift of each channel's mean that is caused by rounding the weights, "
+             "with means from calibration data or from batch norms.")
         .option("--bias-correction");
     table
         .add("refine.rounding", AT(refine.rounding), choiceField(kRoundings),
-             "Rounding of weights: to the nearest code, or up or down as learned layer by layer on "
-             "calibration data (AdaRound).")
+             "Rounding of weights: to the nearest code, or up or down, learned layer by layer on calibration "
+             "data (AdaRound).")
         .option("--rounding");
     table
         .add("refine.migration", AT(refine.migration), numberField({.least = 0, .most = 1}),
@@ -270,14 +266,15 @@ void addExport(FieldTable& table) {
     table.group("export", "How the quantized model is written. Results do not depend on it.");
     table
         .add("export.float_weights", AT(exports.floatWeights), booleanField(),
-             "Write weights in float, followed by QuantizeLinear and DequantizeLinear, instead of integers. "
-             "Biases of 32 bits, which "
-             "QuantizeLinear cannot produce, are always integers.")
+             "Write weights as float, followed by QuantizeLinear and DequantizeLinear, instead of integers. "
+             "Biases with 32 bits are always integers, because QuantizeLinear cannot produce them.")
         .option("--float-weights")
         .effect(FieldEffect::Export);
     table
         .add("export.four_bit_types", AT(exports.fourBitTypes), booleanField(),
-             "Write up to 4 bits as int4 and uint4, which need opset 21; otherwise as int8 and uint8.")
+             "Write constants of up to 4 bits as int4 and uint4, which need opset 21; otherwise as int8 and "
+             "uint8. Activations always have at least 8 bits, because ONNX Runtime has no 4-bit kernels for "
+             "them.")
         .option("--four-bit-types")
         .effect(FieldEffect::Export);
 }
@@ -286,20 +283,19 @@ void addSelection(FieldTable& table) {
     table.group("skip", "Layers that stay in float.");
     table
         .add("skip.tail", AT(skipTail), booleanField(),
-             "Keep the layers from the outputs back to the last layers with weights, inclusive, in float if "
-             "these are at most 3 "
-             "layers and 2 % of the MACs.")
+             "Keep the tail (the last weighted layers before each output, and everything after them) in "
+             "float if it has at most 3 layers and 2 % of the MACs.")
         .effect(FieldEffect::Selection);
     table
         .add("skip.whole_tail", AT(wholeTail), booleanField(),
-             "With tail: however large the tail is, as CLIKA does.")
+             "With tail: skip the tail regardless of its size, as CLIKA does.")
         .effect(FieldEffect::Selection);
     table.add("skip.rules", AT(rules), rulesField(), "Rules that keep layers in float.")
         .effect(FieldEffect::Selection)
         .namesLayers();
     table
         .add("precision_rules", AT(precisionRules), precisionRulesField(),
-             "Rules that give layers a precision; later ones take precedence over earlier ones.")
+             "Rules that set the precision of layers; later rules take precedence over earlier ones.")
         .namesLayers();
     table
         .add("layers", AT(layers), layersField(),

@@ -73,7 +73,7 @@ OrderedJson configSchema(const FieldTable& table) {
                           {"$id", "urn:quantloupe:config:1"},
                           {"title", "Quantloupe configuration"}};
     schema.update(
-        objectSchema("All decisions about the quantization of a model. Every key is optional when a file is "
+        objectSchema("All settings for the quantization of a model. Every key is optional when a file is "
                      "read; all keys are written."));
     OrderedJson& properties = schema["properties"];
     properties["quantloupe"] = {

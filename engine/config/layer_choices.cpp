@@ -20,7 +20,8 @@ void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string
                   [](const SkipRule& r) { return r.kind == SkipKind::Node && r.layers.empty(); });
 }
 
-/// Clears `quantize` and precisions that keep the layers from being quantized or, with `skipping`, skipped.
+/// Clears `quantize` and precisions that prevent the layers from being quantized or, with `skipping`,
+/// skipped.
 void forget(QuantizationConfig& config, const std::vector<std::string>& names, bool skipping) {
     dropFromNodeRules(config, names);
     for (const std::string& name : names) {

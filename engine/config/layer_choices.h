@@ -22,7 +22,7 @@ QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig co
 /// removes them from rules that skip single layers.
 QuantizationConfig withPrecision(QuantizationConfig config, const std::vector<std::string>& names,
                                  const Precision& precision);
-/// Returns the configuration without own precisions of these layers, so that rules decide again.
+/// Returns the configuration without the precisions of these layers, so that rules determine them again.
 QuantizationConfig withoutPrecision(QuantizationConfig config, const std::vector<std::string>& names);
 /// Sets or clears `quantize` of a layer, and clears a precision that contradicts it. Removes the layer's
 /// entry if no setting is left.

@@ -26,7 +26,7 @@ struct Precision {
     bool isInteger() const { return kind == Kind::Integer; }
 };
 
-/// In place of a number of bits: float16.
+/// Stands for float16 where a number of bits is expected.
 inline constexpr int kFloat16Bits = 0;
 inline constexpr int kLeastBits = 2, kMostBits = 16;
 

@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// The bits that a layer has for itself, and of the network or the rule otherwise.
+/// Returns the layer's own bits or, where they are not set, the bits of the network or the rule.
 Precision bitsOf(const LayerSettings& settings, int weightBits, int activationBits) {
     return Precision::integer(settings.weightBits.value_or(weightBits),
                               settings.activationBits.value_or(activationBits));
@@ -20,7 +20,7 @@ void setBits(LayerSettings& settings, const Precision& precision) {
     settings.activationBits = precision.activationBits;
 }
 
-/// Writes the precision of the rule that decides on a layer into the layer's settings.
+/// Writes the precision that a rule gives to a layer into the layer's settings.
 void resolveRule(LayerSettings& settings, const Precision& precision, bool skipped) {
     if (settings.precision) return;
     if (!precision.isInteger()) {

@@ -174,7 +174,7 @@ struct SkipRule {
     bool operator==(const SkipRule&) const = default;
 };
 
-/// A rule that gives layers a precision. `covers` says which ones; its kind is not Threshold.
+/// A rule that sets the precision of the layers in `covers`, whose kind is not Threshold.
 struct PrecisionRule {
     SkipRule covers;
     Precision precision;

@@ -183,9 +183,8 @@ OrderedJson ruleSchema() {
     const OrderedJson name = {{"$ref", "#/$defs/name"}}, someNames = {{"$ref", "#/$defs/someNames"}};
     const OrderedJson metric = {{"$ref", "#/$defs/skipMetric"}}, number = {{"type", "number"}};
     const char* const threshold =
-        "All quantizable layers whose metric is above (or below) a bound, measured without threshold rules. "
-        "weight.* and "
-        "local.*: of the layer alone, without any rules.";
+        "All quantizable layers whose metric is above (or below) a threshold, evaluated without threshold "
+        "rules. weight.* and local.* are evaluated for each layer alone, without any rules.";
     const auto shared = [&](const auto& kind) -> OrderedJson {
         return {kind("node", "", {{"layers", someNames}}),
                 kind("until", "All layers on any path from one layer to the others, including both ends.",
@@ -194,13 +193,12 @@ OrderedJson ruleSchema() {
                 kind("type", "All layers with an operator; depthwise: all depthwise convolutions.",
                      {{"op", name}}),
                 kind("pattern",
-                     "A regular expression of RE2 (no backreferences, no look-around), searched in the "
-                     "layer's name.",
+                     "All layers whose name contains a match of a regular expression (RE2 syntax: no "
+                     "backreferences, no look-around).",
                      {{"regex", name}}),
                 kind("block",
                      "All layers of a block, given by its scope (/features/features.3) or the name of one "
-                     "layer, and of all "
-                     "blocks built like it.",
+                     "layer, and of all blocks with the same structure.",
                      {{"like", name}})};
     };
     using Keys = std::vector<std::pair<const char*, OrderedJson>>;
@@ -211,16 +209,16 @@ OrderedJson ruleSchema() {
     OrderedJson skipKinds = shared(kindSchema);
     skipKinds.push_back(kindSchema("threshold", threshold, {{"metric", metric}, {"above", number}}));
     skipKinds.push_back(kindSchema("threshold", "", {{"metric", metric}, {"below", number}}));
-    return {
-        {"skipMetric", metricSchema()},
-        {"off",
-         {{"type", "boolean"},
-          {"default", false},
-          {"description",
-           "Disabled: the rule is kept, has no effect, and may name layers that the model does not have."}}},
-        {"rule", {{"type", "object"}, {"required", {"kind"}}, {"oneOf", skipKinds}}},
-        {"precisionRule",
-         {{"type", "object"}, {"required", {"kind", "precision"}}, {"oneOf", shared(withPrecision)}}}};
+    return {{"skipMetric", metricSchema()},
+            {"off",
+             {{"type", "boolean"},
+              {"default", false},
+              {"description",
+               "Disabled: the rule is kept but has no effect, and it may name layers that are not in the "
+               "model."}}},
+            {"rule", {{"type", "object"}, {"required", {"kind"}}, {"oneOf", skipKinds}}},
+            {"precisionRule",
+             {{"type", "object"}, {"required", {"kind", "precision"}}, {"oneOf", shared(withPrecision)}}}};
 }
 
 }  // namespace quantloupe

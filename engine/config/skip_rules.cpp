@@ -170,7 +170,7 @@ std::string describe(const SkipRule& rule) {
         case SkipKind::Pattern:
             return fmt::format("names matching /{}/", shortName(rule.regex));
         case SkipKind::Block:
-            return fmt::format("{} and all blocks built like it", shortName(rule.like));
+            return fmt::format("{} and all blocks with the same structure", shortName(rule.like));
         case SkipKind::Threshold:
             return fmt::format("{} {} {:g}", choiceName(kSkipMetrics, rule.metric),
                                rule.below ? "below" : "above", rule.threshold);
@@ -221,7 +221,7 @@ SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config
         if (decisions.tailNotice.empty()) {
             decisions.covered.push_back(std::move(tail.nodes));
             explain(decisions, decisions.covered.back(),
-                    "skipped as part of the tail: the last weighted layer and what follows");
+                    "skipped as part of the tail: the last weighted layer and everything after it");
         }
     }
     decisions.float16.resize(source.nodeCount());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which layers the configuration keeps in float, and by which rule.
+// Determines which layers the configuration keeps in float, and by which rule.
 //
 // Precedence: a layer's own setting (layers.NAME.quantize or .precision) takes precedence over every rule.
 // Precision rules come after skip rules and can keep layers in float32 or float16 (config/precision_rules.h).

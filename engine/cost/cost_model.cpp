@@ -57,6 +57,11 @@ const std::vector<CostKind>& costKinds() {
     return kKinds;
 }
 
+CostKind usualCost(bool precisions, bool measured) {
+    // Costs in float do not tell integer precisions apart.
+    return measured ? CostKind::Milliseconds : precisions ? CostKind::Bytes : CostKind::Macs;
+}
+
 bool countsFloat(CostKind kind) {
     return kind == CostKind::Macs || kind == CostKind::Parameters || kind == CostKind::Layers;
 }

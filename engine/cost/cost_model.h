@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The cost of a network whose layers have given precisions.
+// The cost of a network, given the precision of each layer.
 
 #include <memory>
 #include <optional>
@@ -25,24 +25,29 @@ enum class CostKind {
 std::string_view costName(CostKind kind);  ///< "macs", "parameters", "layers", "bytes", "bops", "ms"
 std::optional<CostKind> costNamed(std::string_view name);
 const std::vector<CostKind>& costKinds();  ///< in the order in which they are offered
-/// Whether only the layers in float cost something.
+/// The cost that a search minimizes if the user does not choose one. `precisions`: the search also chooses
+/// between precisions other than float32; `measured`: the times of layers are known.
+CostKind usualCost(bool precisions, bool measured);
+/// Returns whether only layers in float have a cost.
 bool countsFloat(CostKind kind);
-/// "12.4 ms", "1.71 MB", "0.92 G bit operations", "12.3 M MACs in float", "3 layers in float"
+/// Formats a cost: "12.4 ms", "1.71 MB", "0.92 G bit operations", "12.3 M MACs in float", "3 layers in
+/// float".
 std::string costText(CostKind kind, double amount);
 
 class CostModel {
   public:
-    /// Throws Error if milliseconds are wanted without a latency table.
+    /// Throws Error for milliseconds without a latency table, and for bit operations if the MACs of a layer
+    /// are unknown.
     CostModel(CostKind kind, NetworkWork work, std::shared_ptr<const LatencyTable> latency = nullptr);
 
     CostKind kind() const { return m_kind; }
     const NetworkWork& work() const { return m_work; }
-    /// The cost of a layer of the source graph; 0 if another layer computes it. If the MACs of a layer are
-    /// unknown, parameters are counted instead of MACs.
+    /// Returns the cost of a layer of the source graph; 0 if another layer computes it. If the MACs of a
+    /// layer are unknown, parameters are counted instead of MACs.
     double of(std::size_t layer, const Precision& precision) const;
-    /// Whether of() is an estimate instead of a measurement; only for milliseconds.
+    /// Returns whether of() is an estimate instead of a measurement; only possible for milliseconds.
     bool estimated(std::size_t layer, const Precision& precision) const;
-    /// Sum over all layers, at the given precisions (one per layer) or at those of the work.
+    /// Returns the sum over all layers, with the given precisions (one per layer) or with those of the work.
     double total(std::span<const Precision> precisions) const;
     double total() const;
 

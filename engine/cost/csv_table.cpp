@@ -16,7 +16,7 @@ std::string trimmed(std::string_view text) {
     return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
-/// Reads one record, which quoted line breaks continue on the next line.
+/// Reads one record, which may span several lines if line breaks are quoted.
 std::vector<std::string> readRecord(std::string_view& text, std::size_t& line) {
     const std::size_t start = line;
     std::vector<std::string> cells;
@@ -86,11 +86,8 @@ CsvTable parseCsv(std::string_view text) {
             table.header = std::move(cells);
             continue;
         }
-        while (cells.size() > table.header.size()) {
-            const std::string last = std::move(cells.back());
-            cells.pop_back();
-            cells.back() += "," + last;
-        }
+        for (std::size_t c = table.header.size(); c < cells.size(); ++c)
+            cells[table.header.size() - 1] += "," + cells[c];
         cells.resize(table.header.size());
         table.rows.push_back(std::move(cells));
         table.lines.push_back(here);

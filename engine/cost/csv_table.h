@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reads comma-separated values.
+// Reads comma-separated values (CSV).
 
 #include <optional>
 #include <string>
@@ -22,7 +22,8 @@ struct CsvTable {
 /// cells than the header (the rest is empty), and more only in its last column, which then contains the
 /// commas. Throws Error with the line number for an unterminated quote or an empty file.
 CsvTable parseCsv(std::string_view text);
-/// Throws Error naming the line and the column unless the cell is a finite number that is at least 0.
+/// Returns the number in a cell. Throws Error naming the line and the column unless it is finite and at least
+/// 0.
 double nonnegativeCell(const CsvTable& table, std::size_t row, std::size_t column);
 
 }  // namespace quantloupe

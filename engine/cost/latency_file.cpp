@@ -12,6 +12,8 @@ namespace quantloupe {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = 64u << 20;
+constexpr std::size_t kMaxName = 4096;
+constexpr double kMaxMs = 1e9;
 
 LatencyFile plainProfile(const CsvTable& table) {
     const auto layer = table.columnOf({"layer", "layer_name", "name"});
@@ -20,8 +22,8 @@ LatencyFile plainProfile(const CsvTable& table) {
                us = table.columnOf({"us", "time_us", "latency_us"});
     if (!layer || (!ms && !us))
         failInput(
-            "this is no profile that can be read. A CSV needs the columns 'layer' and 'ms', and optionally "
-            "'precision'; other formats are those of ONNX Runtime, trtexec --exportProfile, "
+            "the format of this profile is unknown. A CSV needs the columns 'layer' and 'ms', and optionally "
+            "'precision'; other supported formats are those of ONNX Runtime, trtexec --exportProfile, "
             "qnn-profile-viewer and hailortcli");
     LatencyFile file{"CSV", {}, {}, 0};
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
@@ -39,16 +41,23 @@ LatencyFile plainProfile(const CsvTable& table) {
     return file;
 }
 
-}  // namespace
-
-double medianOf(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+void requireUsable(const LatencyFile& file) {
+    if (file.rows.empty() && !file.networkMs) failInput("the profile has no layer");
+    double most = file.networkMs.value_or(0);
+    for (const LatencyRow& row : file.rows) {
+        if (row.name.size() > kMaxName)
+            failInput("the name that begins with '{}' has {} characters; a name has at most {}",
+                      row.name.substr(0, 40), row.name.size(), kMaxName);
+        if (row.ms > kMaxMs)
+            failInput("'{}' takes {:g} ms; a time must be at most {:g} ms", row.name, row.ms, kMaxMs);
+        most = std::max(most, row.ms);
+    }
+    if (file.networkMs.value_or(0) > kMaxMs)
+        failInput("the network takes {:g} ms; a time must be at most {:g} ms", *file.networkMs, kMaxMs);
+    if (most <= 0) failInput("no time of the profile is above 0");
 }
 
-LatencyFile parseLatency(std::string_view text) {
+LatencyFile parseAny(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && (text[first] == '[' || text[first] == '{')) {
         const nlohmann::json json = parseStrictJson(text);
@@ -64,10 +73,25 @@ LatencyFile parseLatency(std::string_view text) {
     return plainProfile(table);
 }
 
+}  // namespace
+
+double medianOf(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+LatencyFile parseLatency(std::string_view text) {
+    LatencyFile file = parseAny(text);
+    requireUsable(file);
+    return file;
+}
+
 LatencyFile readLatencyFile(const std::filesystem::path& path) {
     try {
         LatencyFile file = parseLatency(readFile(path, kMaxBytes));
-        if (file.rows.empty() && !file.networkMs) failInput("the profile has no layer");
+        file.path = path;
         return file;
     } catch (Error& error) {
         throw error.addContext(fmt::format("profile '{}'", path.string()));

@@ -18,7 +18,7 @@ LatencyFile qualcommProfile(const CsvTable& table);
 bool isHailoProfile(const CsvTable& table);
 LatencyFile hailoProfile(const CsvTable& table);
 
-/// Middle value, or the mean of the two middle values. Not for empty lists.
+/// Returns the middle value, or the mean of the two middle values. The list must not be empty.
 double medianOf(std::vector<double> values);
 
 }  // namespace quantloupe

@@ -13,9 +13,9 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kEnoughToFit = 3;
-constexpr std::size_t kNamed = 5;  // names in a message
+constexpr std::size_t kNamed = 5;  // most names in a message
 
-/// Calls share(layer, ms) for every layer that the row measures. Returns false if it measures none.
+/// Calls share(layer, ms) for every layer that the row stands for. Returns false if it stands for none.
 bool divide(const LatencyRow& row, const LayerMatcher& matcher, const NetworkWork& work, const auto& share) {
     const std::vector<std::size_t> layers = matcher.match(row.name);
     double macs = 0;
@@ -38,6 +38,33 @@ std::map<std::size_t, double> timesByLayer(const LatencyFile& file, const LayerM
     return times;
 }
 
+LatencySource withPrecisions(LatencySource source, const Graph& graph, const NetworkWork& work) {
+    if (source.precision) {
+        for (LatencyRow& row : source.file.rows)
+            if (!row.precision) row.precision = source.precision;
+        return source;
+    }
+    if (source.file.rows.empty()) {
+        std::map<Precision, std::size_t> counts;
+        for (const LayerWork& layer : work)
+            if (layer.quantizable) ++counts[layer.precision];
+        if (!counts.empty())
+            source.precision =
+                std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->first;
+        return source;
+    }
+    const LayerMatcher matcher(graph, work);
+    std::vector<LatencyRow> rows;
+    for (LatencyRow& row : source.file.rows) {
+        const bool bound = !row.precision && divide(row, matcher, work, [&](std::size_t layer, double ms) {
+            rows.push_back({work[layer].name, work[layer].precision, ms});
+        });
+        if (!bound) rows.push_back(std::move(row));
+    }
+    source.file.rows = std::move(rows);
+    return source;
+}
+
 LatencyTable::LatencyTable(const Graph& source, NetworkWork work, const std::vector<LatencySource>& sources)
     : m_work(std::move(work)) {
     const LayerMatcher matcher(source, m_work);
@@ -46,20 +73,23 @@ LatencyTable::LatencyTable(const Graph& source, NetworkWork work, const std::vec
 }
 
 void LatencyTable::read(const LatencySource& source, const LayerMatcher& matcher) {
-    std::map<Key, double> times;
+    std::map<Key, Known> times;
     for (const LatencyRow& row : source.file.rows) {
         const auto stated = row.precision ? row.precision : source.precision;
         const bool matched = divide(row, matcher, m_work, [&](std::size_t layer, double ms) {
-            times[{layer, effective(layer, stated.value_or(m_work[layer].precision))}] += ms;
+            const Precision precision = stated.value_or(m_work[layer].precision);
+            Known& known = times[{layer, effective(layer, precision)}];
+            known.ms += ms;
+            known.stated = precision;
         });
         if (!matched) m_unmatched.push_back(row);
     }
     if (!source.file.rows.empty() && times.empty())
         failInput(
-            "none of the {} names of the {} is a layer of this network: '{}' and others; was it measured on "
-            "another network?",
-            source.file.rows.size(), source.file.format, source.file.rows.front().name);
-    for (const auto& [key, ms] : times) m_known[key] = ms;
+            "profile '{}': no name of the {} is a layer of this network, for example '{}'; was it measured "
+            "on another network?",
+            source.file.path.string(), source.file.format, source.file.rows.front().name);
+    for (const auto& [key, known] : times) m_known[key] = known;
     if (!source.file.rows.empty() || !source.file.networkMs) return;
     FitRow whole{{}, *source.file.networkMs};
     for (std::size_t layer = 0; layer < m_work.size(); ++layer) {
@@ -73,10 +103,10 @@ void LatencyTable::read(const LatencySource& source, const LayerMatcher& matcher
 void LatencyTable::fit() {
     std::map<Precision, std::vector<FitRow>> rows;
     std::vector<FitRow> all;
-    for (const auto& [key, ms] : m_known) {
-        FitRow row = featuresOf(key.first, key.second);
-        row.value = ms;
-        rows[key.second].push_back(row);
+    for (const auto& [key, known] : m_known) {
+        FitRow row = featuresOf(key.first, known.stated);
+        row.value = known.ms;
+        rows[known.stated].push_back(row);
         all.push_back(row);
     }
     for (const auto& [precision, whole] : m_wholes) {
@@ -84,11 +114,13 @@ void LatencyTable::fit() {
         all.push_back(whole);
     }
     m_commonFit = nonnegativeFit(all);
+    const auto hasMacs = [](const FitRow& row) { return row.features[0] > 0; };
     for (const auto& [precision, known] : rows)
-        if (known.size() >= kEnoughToFit) m_fits[precision] = nonnegativeFit(known);
+        if (static_cast<std::size_t>(std::ranges::count_if(known, hasMacs)) >= kEnoughToFit)
+            m_fits[precision] = nonnegativeFit(known);
 }
 
-/// Precisions with the same activations are the same for a layer without weights.
+/// For a layer without weights, precisions with the same activation bits are equivalent.
 Precision LatencyTable::effective(std::size_t layer, const Precision& precision) const {
     if (m_work[layer].weights > 0 || !precision.isInteger()) return precision;
     return Precision::integer(precision.activationBits, precision.activationBits);
@@ -113,24 +145,23 @@ LatencyCell LatencyTable::at(std::size_t layer, const Precision& stated) const {
     if (m_work[layer].host != layer) return {};
     const Precision precision = effective(layer, stated);
     if (const auto known = m_known.find({layer, precision}); known != m_known.end())
-        return {known->second, false};
+        return {known->second.ms, false};
     return {estimate(layer, precision), true};
 }
 
 double LatencyTable::estimateError() const {
     double error = 0, sum = 0;
-    for (const auto& [key, ms] : m_known) {
-        error += std::abs(estimate(key.first, key.second) - ms);
-        sum += ms;
+    for (const auto& [key, known] : m_known) {
+        error += std::abs(estimate(key.first, key.second) - known.ms);
+        sum += known.ms;
     }
     return sum > 0 ? error / sum : 0;
 }
 
 std::string LatencyTable::summary() const {
-    std::string text = fmt::format("{} measured times of layers", m_known.size());
+    std::string text = fmt::format("{} measured layer times", m_known.size());
     if (m_known.size() >= kEnoughToFit)
-        text += fmt::format("; estimates of other layers would be off by {:.0f} % on these",
-                            100 * estimateError());
+        text += fmt::format("; the estimates are off by {:.0f} % on these layers", 100 * estimateError());
     if (m_unmatched.empty()) return text;
     double ms = 0;
     std::vector<LatencyRow> longest = m_unmatched;

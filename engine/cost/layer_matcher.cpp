@@ -22,7 +22,7 @@ std::string sanitized(std::string_view text) {
 
 struct Token {
     std::string_view text;
-    bool range = false;  ///< the layers up to the next token, too: "A...B"
+    bool range = false;  ///< includes the layers up to the next token: "A...B"
 };
 
 std::vector<Token> tokensOf(std::string_view text) {
@@ -58,15 +58,15 @@ LayerMatcher::LayerMatcher(const Graph& source, const NetworkWork& work) : m_gra
 }
 
 void LayerMatcher::add(const std::string& name, std::size_t node) {
+    m_longest = std::max(m_longest, name.size());
     m_names.try_emplace(name, node);
     m_sanitized.try_emplace(sanitized(name), node);
 }
 
-/// Finds the longest beginning of the text that is a name and ends before a character that is no letter or
-/// digit.
+/// Finds the longest prefix of the text that is a name and is not followed by a letter or digit.
 std::optional<std::size_t> LayerMatcher::nodeOf(std::string_view text) const {
-    const auto longest = [](const Names& names, const std::string& whole) -> std::optional<std::size_t> {
-        for (std::size_t length = whole.size(); length > 0; --length) {
+    const auto longest = [this](const Names& names, const std::string& whole) -> std::optional<std::size_t> {
+        for (std::size_t length = std::min(whole.size(), m_longest); length > 0; --length) {
             if (length < whole.size() && isAlphanumeric(whole[length])) continue;
             if (const auto found = names.find(whole.substr(0, length)); found != names.end())
                 return found->second;

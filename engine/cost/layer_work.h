@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a layer computes per sample, whatever its precision. Costs are derived from it.
+// The work of a layer per sample, independent of its precision. Costs are derived from it.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,7 @@ namespace quantloupe {
 
 struct LayerWork {
     std::string name;  ///< of the source layer
-    /// Index of the layer that computes this one, too, because it was fused or folded into it; its own index
-    /// if it is computed separately.
+    /// Index of the layer that this one is fused or folded into; its own index if it is computed separately.
     std::size_t host = 0;
     bool quantizable = false;
     std::uint64_t macs = 0;
@@ -24,7 +23,7 @@ struct LayerWork {
     Precision precision;            ///< in the configuration that the work was taken from
 };
 
-/// Bits of a weight or activation: 32 in float32, 16 in float16.
+/// Return the bits of a weight or activation: 32 for float32, 16 for float16.
 inline int weightBits(const Precision& precision) {
     return precision.isInteger()                        ? precision.weightBits
            : precision.kind == Precision::Kind::Float16 ? 16
@@ -37,11 +36,11 @@ inline int activationBits(const Precision& precision) {
 /// One entry per node of the source graph.
 using NetworkWork = std::vector<LayerWork>;
 
-/// Bytes of the constants at a precision. Biases count as 32 bits, in float16 as 16 bits.
+/// Returns the bytes of the constants at a precision. Biases count as 32 bits, in float16 as 16 bits.
 double constantBytes(const LayerWork& layer, const Precision& precision);
-/// Bytes that the layer reads and writes at a precision: constants and activations.
+/// Returns the bytes that the layer reads and writes at a precision: constants and activations.
 double movedBytes(const LayerWork& layer, const Precision& precision);
-/// MACs times weight bits times activation bits (Baskin et al., UNIQ, 2018, arXiv:1804.10969).
+/// Returns MACs times weight bits times activation bits (Baskin et al., UNIQ, 2018, arXiv:1804.10969).
 double bitOperations(const LayerWork& layer, const Precision& precision);
 
 }  // namespace quantloupe

@@ -41,7 +41,7 @@ bool isOnnxRuntimeProfile(const Json& json) {
 LatencyFile onnxRuntimeProfile(const Json& json) {
     LatencyFile file{"ONNX Runtime profile", {}, {}, 0};
     std::vector<double> runs;
-    // By name and index, because the nodes that ONNX Runtime inserts may share a name.
+    // By name and index, because nodes inserted by ONNX Runtime may have the same name.
     std::map<std::pair<std::string, std::string>, std::vector<double>> times;
     std::vector<std::pair<std::string, std::string>> order;
     for (const Json& event : json) {
@@ -60,6 +60,7 @@ LatencyFile onnxRuntimeProfile(const Json& json) {
         if (isNew) order.push_back(entry->first);
         entry->second.push_back(numberOf(event, "dur", "node '" + name + "'") / 1000);
     }
+    if (order.empty()) failInput("no event has the time of a node: a name that ends with '{}'", kKernelTime);
     file.runs = runs.size();
     if (!runs.empty()) file.networkMs = medianOf(runs);
     for (const auto& key : order) {

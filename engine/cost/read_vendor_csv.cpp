@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Qualcomm: one event per line. Events with the message NODE are layers; their time is in microseconds or in
-// cycles. The time of a cycle follows from the events "Accelerator (execute) time" in both units. ONNX
-// Runtime's QNN provider writes the same columns as qnn-profile-viewer
+// SPDX-License-Identifier: Apache-2.0 Qualcomm: one event per line. Events with the message NODE are layers;
+// their time is in microseconds or in cycles. The events "Accelerator (execute) time" in both units give the
+// duration of a cycle. ONNX Runtime's QNN provider writes the same columns as qnn-profile-viewer
 // (onnxruntime/core/providers/qnn/builder/qnn_profile_serializer.cc).
 //
 // Hailo: one line per network with hw_latency in milliseconds; a Hailo device computes its layers as a
@@ -15,7 +14,7 @@
 namespace quantloupe {
 namespace {
 
-/// Removes what qnn-profile-viewer appends: "Conv_0:OpId_21 (cycles)".
+/// Removes the suffixes that qnn-profile-viewer appends: "Conv_0:OpId_21 (cycles)".
 std::string nodeName(std::string name) {
     if (name.ends_with(" (cycles)")) name.resize(name.size() - 9);
     if (const auto id = name.rfind(":OpId_"); id != std::string::npos) name.resize(id);
@@ -58,9 +57,9 @@ LatencyFile qualcommProfile(const CsvTable& table) {
     }
     if (inCycles && !(cycles > 0 && microseconds > 0))
         failInput(
-            "the times of the layers are in cycles, but the file lacks the events 'Accelerator (execute) "
-            "time' in cycles and in microseconds that tell how long a cycle is; profile with level basic or "
-            "detailed, not with linting alone");
+            "the layer times are in cycles, but the file does not contain the events 'Accelerator (execute) "
+            "time' in cycles and in microseconds, which are needed to convert them; use the profiling level "
+            "basic or detailed, not only linting");
     const double msPerUnit = inCycles ? microseconds / cycles / 1000 : 0.001;
     for (const std::string& key : order) file.rows.push_back({key, {}, medianOf(times.at(key)) * msPerUnit});
     file.runs = runs.size();

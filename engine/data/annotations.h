@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Labels of samples that are more than one class: boxes (COCO) and label images.
+// Labels that consist of more than one class per sample: boxes (COCO) and label images.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace quantloupe {
 /// A labeled object, in pixels of the original image.
 struct LabeledBox {
     double x = 0, y = 0, width = 0, height = 0;
-    double area = 0;           ///< as the file says; of the box if it does not
+    double area = 0;           ///< from the file, or the area of the box if the file has none
     bool crowd = false;        ///< COCO's iscrowd: several objects in one box
     std::size_t category = 0;  ///< position in TaskLabels::categories
     bool operator==(const LabeledBox&) const = default;
@@ -35,7 +35,7 @@ struct Category {
     std::string name;
 };
 
-/// What all samples of a dataset have in common.
+/// Labeling that is shared by all samples of a dataset.
 struct TaskLabels {
     TaskSettings settings;
     Task task = Task::Automatic;           ///< never Automatic if there are labels
@@ -53,8 +53,8 @@ struct CocoFile {
     std::vector<Category> categories;  ///< by id
     std::vector<Labeled> images;       ///< in the order of the file
 };
-/// Throws Error naming the file and the entry that is missing or has an invalid value, an image or category
-/// that is referred to but not listed, and duplicate ids. Other keys are ignored.
+/// Reads a COCO file. Throws Error, naming the file and the entry, for missing or invalid values, duplicate
+/// ids, and references to an image or category that is not listed. Other keys are ignored.
 CocoFile readCoco(const std::filesystem::path& path);
 
 /// One class index per pixel.

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Reads COCO's JSON. pycocotools ignores unknown keys, and real files have many, so they are ignored here,
-// too.
+// SPDX-License-Identifier: Apache-2.0 Reads COCO's JSON format. Unknown keys are ignored, as in pycocotools,
+// because real files contain many.
 
 #include <algorithm>
 #include <cmath>

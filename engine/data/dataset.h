@@ -49,7 +49,7 @@ class Dataset {
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
     /// Names of the classes by index; empty if there are none.
     virtual const std::vector<std::string>& classNames() const = 0;
-    /// What the labels are if they are boxes or label images; null otherwise.
+    /// The labels if they are boxes or label images; null otherwise.
     virtual std::shared_ptr<const TaskLabels> taskLabels() const { return nullptr; }
     /// Null if there is none.
     virtual const SampleAnnotation* annotation(std::size_t) const { return nullptr; }

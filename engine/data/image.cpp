@@ -75,7 +75,7 @@ LabelImage readLabelImage(const std::filesystem::path& path) {
     }
 }
 
-// This expression rounds halves of whole numbers to even.
+// Half of `space`, rounded half to even.
 int cropOffset(int space) { return space / 2 + (space % 4 == 3 ? 1 : 0); }
 
 Image centerCrop(const Image& image, int width, int height) {

@@ -33,8 +33,8 @@ Image resizeImage(const Image& image, int width, int height,
                   Interpolation interpolation = Interpolation::Bilinear);
 /// Crops the center, rounding halves as torchvision does. Throws Error if the image is smaller.
 Image centerCrop(const Image& image, int width, int height);
-/// Returns the first of the kept pixels if `space` more are cut off around the center; halves are rounded to
-/// even.
+/// Returns the position of the first pixel of a center crop that removes `space` pixels in total; rounded
+/// half to even.
 int cropOffset(int space);
 /// Converts to ITU-R 601-2 luma, as Pillow's convert("L").
 Image toGray(const Image& image);

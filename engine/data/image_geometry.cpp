@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t kLetterboxGray = 114;  // the padding of the YOLO networks
 
-/// Pastes the image into a gray one of the preprocessing's size.
+/// Pastes the image into a gray image of the size that the preprocessing specifies.
 Image letterboxed(const Image& image, const Preprocess& preprocess) {
     const auto [height, width] = *preprocess.resize;
     const LetterboxPlace place = letterboxPlace(*preprocess.resize, image.width, image.height);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where the pixels of an image are in the network's input.
+// Maps the pixels of an image to the network's input.
 
 #include "data/preprocess.h"
 
@@ -20,11 +20,12 @@ ImageGeometry geometryOf(const Preprocess& preprocess, int width, int height);
 struct LetterboxPlace {
     int width = 0, height = 0, left = 0, top = 0;
 };
-/// The largest size with the image's aspect ratio, rounded half to even, in the center; an odd remainder is
-/// on the right and at the bottom. As in Ultralytics' LetterBox.
+/// Returns the largest size with the image's aspect ratio, rounded half to even, and its position in the
+/// center. If the padding is odd, the extra pixel is on the right or at the bottom, as in Ultralytics'
+/// LetterBox.
 LetterboxPlace letterboxPlace(const std::array<int, 2>& target, int width, int height);
 
-/// Resizes and crops as the preprocessing says; keeps colors.
+/// Resizes and crops an image according to the preprocessing, without converting colors.
 Image resizedAndCropped(const Image& image, const Preprocess& preprocess);
 
 }  // namespace quantloupe

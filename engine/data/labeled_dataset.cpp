@@ -75,7 +75,7 @@ class LabeledDataset : public Dataset {
     Version m_version;
 };
 
-/// Throws Error unless each of the samples of an array has labels.
+/// Throws Error unless the number of labels is the number of samples of the array.
 void requireOnePerRow(const Dataset& data, std::size_t labels, const char* what) {
     if (labels != data.size())
         failInput(
@@ -93,7 +93,11 @@ std::vector<SampleAnnotation> cocoAnnotations(const Dataset& data, CocoFile file
         return annotations;
     }
     std::unordered_map<std::string, const SampleAnnotation*> byPath;
-    for (const CocoFile::Labeled& image : file.images) byPath.emplace(image.fileName, &image.annotation);
+    for (const CocoFile::Labeled& image : file.images)
+        if (const auto [known, added] = byPath.emplace(image.fileName, &image.annotation); !added)
+            failInput("the images with the ids {} and {} have the same file_name '{}'", known->second->image,
+                      image.annotation.image, image.fileName);
+    std::unordered_map<const SampleAnnotation*, std::string> sampleOf;
     for (std::size_t s = 0; s < data.size(); ++s) {
         const std::string name = data.sampleName(s);
         auto found = byPath.find(name);
@@ -103,6 +107,11 @@ std::vector<SampleAnnotation> cocoAnnotations(const Dataset& data, CocoFile file
                 "no image of the file has the file_name '{}': every image of the data needs an entry in "
                 "'images', even without objects",
                 name);
+        if (const auto [other, added] = sampleOf.emplace(found->second, name); !added)
+            failInput(
+                "the images '{}' and '{}' both belong to the entry with the file_name '{}': give each image "
+                "an entry whose file_name is its path in the data folder",
+                other->second, name, found->first);
         annotations.push_back(*found->second);
     }
     return annotations;
@@ -195,7 +204,7 @@ DatasetPtr withTask(DatasetPtr dataset, const TaskSettings& settings, const Prep
     try {
         return labeled(std::move(dataset), settings, preprocess);
     } catch (Error& error) {
-        const std::string_view what = error.what();  // reading a file names it
+        const std::string_view what = error.what();  // messages about a file already name it
         if (!what.starts_with("labels '") && !what.starts_with("class names '") && !what.starts_with("'"))
             error.addContext(context);
         throw;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a network does, and the labels that its outputs are compared with.
+// The task of a network, and the labels that its outputs are compared with.
 
 #include <array>
 #include <filesystem>
@@ -13,7 +13,7 @@ enum class Task { Automatic, Classification, Detection, Segmentation };
 
 /// How the class indices of a detector relate to the categories of a COCO file.
 enum class CategoryIndex {
-    Automatic,  ///< as the decoder says, unless the number of classes shows otherwise
+    Automatic,  ///< usual meaning for the decoder, unless the number of classes contradicts it
     Position,   ///< class k is the category with the k-th smallest id (YOLO)
     Id,         ///< class k is the category with the id k (torchvision, DETR)
 };
@@ -22,7 +22,7 @@ struct TaskSettings {
     Task task = Task::Automatic;
     std::filesystem::path labels;      ///< COCO JSON or folder of label images; empty: labels of the data
     std::filesystem::path classNames;  ///< text file with one name per line; empty: none
-    std::string decoder;               ///< of analysis/box_decoders.h; empty: chosen by the outputs
+    std::string decoder;               ///< see analysis/box_decoders.h; empty: chosen from the outputs
     CategoryIndex categories = CategoryIndex::Automatic;
     bool operator==(const TaskSettings&) const = default;
 };

@@ -16,7 +16,7 @@ std::vector<std::string> inFloat16(const std::vector<LayerResult>& layers) {
     return names;
 }
 
-/// The quantized layers whose bits differ from the network's, by precision.
+/// Returns the quantized layers whose bits differ from those of the network, by precision.
 std::map<std::string, std::vector<std::string>> otherBits(const QuantizationConfig& config,
                                                           const std::vector<LayerResult>& layers) {
     std::map<std::string, std::vector<std::string>> names;

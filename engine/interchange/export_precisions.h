@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Precisions of layers in the formats of other tools.
+// Converts the precisions of layers for the formats of other tools.
 
 #include <map>
 #include <string>
@@ -11,22 +11,21 @@
 
 namespace quantloupe {
 
-/// Returns the configuration in the terms that other tools share: every precision is written as `quantize`
-/// and bits of the layer. The precision itself stays set, for formats that have bits for the inputs of
-/// layers.
+/// Returns the configuration in terms that other tools support: every precision is written as `quantize` and
+/// bits of the layer. The precision itself stays set, for formats with bits for the inputs of layers.
 QuantizationConfig forOtherTools(const Graph& graph, const QuantizationConfig& config);
 /// Returns the configuration without precisions, so that the network has no conversions. `resolved` comes
 /// from forOtherTools().
 QuantizationConfig withoutConversions(QuantizationConfig resolved);
 
-/// Returns notices about what the format cannot express. `conversions`: their number in the previewed
-/// network.
+/// Returns notices about precisions that the format does not support. `conversions`: number of conversions in
+/// the previewed network.
 std::vector<std::string> precisionNotices(const FileFormat& format, const QuantizationConfig& config,
                                           const std::vector<LayerResult>& layers, std::size_t conversions);
 
-/// Returns one quantizer per tensor of the network without conversions, for tools that have one for all
-/// readers: where a tensor is quantized only for some readers, that with the most bits. Tensors that are only
-/// rounded to float16 have none.
+/// Returns one quantizer per tensor of the network without conversions, for tools in which all readers of a
+/// tensor use the same quantizer. If a tensor is only quantized for some readers, the quantizer with the most
+/// bits is used. Tensors that are only rounded to float16 have no quantizer.
 std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan);
 
 }  // namespace quantloupe

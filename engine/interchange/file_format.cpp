@@ -241,6 +241,17 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     return result;
 }
 
+std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
+                                                 const ExportResult& result) {
+    if (format.read == nullptr || result.files.at(0).text.empty()) return std::nullopt;
+    try {
+        return format.read({source.prepared->source, source.config, result.files[0].text, source.output, {}})
+            .config;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending) {
     if (ending.empty()) return output;
     if (ending.starts_with('/')) return output.parent_path() / ending.substr(1);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct ExportSource {
     /// Accuracy loss by step (Session::accuracyPath); empty: not evaluated.
     std::vector<AccuracyStep> path;
     std::vector<AccuracyStep> history;  ///< earlier evaluated configurations, oldest first; empty: unknown
-    /// What the format cannot express about the precisions of layers (interchange/export_precisions.h).
+    /// Notices about precisions of layers that the format does not support (interchange/export_precisions.h).
     std::vector<std::string> precisionNotices;
 };
 
@@ -90,11 +91,11 @@ enum class FormatNeeds {
     Metrics,       ///< evaluates if data is given
 };
 
-/// What a format can express about the precisions of single layers. It determines the source of an export
+/// Precisions of single layers that a format supports. They determine the source of an export
 /// (interchange/gather.h).
 enum class FormatPrecisions {
-    Preview,      ///< everything; gets the configuration and the network as they are previewed
-    Own,          ///< its writer adds notices of its own
+    Preview,      ///< all; the writer gets the configuration and the network of the preview
+    Own,          ///< the writer adds its own notices
     LayerBits,    ///< the bits of each layer's weights and inputs; no float16
     Conversions,  ///< the bits of each tensor and one conversion of it; no float16
     TensorBits,   ///< the bits of each tensor; no float16, no conversions
@@ -122,8 +123,14 @@ const std::vector<FileFormat>& fileFormats();
 const FileFormat& formatNamed(const std::string& name, bool reading);
 std::vector<std::string> formatNames(bool reading);
 
-/// Writes the format; the notices about precisions come first.
+/// Writes the format. Notices about precisions are first in the result.
 ExportResult exportTo(const FileFormat& format, const ExportSource& source);
+
+/// Returns the configuration that the tool gets: the exported text as the same format's reader understands
+/// it, with settings that the format does not have as configured. Nothing if the format cannot be read, or
+/// not this text.
+std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
+                                                 const ExportResult& result);
 
 /// Returns the path of one file of an export.
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending);

@@ -38,7 +38,7 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const bool measured = format.needs == FormatNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);
     const bool metrics = format.needs == FormatNeeds::Metrics && session.hasData();
-    // A tool has the bits of a layer or a tensor, but no conversions between precisions.
+    // Other tools have bits for a layer or a tensor, but no conversions between precisions.
     const bool preview = format.precisions == FormatPrecisions::Preview;
     const QuantizationConfig resolved = preview ? config : forOtherTools(session.graph(), config);
     const bool conversions = preview || format.precisions == FormatPrecisions::TensorBits ||

@@ -3,6 +3,7 @@
 // TPU-MLIR, TI's TIDL, Rockchip's RKNN-Toolkit2 and Axera's Pulsar2. docs/exports.md names the sources of the
 // formats.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -19,6 +20,8 @@ using OrderedJson = nlohmann::ordered_json;
 /// A node of the exported model whose precision a list can contain.
 struct ListedLayer {
     std::string name, op, tensor;  ///< `tensor`: its first output
+    std::string unit;              ///< the source layer that computes it: itself, or the one it is fused into
+    NodeId node;                   ///< of the transformed graph
     Precision precision;
 };
 
@@ -32,7 +35,9 @@ std::vector<ListedLayer> listedLayers(const ExportSource& source) {
         if (!origin.valid() || node.op == "Identity" || !node.output().valid()) continue;
         const LayerResult& layer = source.layers.at(origin.index());
         if (layer.state == LayerState::Float || layer.state == LayerState::Folded) continue;
-        listed.push_back({node.name, node.op, graph.tensor(node.output()).name, layer.precision});
+        listed.push_back({node.name, node.op, graph.tensor(node.output()).name,
+                          layer.state == LayerState::Fused ? layer.host : layer.name, NodeId(p),
+                          layer.precision});
     }
     return listed;
 }
@@ -62,7 +67,7 @@ ExportResult withModel(const ExportSource& source, std::string text, std::string
     result.notices = ruleNotices(source, tool);
     for (std::string& notice : previewNotices(source, tool)) result.notices.push_back(std::move(notice));
     replacements.addTo(result.notices);
-    result.notices.push_back(fmt::format("{} computes the scales by its own rules", tool));
+    result.notices.push_back(fmt::format("{} computes its own scales", tool));
     result.files.push_back({"", std::move(text), nullptr, executable});
     result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;
@@ -72,33 +77,91 @@ std::string joined(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+enum class TpuMode { Int8, F16, F32 };  // the more precise, the later
+
+const char* tpuModeName(TpuMode mode) {
+    return mode == TpuMode::F32 ? "F32" : mode == TpuMode::F16 ? "F16" : "INT8";
+}
+
+TpuMode tpuModeOf(const ListedLayer& layer, Replacements& replaced) {
+    if (layer.precision == Precision::float32()) return TpuMode::F32;
+    if (layer.precision == Precision::float16()) return TpuMode::F16;
+    const TpuMode mode = layer.precision.activationBits > 8 ? TpuMode::F16 : TpuMode::Int8;
+    if (layer.precision != Precision::integer(8, 8)) replaced.add(layer, tpuModeName(mode));
+    return mode;
+}
+
+bool unpaddedConvolution(const Node& node) {
+    const std::string padding = node.attributes.text("auto_pad", "NOTSET");
+    return node.op == "Conv" && node.domain.empty() && node.attributes.integer("group", 1) == 1 &&
+           (padding == "NOTSET" || padding == "VALID") &&
+           std::ranges::all_of(node.attributes.integers("pads"), [](std::int64_t pad) { return pad == 0; });
+}
+
+/// Returns whether TPU-MLIR multiplies the weights of a 1x1 convolution into those of the convolution that
+/// reads it (Conv1x1Convkxk2dMerge in lib/Dialect/Top/Canonicalize/Conv.cpp): both without padding and
+/// groups, and the product has at most 20 times as many values.
+bool tpuMerges(const Graph& graph, const Node& first, const Node& second) {
+    if (!unpaddedConvolution(first) || !unpaddedConvolution(second) || second.input(0) != first.output())
+        return false;
+    const Constant* before = graph.constantOf(first.input(1));
+    const Constant* after = graph.constantOf(second.input(1));
+    if (before == nullptr || after == nullptr || before->dims().size() != 4 || after->dims().size() != 4)
+        return false;
+    const Dims &one = before->dims(), &two = after->dims();
+    if (one[2] != 1 || one[3] != 1) return false;
+    const auto kernel = static_cast<double>(two[2] * two[3]);
+    const auto middle = static_cast<double>(one[0]), inputs = static_cast<double>(one[1]),
+               outputs = static_cast<double>(two[0]);
+    return outputs * inputs * kernel <= 20 * (outputs * middle * kernel + inputs * middle);
+}
+
+/// Convolutions that TPU-MLIR merges have one line in its table, that of the last one. Gives it the more
+/// precise mode, and returns a notice for each pair that had different modes.
+std::vector<std::string> alignMergedConvolutions(const Graph& graph, const std::vector<ListedLayer>& layers,
+                                                 std::vector<TpuMode>& modes) {
+    std::map<NodeId, std::size_t> places;
+    for (std::size_t i = 0; i < layers.size(); ++i) places.emplace(layers[i].node, i);
+    std::vector<std::string> notices;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const Node& first = graph.node(layers[i].node);
+        const NodeId reader = graph.onlyConsumer(first.output());
+        const auto next = reader.valid() ? places.find(reader) : places.end();
+        if (next == places.end() || !tpuMerges(graph, first, graph.node(reader))) continue;
+        const std::size_t j = next->second;
+        const TpuMode mode = std::max(modes[i], modes[j]);
+        if (modes[i] != modes[j])
+            notices.push_back(fmt::format("TPU-MLIR merges '{}' into '{}', so both become {}", layers[i].name,
+                                          layers[j].name, tpuModeName(mode)));
+        modes[i] = mode;
+        for (std::size_t k = 0; k < layers.size(); ++k)
+            if (layers[k].unit == layers[j].unit) modes[k] = mode;
+    }
+    return notices;
+}
+
 }  // namespace
 
 ExportResult writeTpuMlir(const ExportSource& source) {
     Replacements replaced("TPU-MLIR");
+    const std::vector<ListedLayer> layers = listedLayers(source);
+    std::vector<TpuMode> modes;
+    for (const ListedLayer& layer : layers) modes.push_back(tpuModeOf(layer, replaced));
+    const std::vector<std::string> merged = alignMergedConvolutions(*source.prepared->graph, layers, modes);
     std::string text = "# op_name   quantize_mode\n";
-    for (const ListedLayer& layer : listedLayers(source)) {
-        std::string mode = "INT8";
-        if (layer.precision == Precision::float32()) {
-            mode = "F32";
-        } else if (layer.precision == Precision::float16()) {
-            mode = "F16";
-        } else if (layer.precision.activationBits > 8) {
-            mode = "F16";
-            replaced.add(layer, mode);
-        } else if (layer.precision != Precision::integer(8, 8)) {
-            replaced.add(layer, mode);
-        }
-        // TPU-MLIR names an operator after its output and its type, and separates columns by blanks.
-        if (layer.tensor.find(' ') != std::string::npos)
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        // TPU-MLIR names an operator after its output and its type, and separates columns by spaces.
+        if (layers[i].tensor.find(' ') != std::string::npos)
             failInput(
-                "the tensor '{}' of layer '{}' has a blank in its name, which a TPU-MLIR table cannot "
-                "contain; "
-                "rename it in the model",
-                layer.tensor, layer.name);
-        if (mode != "INT8") text += fmt::format("{}_{} {}\n", layer.tensor, layer.op, mode);
+                "the name of the tensor '{}' of layer '{}' contains a space, which is not possible in a "
+                "TPU-MLIR table; rename it in the model",
+                layers[i].tensor, layers[i].name);
+        if (modes[i] != TpuMode::Int8)
+            text += fmt::format("{}_{} {}\n", layers[i].tensor, layers[i].op, tpuModeName(modes[i]));
     }
-    return withModel(source, text, "TPU-MLIR", replaced);
+    ExportResult result = withModel(source, text, "TPU-MLIR", replaced);
+    result.notices.insert(result.notices.end(), merged.begin(), merged.end());
+    return result;
 }
 
 ExportResult writeTidl(const ExportSource& source) {
@@ -110,9 +173,8 @@ ExportResult writeTidl(const ExportSource& source) {
         const bool comma = layer.tensor.find_first_of(", \t") != std::string::npos;
         if (comma)
             failInput(
-                "the tensor '{}' of layer '{}' has a comma or blank in its name, which separates names in "
-                "TIDL's "
-                "lists; rename it in the model",
+                "the name of the tensor '{}' of layer '{}' contains a comma or a space, which separates "
+                "names in TIDL's lists; rename it in the model",
                 layer.tensor, layer.name);
         if (!p.isInteger()) {
             denied.push_back(layer.name);
@@ -193,7 +255,9 @@ def main(path):
     missing = [name for name in FLOAT16 if name not in text]
     if missing:
         sys.exit(f"{{path}} does not contain these tensors: {{missing}}; it belongs to another model")
-    block = "custom_quantize_layers:" + ("".join(f"\n    {{name}}: float16" for name in FLOAT16) or " {{}}") + "\n"
+    # The toolkit replaces a Gemm by a matrix product, whose output is NAME_mm, and a Reshape.
+    names = [part for name in FLOAT16 for part in (name, name + "_mm") if part == name or f"\n    {{part}}:" in text]
+    block = "custom_quantize_layers:" + ("".join(f"\n    {{name}}: float16" for name in names) or " {{}}") + "\n"
     changed, count = re.subn(r"^custom_quantize_layers:.*\n(?:[ \t]+.*\n)*", lambda _: block, text, count=1, flags=re.M)
     if count == 0:
         sys.exit(f"{{path}} has no custom_quantize_layers: it was not written by hybrid_quantization_step1")

@@ -38,7 +38,7 @@ std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::
 /// with similar names.
 std::vector<std::string> knownLayers(const ImportSource& source, const std::vector<std::string>& names,
                                      ImportResult& result);
-/// Removes all rules, the tail setting, and choices and precisions of single layers, for files that list
+/// Removes all rules, the tail setting, and the choices and precisions of single layers, for files that list
 /// every float layer.
 void forgetSkips(QuantizationConfig& config);
 /// Adds a rule that keeps the layers in float, and a message about it. Does nothing without layers.

@@ -20,11 +20,12 @@ struct AttributeRule {
     std::set<std::string> choices = {};
 };
 
-/// For kernels, strides and the like; larger than in any real network.
+/// Limit for kernels, strides and similar attributes; larger than in any real network.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxAxis = 64;
 
-/// An attribute name means the same in all operators; the exceptions are not listed (p, to, seed, value).
+/// An attribute name has the same meaning in all operators; the exceptions (p, to, seed, value) are not
+/// listed.
 const std::map<std::string, AttributeRule, std::less<>>& attributeRules() {
     static const std::map<std::string, AttributeRule, std::less<>> rules = [] {
         std::map<std::string, AttributeRule, std::less<>> all;
@@ -137,7 +138,7 @@ void checkAttribute(const std::string& op, const std::string& name, const Attrib
     const auto found = attributeRules().find(name);
     if (found == attributeRules().end()) return;
     const AttributeRule& rule = found->second;
-    // In some files an empty list has no type of its own.
+    // In some files, an empty list has no type.
     if (kindOf(value) != rule.kind && !emptyList(value))
         failInput("its attribute '{}' must be {}, not {}", name, kindName(rule.kind),
                   kindName(kindOf(value)));

@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-/// Throws Error (BadInput) if the attribute of an operator has another type or is out of range.
+/// Throws Error (BadInput) if the attribute of an operator has the wrong type or is out of range.
 void checkAttribute(const std::string& op, const std::string& name, const AttributeValue& value);
 
 }  // namespace quantloupe

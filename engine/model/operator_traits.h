@@ -37,9 +37,11 @@ struct OperatorTraits {
                 aimet = OutputScale::None;
     bool everyInput = false;  ///< all inputs are activations, not only the first
     bool sameShape = false;   ///< the output has the shape of the first input
-    /// A positive factor on a channel of the input is one on that of the output, whatever the attributes and
-    /// constants are (transform/pass_through.cpp has the operators that pass factors under conditions).
+    /// A positive factor on a channel of the input becomes a factor on the same channel of the output,
+    /// whatever the attributes and constants are (operators that pass factors only under conditions are in
+    /// transform/pass_through.cpp).
     bool passesFactor = false;
+    bool copiesValues = false;  ///< each value of the output is a value of an input
 };
 
 /// Returns the row of the node's operator. An operator without a row, or of another domain, has no traits.
@@ -47,7 +49,7 @@ const OperatorTraits& traitsOf(const Node& node);
 
 /// Whether the node multiplies its input by a weight: Conv, ConvTranspose, Gemm, MatMul.
 bool multipliesWeight(const Node& node);
-/// Whether the node is a Conv with a constant weight that filters each channel separately.
+/// Returns whether the node is a Conv with a constant weight that filters each channel separately.
 bool isDepthwise(const Graph& graph, const Node& node);
 /// Whether the node is a Relu or Clip.
 bool isClipping(const Node& node);

@@ -4,7 +4,7 @@
 //
 // 1. Edges that pass more than 30 rows (10 if only that makes the pieces small) are taken out and drawn in
 //    lanes at the sides (side_lanes.h), unless the strip is only connected by them.
-// 2. The rest is cut at its waists.
+// 2. The remaining graph is cut at its waists.
 // 3. Each distinct piece is laid out once, with dot, or with layeredLayout() if it is large or dot has used
 //    up its time.
 // 4. Pieces are stacked so that the waists that they share coincide.

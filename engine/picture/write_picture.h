@@ -22,9 +22,9 @@ StateColors graphEndColors();
 /// host's state; stateColors(), which sees only one layer, gives them a gray fill.
 std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers);
 
-/// What the fill of a layer's box shows.
+/// The property that the fill color of a layer's box shows.
 enum class LayerPaint { State, Sensitivity };
-/// Returns the fill for a local sensitivity: light below 0.01, stronger in six steps up to 0.5.
+/// Returns the fill color for a local sensitivity: light below 0.01, darker in six steps up to 0.5.
 const char* sensitivityFill(double qs);
 
 /// Returns options with boxes that are large enough for all texts of pictureToSvg().

@@ -156,7 +156,7 @@ void drawEdge(std::string& svg, const PictureEdge& edge) {
                        num(base.x + along.y * half), num(base.y - along.x * half));
 }
 
-/// The legend of the colors, a row below the graph.
+/// Draws the color legend as a row below the graph.
 void drawLegend(std::string& svg, double top, LayerPaint paint) {
     const auto colorsOf = [](LayerState state) {
         LayerResult layer;

@@ -72,11 +72,16 @@ std::shared_ptr<const Program> observing(const Prepared& prepared, const std::ve
     return Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
 }
 
-/// Runs all chunks, kRound at a time, and reports the total progress.
+/// Runs all chunks, kRound at a time, and reports the total progress. With a group and `share`, every process
+/// runs its part of a round in a call of `share`, which completes the round.
 void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatches& batches,
                  const RunControl& control,
                  const std::function<void(std::size_t, std::vector<Workspace>&)>& use,
+                 const std::function<void(std::size_t, std::size_t, const std::function<void()>&)>& share,
                  const std::function<void(std::size_t, std::size_t)>& finished) {
+    const bool shared = control.group != nullptr && share;
+    BoundProgram own(program);
+    if (shared) own.shard = shardOf(control.group);
     for (std::size_t begin = 0; begin < batches.chunks(); begin += kRound) {
         const std::size_t end = std::min(begin + kRound, batches.chunks());
         RunControl part{control.workers, control.cancel, {}};
@@ -84,10 +89,16 @@ void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatc
             part.progress = [&](std::size_t done, std::size_t) {
                 control.progress(begin * batches.batch() + done, batches.samples());
             };
-        runChunks({program}, batches, begin, end, part,
-                  [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
-                      use(chunk, workspaces);
-                  });
+        const auto run = [&] {
+            runChunks({own}, batches, begin, end, part,
+                      [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
+                          use(chunk, workspaces);
+                      });
+        };
+        if (shared)
+            share(begin, end, run);
+        else
+            run();
         if (finished) finished(begin, end);
     }
 }
@@ -98,9 +109,20 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                            const SampleBatches& batches, const RunControl& control) {
     const auto program = observing(prepared, tensors, batches);
     std::vector<TensorStatistics> all(tensors.size());
-    std::vector<std::vector<std::vector<SampleRange>>> perChunk(std::min(kRound, batches.chunks()));
+    // The ranges of a chunk: those of the first tensor's samples, then of the second's, and so on.
+    const auto rangesIn = [&](std::size_t chunk, std::size_t t) -> std::size_t {
+        const TensorDesc& desc = program->desc(tensors[t]);
+        return desc.count() == 0 ? 0 : desc.samples.perSample() ? batches.samplesIn(chunk) : 1;
+    };
+    std::vector<std::vector<SampleRange>> perChunk(std::min(kRound, batches.chunks()));
+    const auto rangesOf = [&](std::size_t chunk) -> std::vector<SampleRange>& {
+        std::size_t count = 0;
+        for (std::size_t t = 0; t < tensors.size(); ++t) count += rangesIn(chunk, t);
+        perChunk[chunk % kRound].resize(count);
+        return perChunk[chunk % kRound];
+    };
     const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
-        std::vector<std::vector<SampleRange>> ranges(tensors.size());
+        SampleRange* ranges = rangesOf(chunk).data();
         std::vector<float> storage;
         for (std::size_t t = 0; t < tensors.size(); ++t) {
             const auto samples = samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]),
@@ -116,15 +138,20 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                         "be calibrated: check that sample, or leave it out",
                         prepared.graph->tensor(tensors[t]).name, producerOf(prepared, tensors[t]),
                         batches.dataset().sampleName(chunk * batches.batch() + s));
-                ranges[t].push_back(range);
+                *ranges++ = range;
             }
         }
-        perChunk[chunk % kRound] = std::move(ranges);
     };
-    runInRounds(program, batches, control, observe, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t chunk = begin; chunk < end; ++chunk)
+    const auto share = [&](std::size_t begin, std::size_t end, const std::function<void()>& run) {
+        shareChunks(*control.group, "calibration", begin, end, run,
+                    [&](std::size_t chunk) { return std::as_writable_bytes(std::span(rangesOf(chunk))); });
+    };
+    runInRounds(program, batches, control, observe, share, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t chunk = begin; chunk < end; ++chunk) {
+            const SampleRange* next = rangesOf(chunk).data();
             for (std::size_t t = 0; t < tensors.size(); ++t)
-                for (const SampleRange& range : perChunk[chunk - begin][t]) {
+                for (std::size_t s = 0; s < rangesIn(chunk, t); ++s) {
+                    const SampleRange& range = *next++;
                     TensorStatistics& known = all[t];
                     const bool first = known.history.samples() == 0;
                     known.min = first ? range.min : std::min(known.min, range.min);
@@ -135,6 +162,7 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                     }
                     known.history.add(range.min, range.max);
                 }
+        }
     });
     Statistics statistics;
     for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -180,7 +208,7 @@ void addMissingDistributions(const Prepared& prepared, const std::vector<TensorI
             }
         }
     };
-    runInRounds(program, batches, control, observe, {});
+    runInRounds(program, batches, control, observe, {}, {});
     for (std::size_t t = 0; t < tensors.size(); ++t) {
         TensorStatistics& known = statistics.at(tensors[t]);
         if (gatherers[t])

@@ -23,7 +23,8 @@ struct StatisticsNeeds {
     std::set<int> voteBits;  ///< bit widths for which power-of-two positions are voted on
 };
 
-/// Returns the minimum, maximum and history of each tensor over all samples. If a value is NaN or infinite,
+/// Returns the minimum, maximum and history of each tensor over all samples. Shares the chunks with the group
+/// of `control`. If a value is NaN or infinite,
 /// throws Error naming the tensor and the sample.
 Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors,
                            const SampleBatches& batches, const RunControl& control);

@@ -9,10 +9,10 @@
 namespace quantloupe {
 namespace {
 
-/// The bits of a tensor, or those that a layer reads: kFloat16Bits for float16.
+/// The bits of a tensor, or the bits in which a layer reads it: kFloat16Bits for float16.
 struct Bits {
     int bits = kFloat16Bits;
-    bool chosen = false;  ///< by a precision; otherwise by the network or the layer's bits
+    bool chosen = false;  ///< set by a precision; otherwise by the bits of the network or the layer
 };
 
 class ConversionFinder {
@@ -34,7 +34,7 @@ class ConversionFinder {
         }
     }
 
-    /// By tensor and bits: the readers of each conversion.
+    /// The readers of each conversion, by tensor and bits.
     std::map<std::pair<TensorId, int>, std::vector<NodeId>> conversions;
     std::map<TensorId, int> direct;  ///< Prepared::activationBits, except of conversions
 
@@ -57,7 +57,7 @@ class ConversionFinder {
     /// Whether the unit keeps the bits of its input.
     bool follows(const Unit& unit) const { return followsInput(unit) && !chosen(unit); }
 
-    /// Returns the bits in which the unit reads its inputs; empty if it reads them as they are.
+    /// Returns the bits in which the unit reads its inputs; empty if it reads them without conversion.
     std::optional<Bits> wanted(const Unit& unit) const {
         if (unit.float16) return Bits{kFloat16Bits, true};
         if (unit.skipped || follows(unit)) return std::nullopt;
@@ -77,7 +77,7 @@ class ConversionFinder {
         if (!before || before->bits == kFloat16Bits) return std::nullopt;
         if (chosen(unit)) return wanted(unit);
         if (!unit.ifInputIs) return before;
-        // A separate Relu has a scale of its own, and its own bits unless a precision decides on its input.
+        // A separate Relu has its own scale, and its own bits unless a precision sets the bits of its input.
         if (!before->chosen) return Bits{activationBits(unit), false};
         direct[unit.output] = before->bits;
         return before;
@@ -95,7 +95,7 @@ class ConversionFinder {
         }
     }
 
-    /// Decides on a tensor that is not quantized where it is produced.
+    /// Determines the bits of a tensor that is not quantized where it is produced.
     void produceFloat(TensorId tensor) {
         std::map<int, std::vector<NodeId>> groups;
         bool anyChosen = false;
@@ -126,11 +126,13 @@ class ConversionFinder {
         }
     }
 
-    /// Returns the bits that the tensor has without precisions: those of the layer that produces it.
+    /// Returns the bits that the tensor has without precisions: those of the layer that produces it, unless
+    /// that layer only quantizes its inputs.
     int usualBits(TensorId tensor) const {
         const auto producer = m_producer.find(tensor);
-        return producer == m_producer.end() ? m_config.quantization.activation.bits
-                                            : activationBits(m_units[producer->second]);
+        return producer == m_producer.end() || !m_units[producer->second].quantizesOutput
+                   ? m_config.quantization.activation.bits
+                   : activationBits(m_units[producer->second]);
     }
 
     void convert(TensorId tensor, int bits, NodeId reader) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Conversions between neighbors of different precision.
+// Conversions between layers of different precision.
 //
 // A tensor has the activation bits of the layer that produces it. A layer that computes with other bits reads
 // it through a conversion: it is quantized a second time, with the same range and the layer's own bits, for
@@ -11,8 +11,8 @@
 //
 // A tensor that is not quantized where it is produced (a graph input, or the output of a float layer) is
 // quantized once, for all readers, if all quantized readers have the same bits. Otherwise each precision
-// quantizes it for its own readers. Layers that only move values keep the bits of their input unless they
-// have a precision.
+// quantizes it for its own readers. Layers that only move values keep the bits of their input unless a
+// precision is set for them.
 
 #include "quantize/units.h"
 
@@ -20,7 +20,7 @@ namespace quantloupe {
 
 /// Returns `prepared` with an Identity at each conversion (Prepared::conversions, activationBits), or
 /// unchanged if there is none. `units` belong to `prepared`; `resolved` comes from withPrecisionsResolved().
-/// With placement weighted_inputs, every layer has inputs of its own already. Any thread.
+/// With placement weighted_inputs, every layer already has its own inputs. Any thread.
 Prepared withConversions(Prepared prepared, const UnitList& units, const QuantizationConfig& resolved);
 
 }  // namespace quantloupe

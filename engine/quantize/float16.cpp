@@ -53,6 +53,7 @@ UnitQuantizers resolveFloat16(Plan& plan, const Unit& unit, const Statistics& st
     builder.add(std::string_view("float16")).add(std::string_view(name)).add(unit.activation.valid());
     result.inputs.assign(unit.inputs.size(), TensorQuantizer::float16());
     result.output = TensorQuantizer::float16();
+    result.constants.resize(unit.constants.size());  // none is quantized: `halves` has their values
     std::size_t overflows = 0;
     for (const TensorId constant : constantsOf(graph, unit)) {
         const Constant& before = *graph.constantOf(constant);

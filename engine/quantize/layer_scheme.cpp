@@ -95,7 +95,7 @@ StatisticsNeeds statisticsNeeds(const QuantizationConfig& config) {
             throw;
         }
     }
-    // A tensor can be converted to the bits of any other layer.
+    // A tensor can be converted to the bits of any layer.
     if (!needs.voteBits.empty() && bits.size() > 1) needs.voteBits.merge(bits);
     return needs;
 }

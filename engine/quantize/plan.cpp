@@ -78,12 +78,12 @@ class PlanResolver {
             }
     }
 
-    /// Gives the output of a conversion the range and the calibration of its input.
+    /// Gives the output of a conversion the range and the calibration settings of its input.
     void followOrigin(const Node& conversion) {
         const TensorId from = conversion.input(0), to = conversion.output();
         if (const auto settings = m_settings.find(from); settings != m_settings.end())
             m_settings[to] = settings->second;
-        // Otherwise its own range: it has the same values.
+        // Otherwise it keeps its own range, because it has the same values.
         if (const auto range = m_rangeOf.find(from); range != m_rangeOf.end()) m_rangeOf[to] = range->second;
         m_origin[to] = from;
     }

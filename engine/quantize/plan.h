@@ -25,7 +25,7 @@ struct UnitQuantizers {
     std::shared_ptr<const ConstantQuantizer> bias;    ///< null if there is none
     std::vector<std::shared_ptr<const ConstantQuantizer>> constants;  ///< for the unit's further constants
     ConstantPtr correctedBias;                                        ///< null: the bias of the graph is used
-    /// Of a unit in float16, which has no quantized constants: its constants in float16.
+    /// The constants of a unit in float16; such a unit has no quantized constants.
     std::map<TensorId, ConstantPtr> halves;
     Version version;  ///< identifies all of these
 };

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 #include "model/raise_opset.h"
 #include "quantize/channel_walk.h"
 #include "quantize/storage_types.h"
@@ -94,8 +95,7 @@ class QdqWriter {
     }
 
   private:
-    template <typename Quantizer>
-    DataType typeOf(const Quantizer& quantizer) const {
+    DataType typeOf(const ConstantQuantizer& quantizer) const {
         return m_types.typeFor(quantizer.quantMin, quantizer.quantMax);
     }
     static DataType biasType(const ConstantQuantizer& quantizer) {
@@ -251,14 +251,14 @@ class QdqWriter {
 
     void addQuantization(const TensorInfo& info, const TensorQuantizer& quantizer, TensorId before,
                          TensorId after) {
-        const DataType type = typeOf(quantizer);
+        const DataType type = StorageTypes::activationType(quantizer.quantMin, quantizer.quantMax);
         const TensorId scale = newConstant(info.name + "_scale", Constant::fromFloats({}, {quantizer.scale}));
         const TensorId zeroPoint =
             newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
         Node quantize;
         quantize.name = uniqueNode(info.name + "_QuantizeLinear");
         quantize.op = "QuantizeLinear";
-        quantize.inputs = {addClip(info.name, before, quantizer, type), scale, zeroPoint};
+        quantize.inputs = {addClip(info, before, quantizer, type), scale, zeroPoint};
         quantize.outputs = {fresh(info, "_quantized")};
         Node dequantize;
         dequantize.name = uniqueNode(info.name + "_DequantizeLinear");
@@ -271,27 +271,42 @@ class QdqWriter {
 
     /// Adds a Clip before QuantizeLinear if the range of the codes is smaller than that of their type,
     /// because QuantizeLinear saturates only at the ends of the type. Returns the tensor to quantize.
-    TensorId addClip(const std::string& name, TensorId before, const TensorQuantizer& quantizer,
+    TensorId addClip(const TensorInfo& info, TensorId before, const TensorQuantizer& quantizer,
                      DataType type) {
         const int codes = quantizer.quantMax - quantizer.quantMin + 1;
-        if (codes == codesOf(type)) return before;
+        if (codes == codesOf(type) || onlyCopied(info, quantizer)) return before;
         const FakeQuant range = quantizer.fakeQuant();
         Node clip;
-        clip.name = uniqueNode(name + "_Clip");
+        clip.name = uniqueNode(info.name + "_Clip");
         clip.op = "Clip";
         if (m_builder.facts().opsets[""] >= 11) {
             clip.inputs = {
-                before, newConstant(name + "_clip_min", Constant::fromFloats({}, {range.low * range.scale})),
-                newConstant(name + "_clip_max", Constant::fromFloats({}, {range.high * range.scale}))};
+                before,
+                newConstant(info.name + "_clip_min", Constant::fromFloats({}, {range.low * range.scale})),
+                newConstant(info.name + "_clip_max", Constant::fromFloats({}, {range.high * range.scale}))};
         } else {
             clip.inputs = {before};
             clip.attributes.set("min", range.low * range.scale);
             clip.attributes.set("max", range.high * range.scale);
         }
-        clip.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_clipped"))};
+        clip.outputs = {m_builder.tensor(m_builder.unusedTensorName(info.name + "_clipped"))};
         const TensorId clipped = clip.outputs[0];
         m_builder.addNode(std::move(clip));
         return clipped;
+    }
+
+    /// Whether the values of a tensor were quantized by the same quantizer before. A Clip is not needed then,
+    /// and ONNX Runtime 1.32 refuses a model in which one follows a MaxPool of int8 values in opset 21.
+    bool onlyCopied(const TensorInfo& info, const TensorQuantizer& quantizer) const {
+        if (!info.producer.valid()) return false;
+        const Node& node = m_graph.node(info.producer);
+        const OperatorTraits& traits = traitsOf(node);
+        if (!traits.copiesValues) return false;
+        const std::size_t inputs = traits.everyInput ? node.inputs.size() : 1;
+        return std::all_of(node.inputs.begin(), node.inputs.begin() + inputs, [&](TensorId input) {
+            const auto found = m_plan.tensors.find(input);
+            return found != m_plan.tensors.end() && found->second == quantizer;
+        });
     }
 
     const Plan& m_plan;

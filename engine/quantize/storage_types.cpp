@@ -27,6 +27,10 @@ bool canRaise(const Graph& graph, std::int64_t opset) {
 DataType StorageTypes::typeFor(int quantMin, int quantMax) const {
     if (fourBits && quantMin >= 0 && quantMax <= 15) return DataType::UInt4;
     if (fourBits && quantMin >= -8 && quantMax <= 7) return DataType::Int4;
+    return activationType(quantMin, quantMax);
+}
+
+DataType StorageTypes::activationType(int quantMin, int quantMax) {
     if (quantMin >= 0)
         return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
     if (quantMin >= -128 && quantMax <= 127) return DataType::Int8;
@@ -38,10 +42,12 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
     StorageTypes types;
     types.fourBits = fourBits;
     bool uses4 = false, uses16 = false, perChannel = false;
-    const auto look = [&](const auto& quantizer) {
-        const DataType type = types.typeFor(quantizer.quantMin, quantizer.quantMax);
+    const auto use = [&](DataType type) {
         uses4 = uses4 || type == DataType::Int4 || type == DataType::UInt4;
         uses16 = uses16 || type == DataType::Int16 || type == DataType::UInt16;
+    };
+    const auto look = [&](const ConstantQuantizer& quantizer) {
+        use(types.typeFor(quantizer.quantMin, quantizer.quantMax));
     };
     for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
         const Unit& unit = plan.units.units[u];
@@ -55,7 +61,7 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
             if (own.constants[i] && unit.constants[i].role != ConstantRole::NormBias) look(*own.constants[i]);
     }
     for (const auto& [tensor, quantizer] : plan.tensors)
-        if (!quantizer.half) look(quantizer);
+        if (!quantizer.half) use(StorageTypes::activationType(quantizer.quantMin, quantizer.quantMax));
     if (uses4 && !uses16 && graph.opset() < kOpsetOtherBits && !canRaise(graph, kOpsetOtherBits))
         types.fourBits = uses4 = false;
 

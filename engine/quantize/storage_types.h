@@ -8,13 +8,16 @@
 namespace quantloupe {
 
 struct StorageTypes {
-    /// Codes of up to 4 bits are stored as int4 or uint4; otherwise as int8 or uint8.
+    /// Constants of up to 4 bits are stored as int4 or uint4; otherwise as int8 or uint8.
     bool fourBits = false;
     std::int64_t opset = 0;  ///< opset of the exported model: the source's, or the lowest one that suffices
     std::string reason;      ///< the feature that needs a higher opset ("per channel")
 
-    /// Returns the smallest type that can represent these codes.
+    /// Returns the smallest type that can represent these codes of a constant.
     DataType typeFor(int quantMin, int quantMax) const;
+    /// Returns the type for codes of an activation. At least 8 bits: ONNX Runtime's kernels for integers
+    /// (QLinearConv, MaxPool) do not take int4, and its optimizer builds models that it cannot load.
+    static DataType activationType(int quantMin, int quantMax);
 };
 
 /// Returns the types for a plan. `fourBits` asks for int4 and uint4; if the model's opset cannot be raised

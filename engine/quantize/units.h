@@ -65,7 +65,8 @@ struct UnitList {
     std::vector<std::string> reasons;                ///< why it belongs to none
 };
 
-/// Whether the unit is quantized only if its input is, and then normally has the bits of its input.
+/// Returns whether the unit is quantized only if its input is quantized; it then normally has the bits of its
+/// input.
 bool followsInput(const Unit& unit);
 
 /// Finds the units and decides which are quantized. An activation is fused unless it is skipped separately.

@@ -52,8 +52,8 @@ struct LayerResult {
     std::string reason;        ///< why the layer is in this state; mostly empty for quantized layers
     std::string host;          ///< Folded, Fused: the layer that it was folded or fused into
     bool quantizable = false;  ///< Quantized or Skipped
-    /// What the layer computes with: float32 unless it is quantized or in float16; that of the host if it was
-    /// folded or fused.
+    /// The precision that the layer computes with: float32 unless it is quantized or in float16; the
+    /// precision of the host if the layer was folded or fused.
     Precision precision = {};
     // If the layer is skipped, weight and local are measured as if it were quantized.
     std::optional<TensorDifference> weight;      ///< only the weight quantized; needs no data
@@ -89,15 +89,15 @@ struct Accuracy {
     /// Detection with labels: COCO's mean average precision over IoU 0.50 to 0.95, and at 0.50
     /// (analysis/coco_metrics.h).
     std::optional<double> map = {}, map50 = {};
-    /// Segmentation with labels: mean intersection over union and the share of right pixels
+    /// Segmentation with labels: mean intersection over union and the fraction of correct pixels
     /// (analysis/segmentation_metrics.h).
     std::optional<double> miou = {}, pixelAccuracy = {};
-    /// The user's metric (Session::setMetric), which then takes the place of top-1; empty: none is set.
+    /// The user's metric (Session::setMetric), which then replaces top-1; empty: none is set.
     std::optional<double> userMetric = {};
     bool lowerIsBetter = false;  ///< of userMetric
 };
 
-/// The rate by which configurations are compared.
+/// The rate that is used to compare configurations.
 struct TaskRate {
     const char* name;   ///< "map", "miou", "top1"; without labels "agreement"
     const char* title;  ///< "mAP", "mIoU", "top-1", "agreement"
@@ -173,8 +173,8 @@ struct Evaluation {
     /// model's class).
     std::shared_ptr<const std::vector<std::int32_t>> classes, rightClasses;
     std::shared_ptr<const std::vector<std::int32_t>> floatClasses;  ///< predicted by the float model
-    /// If the data has labels for detection or segmentation: of the float and the quantized network, in the
-    /// session's order of work.
+    /// Scores of the float and the quantized network if the data has labels for detection or segmentation, in
+    /// the session's order of work.
     std::shared_ptr<const TaskScores> floatScores, scores;
     std::shared_ptr<const std::vector<std::string>> classNames;  ///< by class index; may be null
     /// Effect of this edit as it was predicted from the sensitivities, on the task's metric or, if only that

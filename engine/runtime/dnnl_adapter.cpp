@@ -49,12 +49,18 @@ class MaxPool final : public Kernel {
         m_output = {output.dims, memory::data_type::f32, tag};
         Dims dilations = window.dilations;  // oneDNN uses gaps: dilation - 1
         for (auto& dilation : dilations) --dilation;
+        dnnl::primitive_attr attributes;
+        attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+#if DNNL_VERSION_MAJOR >= 3
+        const dnnl::pooling_forward::primitive_desc primitive(
+            engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, m_input, m_output,
+            window.strides, window.kernel, dilations, window.padBegin, window.padEnd, attributes);
+#else
         const dnnl::pooling_v2_forward::desc descriptor(
             dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, m_input, m_output,
             window.strides, window.kernel, dilations, window.padBegin, window.padEnd);
-        dnnl::primitive_attr attributes;
-        attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
         const dnnl::pooling_v2_forward::primitive_desc primitive(descriptor, attributes, engine());
+#endif
         requireMemory(kForGeneratedCode);
         m_primitive = dnnl::primitive(primitive);
         m_scratch = primitive.scratchpad_desc();
@@ -80,8 +86,10 @@ DnnlCap dnnlCap() {
         case dnnl::cpu_isa::avx:
             return {false, false, false, false};
         case dnnl::cpu_isa::avx2:
+#if DNNL_VERSION_MAJOR < 3
         case dnnl::cpu_isa::avx512_mic:
         case dnnl::cpu_isa::avx512_mic_4ops:
+#endif
             return {true, false, false, false};
         case dnnl::cpu_isa::avx2_vnni:
             return {true, false, true, false};
@@ -91,9 +99,14 @@ DnnlCap dnnlCap() {
         case dnnl::cpu_isa::avx512_core_bf16:
             return {true, true, true, false};
         case dnnl::cpu_isa::avx512_core_amx:
+#if DNNL_VERSION_MAJOR >= 3
+        case dnnl::cpu_isa::avx512_core_amx_fp16:
+        case dnnl::cpu_isa::isa_default:
+#else
         case dnnl::cpu_isa::all:
+#endif
             return {};
-        default:  // a newer instruction set, which may lie below AMX
+        default:  // a newer instruction set, which may not include AMX
             return {true, true, true, false};
     }
 }

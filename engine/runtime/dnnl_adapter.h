@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Wraps oneDNN (v2 API) in a few functions; no other file includes its headers.
+// Wraps oneDNN (API of version 2 or 3) in a few functions; no other file includes its headers.
 //
 // Primitives are created for a single thread: workers share them, and every worker provides its own
 // scratchpad. The caller of a kernel must have limited OpenMP to one thread (runtime/workers.h); otherwise

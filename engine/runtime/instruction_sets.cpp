@@ -37,6 +37,7 @@ InstructionSets detect() {
     sets.avxVnni = sets.avx2 && cap.vnni && __builtin_cpu_supports("avxvnni");
     sets.avx512Vnni = sets.avx512 && cap.vnni && __builtin_cpu_supports("avx512vnni") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    sets.avx512Vbmi = sets.avx512Vnni && __builtin_cpu_supports("avx512vbmi");
     sets.amx = sets.avx512Vnni && cap.amx && amxGranted();
 #endif
     return sets;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The vector instructions that our own kernels use: those of this processor that oneDNN may use, too.
-// Lowering oneDNN's limit (ONEDNN_MAX_CPU_ISA) therefore runs the kernels for older processors on a newer
-// one. The results are the same on all of them.
+// The vector instructions that Quantloupe's own kernels use: the processor must support them, and oneDNN must
+// be allowed to use them. Lowering oneDNN's limit (ONEDNN_MAX_CPU_ISA) therefore runs the kernels for older
+// processors on a newer processor. The results are the same on all of them.
 
 namespace quantloupe {
 
@@ -11,6 +11,7 @@ struct InstructionSets {
     bool avx512 = false;  ///< F
     bool avxVnni = false;
     bool avx512Vnni = false;  ///< with BW and VL
+    bool avx512Vbmi = false;  ///< with avx512Vnni: permutations of bytes
     bool amx = false;         ///< tiles of 8-bit integers; with avx512Vnni
 };
 

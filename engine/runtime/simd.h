@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For loops that are compiled for several instruction sets, the best of which is selected at startup.
+// Marks functions that are compiled for several instruction sets; the best one is selected at startup.
 // (Sanitizers do not support the resolver functions that this generates.)
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \

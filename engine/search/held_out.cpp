@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search on a part of the samples, and its result on the others.
+// A search on a part of the samples, whose result is evaluated on the others.
 #include "search/tune.h"
 #include "search/tune_numbers.h"
 #include "session/studies/leave_one_out.h"
@@ -17,11 +17,16 @@ TuneResult tuneOnPart(Session& session, const QuantizationConfig& config, const 
         session.setData(split.search, split.calibration);
         TuneResult result = tune(session, config, options, cancel);
         session.setData(split.heldOut, split.calibration);
-        // Without the cancel token: a search that was stopped is also measured.
-        const EvaluationPtr evaluation =
-            session.evaluate(result.curve[result.chosen].config, Depth::Accuracy);
-        result.heldOut = {evaluation->samples, taskMetric(*evaluation->quantized),
-                          dropOf(*evaluation->floating, *evaluation->quantized), dropIntervalOf(*evaluation)};
+        try {
+            const EvaluationPtr evaluation =
+                session.evaluate(result.curve[result.chosen].config, Depth::Accuracy, {}, cancel);
+            result.heldOut = {evaluation->samples, taskMetric(*evaluation->quantized),
+                              dropOf(*evaluation->floating, *evaluation->quantized),
+                              dropIntervalOf(*evaluation)};
+        } catch (const Cancelled&) {
+            result.notices.emplace_back(
+                "the result was not evaluated on held-out samples: you stopped the search");
+        }
         restore();
         return result;
     } catch (...) {

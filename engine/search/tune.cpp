@@ -5,9 +5,11 @@
 
 #include "base/error.h"
 #include "model/quantized_model.h"
+#include "search/tune_numbers.h"
 #include "search/tune_run.h"
 #include "search/tune_transforms.h"
 #include "session/studies/skip_groups.h"
+#include "session/studies/task_predictions.h"
 
 namespace quantloupe {
 namespace {
@@ -30,6 +32,7 @@ TuneRun::TuneRun(Session& session, const QuantizationConfig& config, const TuneO
 }
 
 TuneResult TuneRun::run() {
+    requireTaskMetric(m_session);
     m_measured.start(m_config, {});
     try {
         search();
@@ -37,14 +40,29 @@ TuneResult TuneRun::run() {
         m_end = limit.end;
     } catch (const Cancelled&) {
         m_end = TuneEnd::Cancelled;
+    } catch (const Error& error) {
+        m_measured.save();
+        if (m_session.group() != nullptr) throw;  // The other processes wait for this one.
+        m_end = TuneEnd::Failed;
+        m_failure = error.what();
+    } catch (...) {
+        m_measured.save();  // for the next search
+        throw;
     }
     m_measured.save();
-    return completed(m_measured.result());
+    TuneResult result = completed(m_measured.result());
+    if (result.curve.back().drop >= kWorstDrop)
+        failInput(
+            "the search found no choice whose outputs can be compared with those of the float network: the "
+            "outputs contain NaN or infinite values");
+    return result;
 }
 
 TuneResult TuneRun::completed(TuneResult result) const {
     result.ended = m_end;
     result.steps = m_steps;
+    if (!m_failure.empty())
+        result.notices.push_back("the search ended early, because an evaluation failed: " + m_failure);
     if (m_rulesFixed)
         result.notices.emplace_back(
             "threshold rules were replaced with the layers that they cover, so that the result stays valid");
@@ -57,7 +75,7 @@ void TuneRun::tell(TuneStage stage, std::size_t done, std::size_t total) const {
 
 void TuneRun::search() {
     m_here = m_measured.measure(m_measured.cheapest());
-    if (m_options.transforms && !withinDrop(m_here.drop, m_options.maxDrop)) {
+    if (m_options.transforms && (m_options.budget || !withinDrop(m_here.drop, m_options.maxDrop))) {
         tell(TuneStage::Transforms);
         const TunedTransforms better = withHelpfulTransforms(m_session, m_config, m_cancel);
         if (!better.text.empty()) m_measured.start(better.config, better.text);
@@ -71,8 +89,10 @@ void TuneRun::search() {
 void TuneRun::searchForTarget() {
     const std::size_t count = m_measured.candidates().size();
     const double least = m_measured.measureMostPrecise().drop;
-    // If the target cannot be reached, get as close as possible.
-    m_goal = std::max(m_options.maxDrop, least);
+    // If the target cannot be reached, get as close as possible. If the most precise choice overflows, it
+    // does not tell how close that is.
+    const bool overflows = least >= kWorstDrop;
+    m_goal = overflows ? m_options.maxDrop : std::max(m_options.maxDrop, least);
     rankAlone();
     const TuneChoice shortcut = shortestPrefix();
     std::vector<TuneChoice> found = forward();
@@ -80,7 +100,7 @@ void TuneRun::searchForTarget() {
     for (TuneChoice& one : found) lower(one);
     TuneChoice best =
         *std::ranges::min_element(found, {}, [&](const TuneChoice& one) { return m_measured.weightOf(one); });
-    if (!withinDrop(least, m_options.maxDrop)) return;
+    if (!withinDrop(overflows ? m_measured.measure(best).drop : least, m_options.maxDrop)) return;
     if (count > kFew) {
         exchange(best);
     } else {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Searches for the precision of each layer: the cheapest choice that keeps the drop of the task's metric
-// within a target, or the choice with the smallest drop within a cost budget. By default a layer stays as
-// the configuration has it or goes to float; with TuneOptions::precisions, these and float are available.
+// within a target, or the choice with the smallest drop within a cost budget. By default, a layer keeps its
+// configured precision or is moved to float; with TuneOptions::precisions, it gets one of these precisions or
+// float.
 //
 // The drop is that of top-1, mAP or mIoU with labels, and of the agreement with the float network without
 // labels. If the outputs are not classes and there are no labels, it is their relative error (10^(-SQNR/20)),
@@ -20,15 +21,15 @@
 // - (3) Layers get cheaper precisions again where possible, the most expensive first.
 // - (4) Expensive precisions are exchanged for up to four moves that together cost less.
 // - (5) In networks of up to 24 layers the search also starts from the most precise network and lowers layers
-//   while the target is met, those with the most cost and the least gain first. The cheaper result wins.
-// - (6) All beginnings of four rankings (by local sensitivity and by gain, both also per cost) that cost less
+//   while the target is met, layers with the most cost and the least gain first. The cheaper result is used.
+// - (6) All prefixes of four rankings (by local sensitivity and by gain, both also per cost) that cost less
 //   than the result are evaluated, so that none of them is better than the result.
 // With a budget, moves are made as long as they fit, from both ends and from the rankings; then single
 // options are replaced. A test compares the results with the best of all choices on small networks.
 //
-// Weaknesses: the result is a local optimum without proof. A choice made on these samples does slightly
-// better on them than on others, which the interval does not take into account; tuneOnPart() measures it on
-// others.
+// Weaknesses: the result is a local optimum, without a proof that it is the best. The chosen configuration is
+// slightly better on the samples of the search than on others, which the interval does not take into account;
+// tuneOnPart() evaluates it on other samples.
 
 #include <filesystem>
 #include <functional>
@@ -41,7 +42,8 @@
 
 namespace quantloupe {
 
-/// The costs in float count only what the search keeps in float; the others are those of the whole network.
+/// Costs in float only count the layers that the search keeps in float; the other costs are for the whole
+/// network.
 using TuneCost = CostKind;
 
 enum class TuneEnd {
@@ -49,6 +51,7 @@ enum class TuneEnd {
     Steps,     ///< TuneOptions::maxSteps
     Seconds,   ///< TuneOptions::maxSeconds
     Cancelled,
+    Failed,  ///< an evaluation after the first one failed; TuneResult::notices says why
 };
 
 struct FloatShare {
@@ -110,7 +113,7 @@ struct TuneResult {
     /// Whether the whole interval of `chosen` lies on the same side of the target. False without an interval.
     bool certain = false;
     TuneEnd ended = TuneEnd::Finished;
-    std::vector<std::string> locked;  ///< quantized layers that the configuration sets to always be quantized
+    std::vector<std::string> locked;  ///< quantized layers whose precision the configuration fixes
     std::size_t steps = 0, evaluations = 0, samples = 0;
     std::size_t reused = 0;  ///< measurements of earlier searches
     double seconds = 0;
@@ -128,6 +131,8 @@ struct TuneOptions {
     std::shared_ptr<const LatencyTable> latency;  ///< needed for milliseconds
     /// File of measurements of earlier searches, which is updated; empty: none.
     std::filesystem::path measurements;
+    bool reuse = true;         ///< false: measures again what the file already contains
+    std::string program;       ///< its version: measurements of another one are not reused
     std::size_t maxSteps = 0;  ///< limit of steps that make moves; 0: no limit
     double maxSeconds = 0;     ///< checked between evaluations; 0: no limit
     bool transforms = false;   ///< first try equalization and bias correction, and keep significant gains
@@ -138,17 +143,22 @@ struct TuneOptions {
 };
 
 /// Runs the search. Deterministic except for maxSeconds. If it is cancelled or runs out of time, returns the
-/// best result so far; throws Cancelled only if there is none. Throws Error without real data or if the
-/// network cannot be evaluated.
+/// best result so far; throws Cancelled only if there is none. Throws Error without real data, if the network
+/// cannot be evaluated, or if no choice has outputs that can be compared. If a later evaluation fails,
+/// returns the best result so far, too.
 TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options,
                 const CancelToken& cancel = {});
 
 /// With at least `enough` evaluation samples, searches on two thirds of them and evaluates the chosen point
-/// on the others (TuneResult::heldOut); otherwise like tune(). Forgets every cached result of the session.
+/// on the others (TuneResult::heldOut; empty with a notice if cancelled before); otherwise like tune().
+/// Forgets every cached result of the session.
 TuneResult tuneOnPart(Session& session, const QuantizationConfig& config, const TuneOptions& options,
                       const CancelToken& cancel = {}, std::size_t enough = 1000);
 
-std::string_view tuneEndName(TuneEnd end);  ///< "finished", "steps", "seconds", "cancelled"
+/// Sets `chosen`, `reached` and `certain` from the curve, the target and the budget.
+void choosePoint(TuneResult& result);
+
+std::string_view tuneEndName(TuneEnd end);  ///< "finished", "steps", "seconds", "cancelled", "failed"
 std::string describe(TuneStage stage);      ///< "each layer alone", "removing layers"
 /// Returns a summary of the result: "reached: 0.80 points below float with 3 layers in float; target: at most
 /// 1 point (95 % interval -0.31 to 1.95 points; may differ on other samples)".

@@ -80,7 +80,8 @@ TuneChoice TuneRun::loweredToBudget() {
     return choice;
 }
 
-/// Takes away one option after another, fills the room with others, and keeps what is better.
+/// Lowers one option after another, uses the freed budget for others, and keeps changes that improve the
+/// result.
 void TuneRun::improveWithinBudget(TuneChoice& choice) {
     const std::vector<std::size_t> order = heaviestFirst(choice);
     for (std::size_t i = 0; i < std::min(kSwapped, order.size()); ++i) {

@@ -14,15 +14,26 @@ namespace {
 
 constexpr double kWeightOfNumber = 0.05;  // see TuneOption::weight
 
+/// Half precision has 11 significant bits, so close to the largest values its steps are those of a signed
+/// integer of 12 bits.
+constexpr int kIntegerBitsOfFloat16 = 12;
+
 bool atLeastAsPrecise(const Precision& a, const Precision& b) {
-    return weightBits(a) >= weightBits(b) && activationBits(a) >= activationBits(b) &&
-           (!a.isInteger() || b.isInteger());
+    if (a.isInteger() && !b.isInteger()) return false;
+    const bool half = a == Precision::float16() && b.isInteger();
+    return (half ? kIntegerBitsOfFloat16 : weightBits(a)) >= weightBits(b) &&
+           (half ? kIntegerBitsOfFloat16 : activationBits(a)) >= activationBits(b);
 }
 
-int bitsOf(const Precision& precision) { return weightBits(precision) + activationBits(precision); }
+/// A larger tuple is more precise. Activations count first among precisions with as many bits, because their
+/// range is less well known than that of weights; integers before float16, see atLeastAsPrecise().
+std::tuple<int, int, bool> precisionRank(const Precision& precision) {
+    return {weightBits(precision) + activationBits(precision), activationBits(precision),
+            precision.isInteger()};
+}
 
 /// Returns the precisions to choose from, the configured one first if it is allowed. For layers without
-/// weights, precisions with the same activations are the same.
+/// weights, precisions with the same activation bits are equivalent.
 std::vector<TuneOption> precisionsOf(const Precision& configured, bool weights, const TuneOptions& options) {
     std::vector<TuneOption> list;
     const auto same = [&](const Precision& a, const Precision& b) {
@@ -34,23 +45,27 @@ std::vector<TuneOption> precisionsOf(const Precision& configured, bool weights, 
     };
     const auto allowed = [&](const Precision& listed) { return same(listed, configured); };
     if (options.precisions.empty() || std::ranges::any_of(options.precisions, allowed)) add(configured);
-    for (const Precision& precision : options.precisions) add(precision);
+    // In an order of their own, so that the result does not depend on that of the list.
+    std::vector<Precision> ranked = options.precisions;
+    std::ranges::sort(ranked, {}, precisionRank);
+    for (const Precision& precision : ranked) add(precision);
     if (options.allowFloat) add(Precision::float32());
     return list;
 }
 
-/// Whether `b` is useless because of `a`. At the same cost, float does not replace integers, because it is
-/// not free: values are converted around the layer.
+/// Returns whether `a` makes `b` useless. At the same cost, float does not replace integers, because it is
+/// not free: values have to be converted before and after the layer.
 bool dominates(const TuneOption& a, const TuneOption& b) {
     const bool cheaper =
         a.cost < b.cost || (a.cost == b.cost && a.precision.isInteger() == b.precision.isInteger());
     return cheaper && atLeastAsPrecise(a.precision, b.precision);
 }
 
-/// Sorts by cost and removes options that are neither cheaper nor more precise than another.
+/// Sorts the options by cost and removes those that are neither cheaper nor more precise than another one.
 void keepUseful(std::vector<TuneOption>& options) {
     std::ranges::stable_sort(options, {}, [](const TuneOption& option) {
-        return std::tuple(option.cost, !option.precision.isInteger(), -bitsOf(option.precision));
+        const auto [bits, activations, integer] = precisionRank(option.precision);
+        return std::tuple(option.cost, !integer, -bits, -activations);
     });
     std::vector<TuneOption> kept;
     for (const TuneOption& option : options)
@@ -85,7 +100,9 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
     for (const LayerWork& layer : costs.work()) found.precisions.push_back(layer.precision);
     const auto locked = [&](const std::string& name) {
         const auto settings = config.layers.find(name);
-        return settings != config.layers.end() && settings->second.quantize == true;
+        if (settings == config.layers.end()) return false;
+        const auto& precision = settings->second.precision;
+        return settings->second.quantize == true || (precision && precision->isInteger());
     };
     double ofCandidates = 0;
     for (const SkipGroup& group : skipGroups(session, config, cancel)) {
@@ -109,7 +126,7 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
             ofCandidates += costs.of(node.index(), found.precisions[node.index()]);
         keepUseful(candidate.options);
         const auto best = std::ranges::max_element(
-            candidate.options, {}, [](const TuneOption& option) { return bitsOf(option.precision); });
+            candidate.options, {}, [](const TuneOption& option) { return precisionRank(option.precision); });
         candidate.best = static_cast<std::uint16_t>(best - candidate.options.begin());
         if (!candidate.options.empty()) found.list.push_back(std::move(candidate));
     }

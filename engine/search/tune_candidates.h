@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The layers whose precision a search chooses, and what each choice costs. Internal to engine/search.
+// The layers whose precision a search chooses, and the cost of each choice. Internal to engine/search.
 
 #include "search/tune.h"
 
@@ -8,10 +8,10 @@ namespace quantloupe {
 
 struct TuneOption {
     Precision precision;
-    bool asConfigured = false;  ///< leaves the layer as the configuration has it
+    bool asConfigured = false;  ///< keeps the precision of the configuration
     double cost = 0;            ///< of the candidate's layers, in the unit of TuneOptions::cost
-    /// Share of the cost that the search can add in total. A twentieth of it is by number of layers because
-    /// a change of precision is not free either: values are converted around the layer.
+    /// Fraction of the total cost that the search can add. A twentieth of it depends on the number of layers,
+    /// because changing the precision is not free: values have to be converted before and after the layer.
     double weight = 0;
 };
 
@@ -24,13 +24,13 @@ struct TuneCandidate {
     std::uint16_t best = 0;           ///< the option with the most bits
 };
 
-/// An option for each candidate.
+/// The index of the chosen option for each candidate.
 using TuneChoice = std::vector<std::uint16_t>;
 
 struct TuneCandidates {
     std::vector<TuneCandidate> list;
     FloatShare quantized;               ///< layers that the configuration quantizes
-    std::vector<std::string> locked;    ///< quantized layers that are set to always be quantized
+    std::vector<std::string> locked;    ///< quantized layers whose precision the configuration fixes
     std::vector<Precision> precisions;  ///< of every node in the configuration
     double fixedCost = 0;               ///< of all other layers; 0 if only layers in float cost something
     double startCost = 0;               ///< of the configuration

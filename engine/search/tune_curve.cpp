@@ -10,6 +10,26 @@
 
 namespace quantloupe {
 
+void choosePoint(TuneResult& result) {
+    const auto& curve = result.curve;
+    const auto within = [&](const TunePoint& point) { return withinDrop(point.drop, result.maxDrop); };
+    if (const auto& budget = result.budget) {
+        const auto over =
+            std::ranges::find_if(curve, [&](const TunePoint& point) { return point.amount > *budget; });
+        result.chosen = over == curve.begin() ? 0 : static_cast<std::size_t>(over - curve.begin()) - 1;
+        result.reached = over != curve.begin() && within(curve[result.chosen]);
+    } else {
+        const auto reaching = std::ranges::find_if(curve, within);
+        result.reached = reaching != curve.end();
+        result.chosen =
+            result.reached ? static_cast<std::size_t>(reaching - curve.begin()) : curve.size() - 1;
+    }
+    result.certain = false;
+    if (const auto& interval = curve[result.chosen].dropInterval; interval && std::isfinite(result.maxDrop))
+        result.certain = result.reached ? withinDrop(interval->high, result.maxDrop)
+                                        : !withinDrop(interval->low, result.maxDrop);
+}
+
 std::vector<const TuneMeasurements::Record*> TuneMeasurements::front() const {
     std::vector<const Record*> order;
     for (const Record& record : m_records) order.push_back(&record);
@@ -71,22 +91,7 @@ TuneResult TuneMeasurements::result() const {
     result.seconds = seconds();
     result.notices = m_notices;
     for (const Record* record : front()) result.curve.push_back(pointOf(*record));
-    const auto& curve = result.curve;
-    const auto within = [&](const TunePoint& point) { return withinDrop(point.drop, m_options.maxDrop); };
-    if (const auto& budget = m_options.budget) {
-        const auto over =
-            std::ranges::find_if(curve, [&](const TunePoint& point) { return point.amount > *budget; });
-        result.chosen = over == curve.begin() ? 0 : static_cast<std::size_t>(over - curve.begin()) - 1;
-        result.reached = over != curve.begin() && within(curve[result.chosen]);
-    } else {
-        const auto reaching = std::ranges::find_if(curve, within);
-        result.reached = reaching != curve.end();
-        result.chosen =
-            result.reached ? static_cast<std::size_t>(reaching - curve.begin()) : curve.size() - 1;
-    }
-    if (const auto& interval = curve[result.chosen].dropInterval; interval && std::isfinite(result.maxDrop))
-        result.certain = result.reached ? withinDrop(interval->high, m_options.maxDrop)
-                                        : !withinDrop(interval->low, m_options.maxDrop);
+    choosePoint(result);
     return result;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/process_group.h"
 #include "search/tune_numbers.h"
 #include "session/studies/leave_one_out.h"
 
@@ -32,9 +33,9 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     const QuantizationConfig lowest = configOf(m_starts.size() - 1, choice);
     if (lowest == config) {
         recordAndStore(choice, *m_base);
-    } else if (const TuneMeasurement* known = stored(choice, false)) {
+    } else if (const auto known = stored(choice, false)) {
         record(choice, *known);
-    } else {  // whatever the limits, so that there is a result
+    } else {  // regardless of the limits, so that there is a result
         ++m_evaluations;
         recordAndStore(choice, *m_session.evaluateForSearch(lowest, Depth::Accuracy, m_cancel));
     }
@@ -57,7 +58,11 @@ QuantizationConfig TuneMeasurements::configOf(std::size_t start, const TuneChoic
 
 void TuneMeasurements::checkLimits() const {
     m_cancel.check();
-    if (m_options.maxSeconds > 0 && seconds() >= m_options.maxSeconds) throw TuneLimit{TuneEnd::Seconds};
+    if (m_options.maxSeconds <= 0) return;
+    bool over = seconds() >= m_options.maxSeconds;
+    if (ProcessGroup* group = m_session.group())  // the clocks of the processes differ
+        over = !group->fromFirst("time limit", [&] { return std::string(over ? "over" : ""); }).empty();
+    if (over) throw TuneLimit{TuneEnd::Seconds};
 }
 
 TuneMeasurement TuneMeasurements::measurementOf(const Evaluation& evaluation) const {
@@ -84,8 +89,9 @@ TuneNumbers TuneMeasurements::recordAndStore(const TuneChoice& choice, const Eva
     return record(choice, measured);
 }
 
-const TuneMeasurement* TuneMeasurements::stored(const TuneChoice& choice, bool rough) {
-    return m_store.enabled() ? m_store.find(configOf(m_starts.size() - 1, choice), rough) : nullptr;
+std::optional<TuneMeasurement> TuneMeasurements::stored(const TuneChoice& choice, bool rough) {
+    if (!m_store.enabled()) return std::nullopt;
+    return m_store.find(configOf(m_starts.size() - 1, choice), rough);
 }
 
 EvaluationPtr TuneMeasurements::tried(const TuneChoice& choice, Depth depth) {
@@ -96,7 +102,7 @@ EvaluationPtr TuneMeasurements::tried(const TuneChoice& choice, Depth depth) {
 
 TuneNumbers TuneMeasurements::measure(const TuneChoice& choice) {
     if (const auto known = m_known.find(choice); known != m_known.end()) return known->second;
-    if (const TuneMeasurement* known = stored(choice, false)) return record(choice, *known);
+    if (const auto known = stored(choice, false)) return record(choice, *known);
     const EvaluationPtr evaluation = tried(choice, Depth::Accuracy);
     return m_exact ? recordAndStore(choice, *evaluation) : measurementOf(*evaluation).numbers;
 }
@@ -104,7 +110,7 @@ TuneNumbers TuneMeasurements::measure(const TuneChoice& choice) {
 TuneNumbers TuneMeasurements::measureMostPrecise() {
     const TuneChoice choice = mostPrecise();
     if (const auto known = m_known.find(choice); known != m_known.end()) return known->second;
-    if (const TuneMeasurement* known = stored(choice, false)) return known->numbers;
+    if (const auto known = stored(choice, false)) return known->numbers;
     const TuneMeasurement measured = measurementOf(*tried(choice, Depth::Accuracy));
     if (m_exact) m_store.add(configOf(m_starts.size() - 1, choice), false, measured);
     return measured.numbers;
@@ -112,7 +118,7 @@ TuneNumbers TuneMeasurements::measureMostPrecise() {
 
 TuneNumbers TuneMeasurements::measureRoughly(const TuneChoice& choice) {
     if (const auto known = m_roughly.find(choice); known != m_roughly.end()) return known->second;
-    if (const TuneMeasurement* known = stored(choice, true))
+    if (const auto known = stored(choice, true))
         return m_roughly.emplace(choice, known->numbers).first->second;
     const TuneMeasurement measured = measurementOf(*tried(choice, Depth::Rough));
     if (m_exact) m_store.add(configOf(m_starts.size() - 1, choice), true, measured);
@@ -123,7 +129,7 @@ TuneNumbers TuneMeasurements::measureAndKeep(const TuneChoice& choice) {
     const auto known = m_known.find(choice);
     // start() has already kept these activations.
     if (known != m_known.end() && choice == cheapest()) return known->second;
-    if (const TuneMeasurement* saved = stored(choice, false))
+    if (const auto saved = stored(choice, false))
         return known != m_known.end() ? known->second : record(choice, *saved);
     checkLimits();
     ++m_evaluations;

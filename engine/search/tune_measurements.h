@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Evaluations of a search, each choice of precisions only once, and the limits that end it. Internal to
+// Evaluations of a search (each choice of precisions only once), and the limits that end it. Internal to
 // engine/search.
 
 #include <map>
@@ -69,7 +69,7 @@ class TuneMeasurements {
         double cost = 0;
     };
     QuantizationConfig configOf(std::size_t start, const TuneChoice& choice) const;
-    const TuneMeasurement* stored(const TuneChoice& choice, bool rough);
+    std::optional<TuneMeasurement> stored(const TuneChoice& choice, bool rough);
     EvaluationPtr tried(const TuneChoice& choice, Depth depth);
     TuneMeasurement measurementOf(const Evaluation& evaluation) const;
     TuneNumbers record(const TuneChoice& choice, const TuneMeasurement& measured);

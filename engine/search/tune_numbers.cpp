@@ -46,11 +46,12 @@ std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std
 }  // namespace
 
 double dropOf(const Accuracy& floating, const Accuracy& quantized) {
-    if (quantized.userMetric) return metricGain(quantized, floating);
+    const auto finite = [](double drop) { return std::isfinite(drop) ? drop : kWorstDrop; };
+    if (quantized.userMetric) return finite(metricGain(quantized, floating));
     if (const auto drop = rateDrop(floating, quantized)) return *drop;
-    if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb))
+    if (!quantized.sqnrDb)
         failInput("the network's outputs cannot be compared with those of the float network");
-    return std::pow(10.0, -*quantized.sqnrDb / 20);
+    return finite(std::pow(10.0, -*quantized.sqnrDb / 20));
 }
 
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
@@ -78,8 +79,9 @@ std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
 }
 
 double noiseOf(const Accuracy& accuracy) {
-    if (!accuracy.sqnrDb || std::isnan(*accuracy.sqnrDb)) return 0;
-    return std::pow(10.0, -*accuracy.sqnrDb / 10);  // 0 if nothing differs
+    if (!accuracy.sqnrDb) return 0;
+    const double noise = std::pow(10.0, -*accuracy.sqnrDb / 10);  // 0 if nothing differs
+    return std::isfinite(noise) ? noise : kWorstDrop;
 }
 
 std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers) {

@@ -10,6 +10,10 @@ struct TuneNumbers {
     double drop = 0, noise = 0, metric = 0;
 };
 
+/// Drop and noise of outputs that contain NaN or infinite values, for example after an overflow in float16:
+/// finite, so that they can be compared and saved.
+inline constexpr double kWorstDrop = 1e12;
+
 /// Returns the drop as defined in tune.h. Throws Error if the outputs cannot be compared.
 double dropOf(const Accuracy& floating, const Accuracy& quantized);
 /// The tolerance makes 92.4 % - 91.4 % exactly one point although neither is exact in binary.

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The gain of each move per cost, and searches along rankings by it.
+// SPDX-License-Identifier: Apache-2.0 The gain of each move per cost, and searches along the rankings by this
+// gain.
 #include <algorithm>
 #include <functional>
 
@@ -39,7 +39,7 @@ double TuneRun::roughNoiseGain(const TuneChoice& choice, const Move& move, const
     return before > 0 ? (before - m_measured.measureRoughly(moved).noise) / before * here.noise : 0;
 }
 
-/// Returns the mean of the shares of drop and noise that a move removes.
+/// Returns the mean of the fractions of drop and noise that a move removes.
 double TuneRun::gainOf(const TuneChoice& choice, const Move& move, const TuneNumbers& here) const {
     const Gain gain = gainFrom(choice, move);
     return (here.drop > 0 ? gain.drop / here.drop : 0) / 2 +
@@ -133,7 +133,7 @@ std::vector<std::vector<TuneRun::Move>> TuneRun::rankings() {
     return rankings;
 }
 
-/// Evaluates all beginnings of the rankings that cost less than the best choice found, so that the result is
+/// Evaluates all prefixes of the rankings that cost less than the best choice found, so that the result is
 /// never worse than one of them.
 void TuneRun::tryCheaperPrefixes() {
     double least = m_measured.cheapestWithin(m_goal);

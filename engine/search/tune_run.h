@@ -15,13 +15,14 @@ class TuneRun {
     TuneResult run();
 
   private:
-    /// A candidate gets a more expensive option.
+    /// A change of one candidate to a more expensive option.
     struct Move {
         std::size_t candidate = 0;
         std::uint16_t option = 0;
         bool operator==(const Move&) const = default;
     };
-    /// Drop and noise that an option removes, compared with the cheapest one, as last measured.
+    /// Drop and noise that an option removes, compared with the cheapest option, in the most recent
+    /// measurement.
     struct Gain {
         double drop = 0, noise = 0;
     };
@@ -74,6 +75,7 @@ class TuneRun {
     double m_goal = 0;
     std::size_t m_steps = 0;
     TuneEnd m_end = TuneEnd::Finished;
+    std::string m_failure;  ///< message of TuneEnd::Failed
 };
 
 /// The choice after a move.

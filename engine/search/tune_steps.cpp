@@ -44,7 +44,8 @@ std::vector<TuneChoice> TuneRun::forward() {
                 (found.empty() || m_measured.weightOf(with) < m_measured.weightOf(found.front())))
                 found = {with};
         }
-        // Adds one move, plus up to an eighth of the number of changes; unneeded ones are lowered later.
+        // Adds one move, plus up to an eighth of the number of changes; moves that turn out unnecessary are
+        // lowered later.
         const std::size_t most = 1 + changedIn(choice) / kAtOnce;
         const TuneChoice before = choice;
         choice[tried.front().candidate] = tried.front().option;
@@ -145,7 +146,8 @@ bool TuneRun::exchangeOne(TuneChoice& choice, std::size_t out) {
             lighter.end(), [&](const Move& a, const Move& b) {
                 return gainFrom(trial, a).noise > gainFrom(trial, b).noise;
             });
-        // The best by gain per cost, and as many that remove the most noise regardless of cost.
+        // Half of the moves have the best gain per cost, the other half remove the most noise regardless of
+        // cost.
         keepFirst(lighter, 2 * kTriedWholly);
         for (const Move& move : lighter) {
             TuneChoice with = after(trial, move.candidate, move.option);

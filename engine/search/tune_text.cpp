@@ -29,8 +29,10 @@ const char* whyNotReached(TuneEnd end) {
             return "within the time limit";
         case TuneEnd::Cancelled:
             return "before the search was stopped";
+        case TuneEnd::Failed:
+            return "before an evaluation failed";
         default:
-            return "because keeping more layers in float does not help";
+            return "because more precise layers do not help";
     }
 }
 
@@ -46,6 +48,8 @@ std::string_view tuneEndName(TuneEnd end) {
             return "seconds";
         case TuneEnd::Cancelled:
             return "cancelled";
+        case TuneEnd::Failed:
+            return "failed";
     }
     return "finished";
 }
@@ -103,13 +107,13 @@ std::string describe(const TuneResult& result) {
                                 pointsText(other->dropInterval->high));
     }
     if (result.reached && result.ended != TuneEnd::Finished)
-        text += fmt::format(
-            "; {}, so there may be a {} choice",
-            result.ended == TuneEnd::Cancelled ? "the search was stopped" : "a limit ended the search",
-            result.budget ? "better" : "cheaper");
+        text += fmt::format("; {}, so there may be a {} choice",
+                            result.ended == TuneEnd::Cancelled ? "the search was stopped"
+                            : result.ended == TuneEnd::Failed  ? "an evaluation failed"
+                                                               : "a limit ended the search",
+                            result.budget ? "better" : "cheaper");
     if (!result.reached && result.ended == TuneEnd::Finished && !result.locked.empty())
-        text += fmt::format("; {} {} set to always be quantized", fmt::join(result.locked, ", "),
-                            result.locked.size() == 1 ? "is" : "are");
+        text += fmt::format("; the configuration fixes the precision of {}", fmt::join(result.locked, ", "));
     return text;
 }
 

@@ -61,7 +61,8 @@ class Adapter {
         sets = std::move(kept);
     }
 
-    /// `ruleOf` returns the part of an entry that names layers; `what` precedes its description in messages.
+    /// `ruleOf` returns the part of an entry that names layers; in messages, `what` precedes the description
+    /// of the entry.
     template <typename Entry>
     void rules(std::vector<Entry>& entries, SkipRule& (*ruleOf)(Entry&), const char* what) {
         std::vector<Entry> kept;

@@ -82,7 +82,7 @@ class EvaluationRun {
     }
 
     RunControl control(const char* stage) const {
-        RunControl control{m_session.workers, m_cancel, {}};
+        RunControl control = m_session.sharedControl(m_cancel);
         if (m_observer.progress)
             control.progress = [this, stage](std::size_t done, std::size_t total) {
                 m_observer.progress({stage, done, total});
@@ -146,8 +146,8 @@ class EvaluationRun {
         append(idleRules);
         if (m_result.counts.quantized == 0 && !m_result.layers.empty())
             m_result.notices.emplace_back(
-                "no layer is quantized: every layer is skipped or cannot be quantized, for the reason shown "
-                "with the layer");
+                "no layer is quantized: every layer is skipped or cannot be quantized; each layer shows the "
+                "reason");
         if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
         append(idleSettingNotices(*m_session.model.graph, m_result.config, m_result.layers));
         m_result.version =
@@ -158,7 +158,7 @@ class EvaluationRun {
                 .finish();
         m_result.randomInputs = m_session.randomInputs;
         m_state.context = contextVersion(*m_session.model.graph, m_result.config, m_session.evaluationData);
-        m_state.quantized.clear();  // a network that is evaluated in part is gone through twice
+        m_state.quantized.clear();  // a network that is evaluated in part runs twice
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
         if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);
@@ -207,12 +207,12 @@ class EvaluationRun {
         const Stopwatch watch;
         const GraphPtr graph = spec.graph;
         spec.kernels = m_session.kernels;
-        ResumeOptions resume = m_session.resumeOptions(graph);
+        ResumeOptions resume = m_session.sharedResumeOptions(graph);
         resume.keep = m_keep;
         resume.wanted = wanted;
         const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
         RunControl run = control(stage);
-        if (partial)
+        if (partial && run.group == nullptr)  // other processes have some of the samples
             run.progress = [&, report = run.progress](std::size_t done, std::size_t total) {
                 if (report) report(done, total);
                 if (done < total) partial(begin * batches.batch() + done);
@@ -248,7 +248,8 @@ class EvaluationRun {
             return chunks == all ? batches.samples() : std::min(session.roughSamples, batches.samples());
         };
         m_result.rough = rough < all;
-        // Metrics compare with the prepared network, so other activations of the source are not needed again.
+        // Metrics compare with the prepared network, so other activations of the source network are not
+        // needed again.
         const std::unordered_set<Version> wanted =
             m_floating->complete(batches.samples()) ? std::unordered_set<Version>() : preparedVersions();
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating, {}, &wanted);
@@ -341,7 +342,7 @@ class EvaluationRun {
     /// so one pass computes both.
     void layerMetrics() {
         const Stopwatch watch;
-        // By content: conversions between precisions do not change the float network.
+        // Compared by version, because conversions between precisions do not change the float network.
         const auto versions = tensorVersions(floatSpec(m_prepared->graph), m_session.samplesVersion);
         VersionBuilder content;
         for (const TensorId end : m_session.part.endsOf(*m_prepared->graph))

@@ -85,8 +85,10 @@ void Session::Impl::chooseBatch() {
     const SampleBatches single(evaluationData, *graph, 1);
     std::shared_ptr<const Program> program = compile(single, nullptr);
     std::size_t chosen = single.batch();  // more than one if the model fixes it
-    const std::size_t preferred =
+    std::size_t preferred =
         std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);
+    // Processors may differ in how much memory a program needs.
+    if (options.group) preferred = options.group->least("batch size", preferred);
     if (chosen == 1 && preferred > 1) {
         try {
             const auto several = compile(SampleBatches(evaluationData, *graph, preferred), program);
@@ -141,7 +143,12 @@ ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
                          shapesOf(graph, evaluationBatches->inputsOf(*graph), part.endsOf(*graph), kernels)));
     if (graph == model.graph && !sourceShapes.dims)
         sourceShapes = {(*shapes.find(graph->version()))->dims, evaluationBatches->batch()};
-    return {activations, **shapes.find(graph->version()), samplesVersion, true};
+    return {options.group ? noActivations : activations, **shapes.find(graph->version()), samplesVersion};
+}
+
+ResumeOptions Session::Impl::sharedResumeOptions(const GraphPtr& graph) {
+    const GraphShapes& known = resumeOptions(graph).shapes;
+    return {activations, known, samplesVersion, true, nullptr, shardOf(options.group.get())};
 }
 
 const MeasuredShapes& Session::Impl::shapesOfOnes() {
@@ -226,6 +233,7 @@ Session::~Session() = default;
 
 const Graph& Session::graph() const { return *m_impl->model.graph; }
 const LoadedModel& Session::model() const { return m_impl->model; }
+ProcessGroup* Session::group() const { return m_impl->options.group.get(); }
 bool Session::hasData() const { return m_impl->evaluationData != nullptr; }
 bool Session::randomInputs() const { return m_impl->randomInputs; }
 const std::string& Session::dataNotice() const { return m_impl->dataNotice; }
@@ -236,8 +244,33 @@ std::size_t Session::activationBytes() const { return m_impl->activations.bytes(
 std::size_t Session::activationBudget() const { return m_impl->activations.budget(); }
 
 void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
+    // Nothing changes if the data cannot be used.
+    std::string notice;
+    if (evaluation && !calibration) {
+        if (evaluation->size() < 2)
+            failInput(
+                "the data has one sample, but at least two are needed: one for calibration and one for "
+                "evaluation");
+        std::tie(calibration, evaluation) = splitForCalibration(evaluation);
+        notice = fmt::format(
+            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) "
+            "for evaluation",
+            calibration->size(), evaluation->size());
+    }
+    std::vector<std::size_t> order;
+    std::size_t rough = m_impl->roughSamples;
+    if (evaluation) {
+        if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
+            evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_impl->options.samples));
+        const std::size_t requested = m_impl->options.roughSamples > 0
+                                          ? m_impl->options.roughSamples
+                                          : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
+        rough = std::min(requested, evaluation->size());
+        order = workOrder(evaluation->size(), rough);
+        evaluation = subset(evaluation, order);
+    }
     m_impl->clear();
-    m_impl->dataNotice.clear();
+    m_impl->dataNotice = std::move(notice);
     m_impl->randomInputs = false;
     m_impl->evaluationBatches.reset();
     m_impl->singleSamples.reset();
@@ -245,31 +278,10 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->calibrationBatches.reset();
     m_impl->batch = 0;
     m_impl->part = {};
-    if (!evaluation) {
-        m_impl->evaluationData = m_impl->calibrationData = nullptr;
-        return;
-    }
-    if (!calibration) {
-        if (evaluation->size() < 2)
-            failInput(
-                "the data has one sample, but at least two are needed: one for calibration and one for "
-                "evaluation");
-        std::tie(calibration, evaluation) = splitForCalibration(evaluation);
-        m_impl->dataNotice = fmt::format(
-            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) "
-            "for evaluation",
-            calibration->size(), evaluation->size());
-    }
-    if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
-        evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_impl->options.samples));
-    const std::size_t requested = m_impl->options.roughSamples > 0
-                                      ? m_impl->options.roughSamples
-                                      : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
-    const std::size_t rough = std::min(requested, evaluation->size());
     m_impl->roughSamples = rough;
-    m_impl->order = workOrder(evaluation->size(), rough);
-    m_impl->evaluationData = subset(evaluation, m_impl->order);
-    m_impl->calibrationData = calibration;
+    m_impl->order = std::move(order);
+    m_impl->calibrationData = evaluation ? std::move(calibration) : nullptr;
+    m_impl->evaluationData = std::move(evaluation);
 }
 
 void Session::setMetric(std::optional<UserMetric> metric) {

@@ -25,6 +25,7 @@
 
 namespace quantloupe {
 
+class ProcessGroup;
 struct Plan;
 
 struct SessionOptions {
@@ -35,6 +36,9 @@ struct SessionOptions {
     /// of the free memory.
     std::optional<std::size_t> memory{};
     Arithmetic arithmetic = bestArithmetic();
+    /// Processes with the same session that share the passes over the samples; null: none. All of them must
+    /// call the same functions with the same arguments in the same order.
+    std::shared_ptr<ProcessGroup> group{};
 };
 
 /// Current activity, for a progress bar.
@@ -77,8 +81,8 @@ class Session {
     bool randomInputs() const;
     bool hasData() const;  ///< true with random inputs, too
     const std::string& dataNotice() const;
-    /// Sets a metric that evaluations compute in addition (Accuracy::userMetric) and that replaces the task's
-    /// own in leave-one-out and tuning. Empty: none. Keeps all results that do not depend on it.
+    /// Sets a metric that evaluations compute in addition (Accuracy::userMetric) and that replaces the metric
+    /// of the task in leave-one-out and tuning. Empty: none. Keeps all results that do not depend on it.
     void setMetric(std::optional<UserMetric> metric);
 
     /// Evaluates a configuration. Throws Error (an unknown operator, a rule that matches nothing, unreadable
@@ -120,6 +124,8 @@ class Session {
     std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config,
                                      const CancelToken& cancel = {});
 
+    /// SessionOptions::group; may be null.
+    ProcessGroup* group() const;
     /// Forgets every result.
     void clearCache();
     /// Bytes of stored activations, and their limit.

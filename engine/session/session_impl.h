@@ -57,8 +57,15 @@ struct Session::Impl {
                  const Statistics& ranges, const QuantizationConfig& config, const RunControl& control,
                  bool experiment);
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
-    /// Returns the options for resuming `graph` on the evaluation samples.
+    /// Returns the options for resuming `graph` on the evaluation samples. For passes that every process of
+    /// the group runs on all samples: with a group, there are no stored activations to resume from.
     ResumeOptions resumeOptions(const GraphPtr& graph);
+    /// Returns the options for passes that are shared with the group: runOutputs(), measureUnits() and others
+    /// that exchange their results (shareChunks in base/process_group.h).
+    ResumeOptions sharedResumeOptions(const GraphPtr& graph);
+    RunControl sharedControl(const CancelToken& cancel) const {
+        return {workers, cancel, {}, options.group.get()};
+    }
     /// Returns the outputs of all evaluation samples, from the cache if complete; of the source network if
     /// `plan` is null.
     std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan,
@@ -71,16 +78,16 @@ struct Session::Impl {
     const MeasuredShapes& shapesOfOnes();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
-    /// Judges the samples up to `samples` that are not in the records yet. If the network is evaluated in
-    /// part, runs the whole network of `spec` on them. Does nothing unless the data has labels for detection
-    /// or segmentation.
+    /// Compares the samples up to `samples` that are not in the records yet with their labels. If the network
+    /// is evaluated in part, runs the whole network of `spec` on them. Does nothing unless the data has
+    /// labels for detection or segmentation.
     void judgeSamples(NetworkOutputs& outputs, std::size_t samples, const ProgramSpec& spec,
                       const CancelToken& cancel);
     const SampleBatches& openSingleSamples();
-    /// Stores the results by class and by sample of the first `samples` records in `result`.
+    /// Stores the results of the first `samples` records by class and by sample in `result`.
     void keepScores(const NetworkOutputs& floating, const NetworkOutputs& quantized, std::size_t samples,
                     Evaluation& result) const;
-    /// Returns empty outputs that store what the task needs.
+    /// Returns empty outputs that are set up to store the values that the task needs.
     NetworkOutputs emptyOutputs() const;
     /// Drops the least recently used results so that the rest fits into the budget. The caller must not hold
     /// references into a cache.
@@ -132,6 +139,7 @@ struct Session::Impl {
     const std::size_t memoryBudget;  ///< bytes for everything kept between evaluations
     int evaluationsSinceTrim = 0;
     ActivationStore activations;
+    ActivationStore noActivations{0};
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
     MeasuredShapes sourceShapes;  ///< of the source graph, once it is compiled for the evaluation samples
     /// Used without data: every symbolic dimension is 1. Empty: not computed yet.

@@ -10,9 +10,9 @@
 // couples the groups on both its sides, so passes are repeated. The weights themselves are not changed, so a
 // pass only reads every K and causes no rounding. Safeguards: factors are clamped; a dead channel, whose
 // range is negligible compared with the largest of its layer, is not equalized, since this would inflate its
-// bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K); while
-// factors change little, only the K near the largest of their channel are read, with the same result.
-// Limitation: the ranges of activations are not considered.
+// bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K). While
+// the factors change little, only the K close to the largest K of their channel are read, with the same
+// result. Limitation: the ranges of activations are not considered.
 #include "transform/balance_ranges.h"
 
 #include <algorithm>
@@ -30,18 +30,19 @@ namespace {
 constexpr double kConvergedChange = 1e-6;
 constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
 
-/// The K that can be the largest of their channel until the factors of the other side have changed too much.
+/// The K that can be the largest of their channel as long as the factors of the other side do not change too
+/// much.
 struct Candidates {
     struct Entry {
         std::uint32_t own, other;  ///< channels on this side and on the other
         float k;
     };
-    static constexpr double kShare = 0.7;  ///< of the largest value, which others must reach
+    static constexpr double kShare = 0.7;  ///< minimum fraction of the largest value
     std::vector<Entry> entries;
     std::vector<double> factors;  ///< of the other side, when the entries were collected
 
-    /// Whether every other K is still smaller than the largest: all values have changed by factors within
-    /// `least` and `most`.
+    /// Returns whether every other K is still smaller than the largest one, given that all values have
+    /// changed by factors between `least` and `most`.
     bool cover(const std::vector<double>& now) const {
         if (factors.size() != now.size()) return false;
         double least = 1, most = 1;
@@ -163,7 +164,7 @@ class Balancer {
             ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
     }
 
-    /// Like raise() for `own` of zeros, but reads only the candidates while they cover the factors.
+    /// Like raise() with an `own` of zeros, but reads only the candidates while they cover the factors.
     template <typename Combine>
     void raiseLargest(const LayerRanges& layer, Candidates& candidates, bool rowsAreOwn,
                       const std::vector<double>& factors, std::vector<double>& own, Combine combine) const {
@@ -175,7 +176,7 @@ class Balancer {
             return;
         }
         raise(layer, rowsAreOwn, factors, own, combine);
-        if (m_options.steps == 1) return;  // candidates would hardly be read again
+        if (m_options.steps == 1) return;  // the candidates would not be read often enough to pay off
         candidates.factors = factors;
         candidates.entries.clear();
         const WeightChannels& at = layer.channels;
@@ -193,7 +194,7 @@ class Balancer {
 
     /// Sets own[channel] to the largest combine(K, factor) over the channel's K, unless it is larger already.
     /// `rowsAreOwn`: the channels of `own` run along the first axis of K and those of `factors` along the
-    /// second; otherwise the reverse. Written so that compilers vectorize it.
+    /// second; otherwise the reverse. Written in a form that compilers vectorize.
     template <typename Combine>
     static void raise(const LayerRanges& layer, bool rowsAreOwn, const std::vector<double>& factors,
                       std::vector<double>& own, Combine combine) {

@@ -16,11 +16,12 @@ namespace quantloupe {
 struct BatchNorm {
     std::vector<float> gamma, beta, mean, scale;
     std::size_t channels() const { return scale.size(); }
-    /// The channels [first, first + count).
+    /// Returns the batch norm of the channels [first, first + count).
     BatchNorm part(std::size_t first, std::size_t count) const;
-    /// Each channel's parameters repeated for `times` adjacent features.
+    /// Returns a batch norm in which the parameters of each channel are repeated for `times` adjacent
+    /// features.
     BatchNorm repeated(std::size_t times) const;
-    /// Whether it shifts no channel.
+    /// Returns whether the batch norm only scales, without a shift.
     bool onlyScales() const;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Separate input tensors, so that one layer can read a tensor quantized and another layer in float or in
-// another precision.
+// Separate input tensors for layers, so that one layer can read a tensor quantized while another layer reads
+// it in float or in another precision.
 
 #include "transform/prepare.h"
 
 namespace quantloupe {
 
-/// A tensor that some of its readers read through an Identity of their own.
+/// A tensor that some layers read through an additional Identity.
 struct OwnInput {
     TensorId tensor;
     std::vector<NodeId> readers;  ///< not empty
@@ -18,7 +18,7 @@ struct OwnInput {
 struct WithOwnInputs {
     Prepared prepared;
     std::vector<NodeId> identities;  ///< one per OwnInput
-    std::vector<TensorId> tensors;   ///< maps the tensors of the graph before to those of the graph after
+    std::vector<TensorId> tensors;   ///< maps tensors of the original graph to tensors of the new graph
 };
 
 /// Inserts the Identities. Changes `graph`, `sourceOf`, `outputStatistics`, `layerMappings`, `junctions`,

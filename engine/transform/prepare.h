@@ -54,11 +54,12 @@ struct Prepared {
     /// The network's activations are symmetric: ONNX Runtime then does not fuse Relu and Clip.
     bool symmetricActivations = false;
     std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
-    /// Those of `ownInputs` at which layers read a tensor in another precision (quantize/conversions.h).
+    /// The nodes of `ownInputs` through which layers read a tensor in another precision
+    /// (quantize/conversions.h).
     std::set<NodeId> conversions;
-    /// Bits of tensors that do not follow from the settings of the layer that produces them: the outputs of
-    /// `conversions`, and float tensors that all quantized readers read in one precision. kFloat16Bits:
-    /// float16.
+    /// Bits of tensors that are not determined by the settings of the layer that produces them: the outputs
+    /// of `conversions`, and float tensors that all quantized readers read in the same precision.
+    /// kFloat16Bits: float16.
     std::map<TensorId, int> activationBits;
     std::vector<LayerMapping> layerMappings;  ///< one per source node
     std::vector<NodeId> sourceOf;             ///< one per prepared node

@@ -14,7 +14,7 @@ namespace quantloupe::python {
 Json describeArray(const std::string& name, const ConstantPtr& array, Held& held);
 Json describeArrays(const std::map<std::string, ConstantPtr>& arrays, Held& held);
 
-/// Returns a view of an array of Python, which keeps it alive. Throws Error for types that no network has.
+/// Returns a view of an array; Python must keep the array alive. Throws Error for types that no network has.
 ConstantPtr arrayFrom(const Json& description);
 std::map<std::string, ConstantPtr> arraysFrom(const Json& descriptions);
 

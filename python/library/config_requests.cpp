@@ -10,7 +10,7 @@
 namespace quantloupe::python {
 namespace {
 
-/// Returns the value of a dotted key, null if there is none. The names of layers contain dots, too.
+/// Returns the value of a dotted key, or null if there is none. Names of layers can contain dots, too.
 const Json* valueOf(const Json& json, std::string_view key) {
     if (!json.is_object()) return nullptr;
     if (const auto whole = json.find(std::string(key)); whole != json.end()) return &*whole;
@@ -48,7 +48,7 @@ Json performOnConfig(const Json& request) {
     } else if (what == "quantize") {
         for (const std::string name : request.at("names")) config.layers[name].quantize = true;
     }
-    return configToJson(config);  // also of "read", which checks the text
+    return configToJson(config);  // also for "read", which validates the text
 }
 
 }  // namespace quantloupe::python

@@ -3,10 +3,10 @@
 // The C functions of the shared library that the Python package loads with ctypes
 // (python/quantloupe/_engine.py).
 //
-// There is no Python in here, so that one library serves every version of Python. Requests and replies are
-// JSON. Long work runs as a job on a thread of its own, so that Python stays responsive: ctypes releases
-// Python's lock during each call. Arrays are not copied in either direction; their addresses are numbers in
-// the JSON.
+// The library does not use Python's C API, so one build works with every version of Python. Requests and
+// replies are JSON. Long work runs as a job in its own thread, and ctypes releases the GIL during each call,
+// so Python stays responsive. Arrays are not copied in either direction; their addresses are numbers in the
+// JSON.
 
 #include <cstddef>
 
@@ -25,13 +25,13 @@ using quantloupe::python::Held;
 using quantloupe::python::Job;
 
 /// Computes the user's metric. `input` is JSON: {"outputs": [ARRAY...], "samples": ARRAY, "labels": ARRAY};
-/// `held` keeps the arrays and must be released. Sets `failed` instead of returning a number if the metric
-/// raised an exception.
+/// `held` keeps the arrays alive and must be released. Sets `failed` instead of returning a number if the
+/// metric raised an exception.
 using QuantloupeMetric = double (*)(const char* input, Held* held, int* failed);
 
 /// "0.1.0 (commit 1a2b3c4d5e6f)"
 QUANTLOUPE_EXPORT const char* quantloupe_version();
-/// Makes Graphviz load its plugins from this folder. Before the first picture.
+/// Makes Graphviz load its plugins from this folder. Call this before the first picture is drawn.
 QUANTLOUPE_EXPORT void quantloupe_use_graphviz(const char* folder);
 
 /// Reads or edits a configuration (config_requests.cpp). Returns {"result": ...} or {"error": text}, to be
@@ -39,7 +39,7 @@ QUANTLOUPE_EXPORT void quantloupe_use_graphviz(const char* folder);
 QUANTLOUPE_EXPORT char* quantloupe_config(const char* request);
 QUANTLOUPE_EXPORT void quantloupe_free(char* text);
 
-/// A session without a model. One job at a time may use it.
+/// Creates a session without a model. Only one job at a time may use it.
 QUANTLOUPE_EXPORT Engine* quantloupe_open();
 /// Ends the session. Its jobs must have ended.
 QUANTLOUPE_EXPORT void quantloupe_close(Engine* engine);
@@ -48,15 +48,15 @@ QUANTLOUPE_EXPORT void quantloupe_set_metric(Engine* engine, QuantloupeMetric me
 
 /// Starts a request (requests.cpp).
 QUANTLOUPE_EXPORT Job* quantloupe_start(Engine* engine, const char* request);
-/// Waits until the job has ended, but not longer. Returns whether it has ended.
+/// Waits until the job has ended, at most this long. Returns whether it has ended.
 QUANTLOUPE_EXPORT int quantloupe_wait(Job* job, double seconds);
 QUANTLOUPE_EXPORT void quantloupe_cancel(Job* job);
 /// Returns the progress since the last call, a JSON list, to be freed.
 QUANTLOUPE_EXPORT char* quantloupe_progress(Job* job);
-/// Returns {"result": ...}, {"error": text} or {"cancelled": true} of a job that has ended. Valid as long as
-/// the job.
+/// Returns {"result": ...}, {"error": text} or {"cancelled": true} for a job that has ended. The text is
+/// valid until the job is released.
 QUANTLOUPE_EXPORT const char* quantloupe_result(Job* job);
-/// The arrays and results of a job; to be released on their own. They stay valid when the job is released.
+/// Releases the arrays of a job or of a metric call. They stay valid after the job itself is released.
 QUANTLOUPE_EXPORT void quantloupe_release(Held* held);
 QUANTLOUPE_EXPORT void quantloupe_release_job(Job* job);
 }

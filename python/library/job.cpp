@@ -22,13 +22,14 @@ std::string replyOf(const std::function<Json()>& work) {
         return failed("not enough memory for this");
     } catch (const std::exception&) {
         return failed(
-            "this failed because of an error in Quantloupe itself: please report the call with its files");
+            "the call failed because of an error in Quantloupe itself: please report the call with its "
+            "files");
     }
 }
 
 Job::Job(Work work)
     : m_thread([this, work = std::move(work)] {
-          limitOpenMpOfThisThread();  // of this thread only: Python's own keep theirs
+          limitOpenMpOfThisThread();  // Python's own threads keep their settings
           std::string reply = replyOf([&] { return work(*this); });
           const std::lock_guard lock(m_mutex);
           m_reply = std::move(reply);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Work on a thread of its own, with progress and cancellation.
+// Work in a separate thread, with progress and cancellation.
 
 #include <condition_variable>
 #include <functional>
@@ -34,8 +34,8 @@ class Job {
 
     bool wait(double seconds);
     const CancelToken& cancelToken() const { return m_cancel; }
-    /// Only the latest progress of a stage is kept until it is taken. `best` is null, or what a search has
-    /// found.
+    /// Reports progress. For each stage, only the latest report is kept until it is taken. `best` is null, or
+    /// the best result of a search so far.
     void report(const std::string& stage, std::size_t done, std::size_t total, const Json& best = nullptr);
     Json takeProgress();
     const std::string& reply() const { return m_reply; }
@@ -52,11 +52,10 @@ class Job {
     std::thread m_thread;  // last: it uses the others
 };
 
-/// Returns {"result": ...} of the work, or {"error": text} with the text that the command line would print,
-/// or
-/// {"cancelled": true}.
+/// Returns {"result": ...} of the work, {"error": text} with the message that the command line would print,
+/// or {"cancelled": true}.
 std::string replyOf(const std::function<Json()>& work);
-/// The text may contain file names that are not valid UTF-8; such bytes are replaced.
+/// Returns the JSON text. Bytes that are not valid UTF-8, for example in file names, are replaced.
 std::string jsonText(const Json& json);
 
 }  // namespace quantloupe::python

@@ -121,19 +121,23 @@ Json leaveOneOut(Engine& engine, const Json& request, Job& job) {
 TuneOptions tuneOptions(const Json& request) {
     TuneOptions options;
     options.maxDrop = request.at("max_drop").get<double>();
-    const auto cost = request.at("cost").get<std::string>();
-    const auto kind = costNamed(cost);
-    if (!kind || *kind == TuneCost::Milliseconds)  // profiles are files of the command line
-        failInput("unknown cost '{}'; available: macs, parameters, layers, bytes, bops", cost);
-    options.cost = *kind;
     if (const Json& budget = request.at("budget"); !budget.is_null()) options.budget = budget.get<double>();
     for (const Json& name : request.at("precisions")) {
         const auto precision = parsePrecision(name.get<std::string>());
         if (!precision)
             failInput(
-                "unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 bits, as w8a16",
+                "unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 bits, for "
+                "example w8a16",
                 name.get<std::string>());
         options.precisions.push_back(*precision);
+    }
+    options.cost = usualCost(!options.precisions.empty(), false);
+    if (const Json& cost = request.at("cost"); !cost.is_null()) {
+        const auto kind = costNamed(cost.get<std::string>());
+        if (!kind || *kind == TuneCost::Milliseconds)  // profiles are files of the command line
+            failInput("unknown cost '{}'; available: macs, parameters, layers, bytes, bops",
+                      cost.get<std::string>());
+        options.cost = *kind;
     }
     options.allowFloat = request.at("allow_float").get<bool>();
     options.maxSteps = request.at("max_steps").get<std::size_t>();
@@ -150,10 +154,8 @@ Json tune(Engine& engine, const Json& request, Job& job) {
     };
     options.improved = [&](const TuneResult& result) {
         const TunePoint& point = result.curve[result.chosen];
-        best = {{"drop", point.drop},
-                {"metric", point.metric},
-                {"layers", point.layers},
-                {"reached", result.reached}};
+        best = {{"drop", point.drop},        {"metric", point.metric}, {"layers", point.layers},
+                {"reached", result.reached}, {"cost", point.amount},   {"evaluations", result.evaluations}};
     };
     const TuneResult result =
         quantloupe::tune(withData(engine), configOf(request), options, job.cancelToken());

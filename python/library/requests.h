@@ -11,7 +11,7 @@
 
 namespace quantloupe::python {
 
-/// A session and where its inputs come from.
+/// A session and the sources of its inputs.
 struct Engine {
     std::unique_ptr<Session> session;       ///< null until a model is opened
     std::filesystem::path calibrationData;  ///< empty: the samples are arrays

@@ -9,8 +9,7 @@
     evaluation = session.evaluate(config)
     print(evaluation.float_accuracy, evaluation.quantized_accuracy)
 
-docs/python.md describes everything. The package also has the programs ``quantloupe`` (the window) and
-``quantloupe-cli``.
+docs/python.md describes the package. It also contains the programs ``quantloupe`` (the window) and ``quantloupe-cli``.
 """
 from ._config import Config
 from ._engine import Error, version as _version

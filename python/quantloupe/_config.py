@@ -10,10 +10,9 @@ from ._engine import config_request
 
 
 class Config:
-    """All decisions about the quantization: the same JSON that the window and the command line use.
+    """A configuration, in the same JSON format that the window and the command line use.
 
-    docs/config.schema.json describes the keys. The methods that change a configuration return it, so that calls can
-    be chained.
+    docs/config.schema.json describes the keys. Methods that change a configuration return it, so calls can be chained.
     """
 
     def __init__(self) -> None:
@@ -37,7 +36,7 @@ class Config:
 
     @classmethod
     def from_json(cls, document: Union[str, Mapping[str, Any]]) -> "Config":
-        """Reads a configuration from JSON text or from a dict. Keys that are missing have their defaults."""
+        """Reads a configuration from JSON text or from a dict. Missing keys get their default values."""
         text = document if isinstance(document, str) else json.dumps(document)
         return cls._of(config_request(do="read", config=text))
 
@@ -59,20 +58,20 @@ class Config:
         config_request(do="save", config=self._text, path=os.fspath(path))
 
     def get(self, key: str) -> Any:
-        """Returns the value of a key such as "quantization.weight.bits"; of a group, a dict."""
+        """Returns the value of a key such as "quantization.weight.bits", or a dict for a group of keys."""
         return config_request(do="get", config=self._text, key=key)
 
     def set(self, key: str, value: Any) -> "Config":
         """Sets a key, for example `set("quantization.weight.bits", 4)`.
 
-        A setting of one layer is "layers.NAME.KEY", for example "layers./features/Conv.weight.bits". Raises Error and
-        changes nothing if there is no such key or the value is not allowed.
+        For a setting of one layer, use "layers.NAME.KEY", for example "layers./features/Conv.weight.bits". Raises Error
+        and changes nothing if the key does not exist or the value is not allowed.
         """
         self._text = config_request(do="set", config=self._text, key=key, value=json.dumps(value))
         return self
 
     def skip(self, *names: str) -> "Config":
-        """Keeps layers in float, each given by its name, or several by "re:PATTERN" (RE2 syntax)."""
+        """Keeps layers in float. Each argument is the name of a layer, or "re:PATTERN" (RE2 syntax) for several."""
         layers = [name for name in names if not name.startswith("re:")]
         if layers:
             self._text = config_request(do="skip", config=self._text, names=layers)
@@ -99,7 +98,10 @@ class Config:
         return Config._of(self._text)
 
     def differences(self, other: "Config") -> Dict[str, Tuple[Any, Any]]:
-        """Returns the keys whose values differ, with this value and the other one; None: not set."""
+        """Returns the keys whose values differ, each with the value in this and in the other configuration.
+
+        None: not set.
+        """
         mine, others = _flat(self.to_dict()), _flat(other.to_dict())
         keys = list(mine) + [key for key in others if key not in mine]
         return {key: (mine.get(key), others.get(key)) for key in keys if mine.get(key) != others.get(key)}
@@ -107,7 +109,7 @@ class Config:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Config) and self._text == other._text
 
-    __hash__ = None  # type: ignore[assignment]  # it can be changed
+    __hash__ = None  # type: ignore[assignment]  # configurations are mutable
 
     def __repr__(self) -> str:
         preset = self.get("preset")

@@ -16,7 +16,7 @@ class Samples(NamedTuple):
     size: int
 
     def description(self) -> Tuple[Dict[str, Any], List[Any]]:
-        """The data of a request, and the arrays that must stay alive."""
+        """Returns the data for a request, and the arrays that must stay alive."""
         classes = _classes(self.labels, self.size)
         described = [array_description(name, array) for name, array in self.arrays.items()]
         labels = None if classes is None else array_description("labels", classes)
@@ -33,7 +33,8 @@ def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Sampl
     elif isinstance(data, Iterable):
         arrays, found = _from_batches(data, inputs)
     else:
-        raise TypeError(f"data is a {type(data).__name__}: pass an array, a dict of arrays or an iterable of batches")
+        raise TypeError(f"data cannot be of type {type(data).__name__}: pass an array, a dict of arrays or an "
+                        "iterable of batches")
     arrays = {name: _contiguous(array) for name, array in arrays.items()}
     size = len(next(iter(arrays.values())))
     labels = found if labels is None else labels
@@ -45,25 +46,25 @@ def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Sampl
 
 
 def select(labels: Any, rows: Any) -> Any:
-    """The labels of some samples."""
+    """Returns the labels of some samples."""
     if labels is None:
         return None
     return to_array(labels)[rows] if _is_array(labels) else [labels[row] for row in rows]
 
 
 def every_second(labels: Any) -> Any:
-    """The labels of the first sample, the third, and so on."""
+    """Returns the labels of the first sample, the third, and so on."""
     if labels is None:
         return None
     return labels[::2] if isinstance(labels, list) else to_array(labels)[::2]
 
 
 def to_array(value: Any) -> Any:
-    """Returns a numpy array, without a copy if possible: also of a tensor of PyTorch, TensorFlow or JAX."""
+    """Converts an array, or a tensor of PyTorch, TensorFlow or JAX, to a numpy array, without a copy if possible."""
     import numpy
     if isinstance(value, numpy.ndarray):
         return value
-    if hasattr(value, "detach"):  # PyTorch: numpy has no bfloat16
+    if hasattr(value, "detach"):  # PyTorch; numpy does not support bfloat16
         value = value.detach().cpu()
         if str(value.dtype) == "torch.bfloat16":
             value = value.float()
@@ -76,13 +77,21 @@ def _is_array(value: Any) -> bool:
     return hasattr(value, "__array__") or hasattr(value, "numpy")
 
 
+def _input_array(name: str, value: Any) -> Any:
+    """to_array() for the data of an input. Raises Error that names the input."""
+    try:
+        return to_array(value)
+    except ValueError as error:
+        raise Error(f"the data for the input '{name}' is not an array: {error}") from None
+
+
 def _contiguous(array: Any) -> Any:
     import numpy
     return numpy.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
 
 def _from_mapping(data: Mapping[str, Any], names: List[str]) -> Tuple[Dict[str, Any], Any]:
-    arrays = {name: to_array(value) for name, value in data.items() if name in names or name not in LABELS}
+    arrays = {name: _input_array(name, value) for name, value in data.items() if name in names or name not in LABELS}
     labels = [data[name] for name in LABELS if name in data and name not in names]
     return arrays, labels[0] if labels else None
 
@@ -91,7 +100,7 @@ def _from_parts(parts: Sequence[Any], names: List[str]) -> Tuple[Dict[str, Any],
     if len(parts) not in (len(names), len(names) + 1):
         raise Error(f"a batch has {len(parts)} arrays, but the network has these inputs: {', '.join(names)}. Pass one "
                     "array for each of them, optionally followed by the labels, or a dict of arrays")
-    arrays = {name: to_array(part) for name, part in zip(names, parts)}
+    arrays = {name: _input_array(name, part) for name, part in zip(names, parts)}
     return arrays, parts[len(names)] if len(parts) > len(names) else None
 
 
@@ -112,18 +121,26 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
             labels.extend([found] if single else to_array(found) if _is_array(found) else found)
     if not columns:
         raise Error("the data is empty: the iterable has no batches")
-    joined = {name: numpy.concatenate(parts) for name, parts in columns.items()}
+    joined = {}
+    for name, parts in columns.items():
+        try:
+            joined[name] = numpy.concatenate(parts)
+        except ValueError:
+            shapes = " and ".join(dict.fromkeys(str(part.shape) for part in parts))
+            raise Error(f"the batches of data for the input '{name}' have different shapes, {shapes}: all samples need "
+                        "the same shape. Labels of whole arrays are the second argument: set_data(data, labels)"
+                        ) from None
     return joined, _joined_labels(labels)
 
 
 def _are_single(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the items of an iterable are samples, without the first dimension of the network's inputs."""
+    """Returns whether the items of an iterable are single samples, without the batch dimension of the inputs."""
     ranks = {entry["name"]: len(entry["shape"]) for entry in inputs if entry["shape"] is not None}
     return any(name in ranks and array.ndim == ranks[name] - 1 for name, array in arrays.items())
 
 
 def _joined_labels(labels: List[Any]) -> Any:
-    """An array if the labels are numbers, otherwise a list."""
+    """Returns an array if the labels are numbers, otherwise a list."""
     import numpy
     if not labels:
         return None
@@ -134,8 +151,19 @@ def _joined_labels(labels: List[Any]) -> Any:
         return values
 
 
+def other_than_classes(labels: Any) -> str:
+    """What the labels are if there is one number per sample but it is no class index; otherwise empty."""
+    try:
+        array = None if labels is None else to_array(labels)
+    except ValueError:
+        return ""
+    if array is None or array.dtype.kind not in "fbc" or array.shape not in ((len(array),), (len(array), 1)):
+        return ""
+    return f"of the type {array.dtype}"
+
+
 def _classes(labels: Any, size: int) -> Optional[Any]:
-    """Class indices for the engine's accuracy; None if the labels are something else, which only a metric reads."""
+    """Returns class indices for the engine's accuracy; None if the labels are for a user-defined metric only."""
     import numpy
     if labels is None:
         return None

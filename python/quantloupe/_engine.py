@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared library with the engine: its C functions (python/library/interface.h), jobs and arrays.
+"""Calls the shared library that contains the engine: its C functions (python/library/interface.h), jobs and arrays.
 
-The library contains no Python, so one build of it serves every version. ctypes releases Python's lock during each
-call; the metric is called back with the lock held.
+The library does not use Python's C API, so one build works with every version of Python. ctypes releases the GIL
+during each call, and acquires it to call the metric.
 """
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import atexit
 import ctypes
 import functools
 import json
+import math
+import operator
 import os
 import pathlib
+import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional
 
@@ -36,22 +39,22 @@ _FUNCTIONS = {  # name: result, arguments
 
 
 class Error(Exception):
-    """What is wrong with a model, data, a configuration or a file, and what to do: the text of the command line."""
+    """An error in a model, data, a configuration or a file. The message is the same as on the command line."""
     __module__ = "quantloupe"
 
 
 def prefix() -> pathlib.Path:
-    """The folder of the installation: it has bin/ and lib/quantloupe/."""
+    """Returns the folder of the installation, which contains bin/ and lib/quantloupe/."""
     package = pathlib.Path(os.path.abspath(__file__)).parent
     for folder in (package / "installed", package.parents[3]):  # a wheel; lib/python3/dist-packages of a prefix
         if (folder / "lib" / "quantloupe" / "libquantloupe.so").exists():
             return folder
-    raise ImportError(f"Quantloupe's library is not installed with '{package}': install the package again")
+    raise ImportError(f"Quantloupe's library was not found for '{package}': install the package again")
 
 
 @functools.lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
-    """The loaded library."""
+    """Returns the loaded library."""
     folder = prefix() / "lib" / "quantloupe"
     loaded = ctypes.CDLL(str(folder / "libquantloupe.so"))
     for name, (result, *arguments) in _FUNCTIONS.items():
@@ -63,7 +66,7 @@ def library() -> ctypes.CDLL:
 
 
 def version() -> str:
-    """The version and the commit."""
+    """Returns the version and the commit."""
     return str(library().quantloupe_version().decode())
 
 
@@ -79,13 +82,35 @@ def _result_of(reply: Dict[str, Any]) -> Any:
     return reply["result"]
 
 
+def encoded(request: Dict[str, Any]) -> bytes:
+    """The JSON of a request. Raises Error that names an argument which is NaN or infinite."""
+    try:
+        return json.dumps(request, allow_nan=False).encode()
+    except ValueError as error:
+        for name, value in request.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise Error(f"{name} is {value}: it must be a finite number") from None
+        raise Error(f"the arguments cannot be passed on: {error}") from None
+
+
+def whole(name: str, value: Any, least: int, most: int) -> int:
+    """The value of an argument that is a whole number. Raises Error that names it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise Error(f"{name} is {value!r}: it must be a whole number") from None
+    if not least <= number <= most:
+        raise Error(f"{name} is {number}: it must be from {least} to {most}")
+    return number
+
+
 def config_request(**request: Any) -> Any:
     """Performs a request about a configuration (python/library/config_requests.cpp)."""
-    return _result_of(json.loads(_owned_text(library().quantloupe_config(json.dumps(request).encode()))))
+    return _result_of(json.loads(_owned_text(library().quantloupe_config(encoded(request)))))
 
 
 class Held:
-    """Arrays of the engine, which stay valid as long as this object."""
+    """Keeps arrays of the engine valid as long as this object exists."""
 
     def __init__(self, address: int) -> None:
         self._address, self._release = address, library().quantloupe_release
@@ -95,7 +120,7 @@ class Held:
 
 
 def array_view(description: Dict[str, Any], held: Held) -> Any:
-    """A read-only numpy array of an array of the engine, without a copy."""
+    """Returns a read-only numpy view of an array of the engine."""
     import numpy
     kind = numpy.dtype(description["type"])
     shape = tuple(description["shape"])
@@ -103,7 +128,7 @@ def array_view(description: Dict[str, Any], held: Held) -> Any:
     if size == 0:
         return numpy.empty(shape, kind)
     memory = (ctypes.c_char * size).from_address(description["address"])
-    memory.held = held  # the array keeps `memory`, which keeps `held`
+    memory.held = held  # the array keeps `memory` alive, and `memory` keeps `held` alive
     array = numpy.frombuffer(memory, kind).reshape(shape)
     array.flags.writeable = False
     return array
@@ -115,41 +140,44 @@ def array_description(name: str, array: Any) -> Dict[str, Any]:
 
 
 class Job:
-    """A request that runs on a thread of the engine."""
+    """A request that runs in a thread of the engine."""
 
     _running: "weakref.WeakSet[Job]" = weakref.WeakSet()
 
     def __init__(self, engine: int, request: Dict[str, Any]) -> None:
         self._library = library()
-        self.address = self._library.quantloupe_start(engine, json.dumps(request).encode())
+        self.address: Optional[int] = self._library.quantloupe_start(engine, encoded(request))
         Job._running.add(self)
 
     def __del__(self) -> None:
-        if hasattr(self, "address"):
-            self._library.quantloupe_release_job(self.address)
+        address, self.address = getattr(self, "address", None), None
+        if address is not None:
+            self._library.quantloupe_release_job(address)
 
     def wait(self, seconds: float) -> bool:
-        """Waits until the job has ended, but not longer; returns whether it has."""
+        """Waits until the job has ended, at most this long. Returns whether it has ended."""
         return bool(self._library.quantloupe_wait(self.address, seconds))
 
     def cancel(self) -> None:
-        """Cancels the job and waits until it has ended, which takes as long as the layer that it computes."""
+        """Cancels the job and waits until it has ended, which can take as long as computing one layer."""
+        if self.address is None:  # In a cycle of objects, Python may finalize a job before those that cancel it.
+            return
         self._library.quantloupe_cancel(self.address)
         while not self.wait(1):
             pass
 
     def progress(self) -> List[Dict[str, Any]]:
-        """The progress since the last call."""
+        """Returns the progress since the last call."""
         return list(json.loads(_owned_text(self._library.quantloupe_progress(self.address))))
 
     def result(self) -> Any:
-        """The result of a job that has ended; None if it was cancelled. Raises Error."""
+        """Returns the result of a job that has ended, or None if it was cancelled. Raises Error."""
         reply = json.loads(self._library.quantloupe_result(self.address).decode())
         return None if "cancelled" in reply else _result_of(reply)
 
     @classmethod
     def end_all(cls) -> None:
-        """A thread must not call back into an interpreter that has ended."""
+        """Ends all jobs, because a thread must not call an interpreter that has ended."""
         for job in list(cls._running):
             job.cancel()
 
@@ -158,11 +186,12 @@ atexit.register(Job.end_all)
 
 
 class Engine:
-    """A session of the engine. One job at a time may use it."""
+    """A session of the engine. Only one job at a time may use it."""
 
     def __init__(self) -> None:
         self._close, self.address = library().quantloupe_close, library().quantloupe_open()
         self.job: Optional[Job] = None
+        self._lock = threading.Lock()  # between the check that no job runs and the start of the next one
         self._metric: Any = None  # ctypes frees a function that nothing refers to
 
     def __del__(self) -> None:
@@ -171,17 +200,20 @@ class Engine:
                 self.job.cancel()
             self._close(self.address)
 
-    def start(self, request: Dict[str, Any]) -> Job:
-        """Starts a request. Raises Error while another one runs."""
-        if self.job is not None and not self.job.wait(0):
-            raise Error("the session is busy: end its search with close() first, or open another session")
-        self.job = Job(self.address, request)
-        return self.job
+    def start(self, request: Dict[str, Any], prepare: Callable[[], None]) -> Job:
+        """Calls `prepare`, then starts a request. Raises Error while another one runs."""
+        with self._lock:
+            if self.job is not None and not self.job.wait(0):
+                raise Error("the session is busy: end its search with close() first, or open another session")
+            prepare()
+            self.job = Job(self.address, request)
+            return self.job
 
     def set_metric(self, metric: Optional[Callable[[bytes, int, Any], float]], lower_is_better: bool) -> None:
         """Sets the function that is called for a metric; None: none."""
-        if self.job is not None and not self.job.wait(0):
-            raise Error("the session is busy: the metric cannot be changed now")
-        function = METRIC(metric) if metric is not None else METRIC()
-        library().quantloupe_set_metric(self.address, function, lower_is_better)
-        self._metric = function
+        with self._lock:
+            if self.job is not None and not self.job.wait(0):
+                raise Error("the session is busy: the metric cannot be changed now")
+            function = METRIC(metric) if metric is not None else METRIC()
+            library().quantloupe_set_metric(self.address, function, lower_is_better)
+            self._metric = function

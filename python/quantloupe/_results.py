@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class Record:
-    """The values of a JSON object as attributes. A number that is infinite or undefined is None."""
+    """The values of a JSON object as attributes. Infinite and undefined numbers are None."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__.update(values)
 
     def to_dict(self) -> Dict[str, Any]:
-        """Returns the values, nested ones as dicts."""
+        """Returns the values; nested records become dicts."""
         return {key: value.to_dict() if isinstance(value, Record) else value for key, value in self.__dict__.items()}
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +70,7 @@ class Layer(Record):
 
 
 class Effect(Record):
-    """What keeping a layer in float gains: `value` is the metric, `gain` is positive if the layer costs accuracy."""
+    """The gain of keeping one layer in float. `value`: the metric; `gain`: positive if quantization costs accuracy."""
     name: str
     value: float
     gain: float
@@ -90,7 +90,7 @@ class LayerList(_Table):
     """All layers in the order of the graph."""
 
     def __getitem__(self, key: Any) -> Any:
-        """Also by name: `layers["/features.0/Conv"]`."""
+        """Returns a layer by its index or by its name: `layers["/features.0/Conv"]`."""
         if not isinstance(key, str):
             return super().__getitem__(key)
         for layer in self:
@@ -108,7 +108,7 @@ class LayerList(_Table):
 
 
 class Picture:
-    """The graph as SVG. Notebooks show it."""
+    """The graph as SVG, which notebooks display."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -129,7 +129,7 @@ class Picture:
 
 
 class Evaluation:
-    """The results of a configuration. Accuracies are fractions."""
+    """The results of evaluating a configuration. Accuracies are fractions."""
 
     def __init__(self, session: "Session", config: "Config", job: Job, values: Dict[str, Any]) -> None:
         self._session, self._job, self._data = session, job, session._data_changes
@@ -160,9 +160,9 @@ class Evaluation:
         return self._session._outputs(None)
 
     def draw(self, paint: str = "sensitivity") -> Picture:
-        """Draws the graph; the fill of a layer shows its "sensitivity" (local QS) or its "state"."""
+        """Draws the graph. The color of a layer shows its "sensitivity" (local QS) or its "state"."""
         if paint not in ("sensitivity", "state"):
-            raise ValueError("paint is 'sensitivity' or 'state'")
+            raise ValueError("paint must be 'sensitivity' or 'state'")
         return self._session._draw(self._job, paint)
 
     @property
@@ -172,7 +172,7 @@ class Evaluation:
 
     def _require_same_data(self) -> None:
         if self._data != self._session._data_changes:
-            raise Error("the session has other data now than when this was evaluated: evaluate again")
+            raise Error("the session has other data than at the time of this evaluation: evaluate again")
 
     def __repr__(self) -> str:
         values = {"float": self.float_accuracy, "quantized": self.quantized_accuracy, "agreement": self.agreement,
@@ -195,15 +195,15 @@ class Evaluation:
 
 
 class LeaveOneOut(_Table):
-    """What keeping each layer in float gains, in the order of the graph."""
+    """The gain of keeping each layer in float, in the order of the graph."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(Effect({"sqnr_db": None, **layer}) for layer in values["layers"])
-        self.metric: str = values["metric"]  # "top1", "agreement", "sqnr_db", or "metric": your own
+        self.metric: str = values["metric"]  # "top1", "agreement", "sqnr_db", or "metric" (user-defined)
         self.baseline: float = values["baseline"]
 
     def best(self, count: int = 10) -> List[Effect]:
-        """Returns the layers whose quantization costs most, first the largest cost."""
+        """Returns the layers whose quantization costs most, the largest cost first."""
         return sorted(self, key=lambda effect: -effect.gain)[:count]
 
     def _repr_html_(self) -> str:
@@ -212,24 +212,24 @@ class LeaveOneOut(_Table):
 
 
 def percent(value: Optional[float]) -> str:
-    """A fraction in percent."""
+    """Formats a fraction in percent."""
     return "–" if value is None else f"{100 * value:.2f} %"
 
 
 def number(value: Optional[float]) -> str:
-    """A number with four digits."""
+    """Formats a number with four digits."""
     return "–" if value is None else f"{value:.4g}"
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """An HTML table."""
+    """Returns an HTML table."""
     def line(cells: Iterable[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
     return "<table>" + line(head, "th") + "".join(line(row, "td") for row in rows) + "</table>"
 
 
 def layer_table(layers: Iterable[Layer]) -> str:
-    """The layers with their states and sensitivities."""
+    """Returns an HTML table of layers with their states and sensitivities."""
     def qs(difference: Optional[Difference]) -> str:
         return "–" if difference is None else number(difference.qs)
     rows = [[layer.name, layer.op, layer.state, qs(layer.weight), qs(layer.local), qs(layer.cumulative)]

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from . import _data, _window
 from ._config import Config
-from ._engine import Engine, Error, Held, Job, array_view
+from ._engine import Engine, Error, Held, Job, array_view, whole
 from ._progress import ProgressBar
 from ._results import Evaluation, LeaveOneOut, Picture, table
 from ._tune import Tune
@@ -19,7 +19,10 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Metric:
-    """An own metric of which lower values are better: `session.metric = Metric(rmse, lower_is_better=True)`."""
+    """A user-defined metric for which lower values can be better.
+
+    Example: `session.metric = Metric(rmse, lower_is_better=True)`.
+    """
 
     def __init__(self, function: MetricFunction, lower_is_better: bool = False) -> None:
         self.function, self.lower_is_better = function, lower_is_better
@@ -29,19 +32,24 @@ class Metric:
 
 
 class Session:
-    """Evaluates one configuration after another for a model and data, recomputing only what a change invalidates.
+    """A model with its data. Evaluates configurations, and recomputes only the results that a change invalidates.
 
-    `threads` 0: one per core. `memory_mib`: for results that are kept; None: a quarter of the machine's memory.
-    `progress`: whether to show progress bars (with tqdm); None: in notebooks and terminals.
+    `threads`: number of worker threads; 0: one per core. `memory_mib`: limit for cached results in MiB; None: a
+    quarter of the machine's memory. `progress`: whether to show progress bars (with tqdm); None: only in notebooks and
+    terminals.
     """
 
     def __init__(self, model: Path, *, threads: int = 0, memory_mib: Optional[int] = None,
                  progress: Optional[bool] = None) -> None:
+        whole("threads", threads, 0, 4096)
+        if memory_mib is not None:
+            whole("memory_mib", memory_mib, 0, 1 << 32)
         self.model = os.fspath(model)
         self.progress = progress
         self._engine = Engine()
         self._data_changes = 0
         self._labels: Any = None
+        self._only_for_metric = ""  # what the labels are, if they are no class indices
         self._kept: List[Any] = []  # arrays that the engine reads
         self._metric: Optional[MetricFunction] = None
         self._metric_error: Optional[BaseException] = None
@@ -56,15 +64,15 @@ class Session:
     # --- data ---------------------------------------------------------------------------------------------------
 
     def set_data(self, data: Any, labels: Any = None, calibration: Any = None) -> None:
-        """Sets the samples to evaluate on, and those to calibrate on.
+        """Sets the evaluation samples and the calibration samples.
 
         `data` and `calibration` are an array (with the samples in the first dimension), a dict of arrays by input,
         an iterable of batches such as PyTorch's DataLoader (an array, a dict, or a tuple of the inputs, optionally
         followed by labels), or a path as for the command line (a folder of images, .npy, .npz). Arrays are not copied
         if their layout is row-major; do not change them while the session uses them.
 
-        `labels` are class indices, or anything that an own metric reads. Without `calibration`, every second sample
-        is used for calibration and the others for evaluation.
+        `labels` are class indices, or anything that a user-defined metric can read. Without `calibration`, every
+        second sample is used for calibration and the others for evaluation.
         """
         kept: List[Any] = []
         request: Dict[str, Any] = {"do": "set_data"}
@@ -86,12 +94,14 @@ class Session:
                 kept.extend(arrays)
                 given[key] = gathered
         if "path" in (request["data"] or {}) and labels is not None:
-            raise Error("the labels of a folder are its subfolders, and those of a .npz its array 'labels'")
+            raise Error("labels cannot be given for a path: the labels of a folder are the names of its subfolders, "
+                        "and the labels of an .npz file are in its array 'labels'")
         self._kept = self._kept + kept  # if this is interrupted, the engine may use either
         about = self._run(request)
         self._kept, self._data = kept, given
         # Without calibration data, the engine evaluates on every second sample.
         self._labels = _data.every_second(kept_labels) if calibration is None else kept_labels
+        self._only_for_metric = _data.other_than_classes(kept_labels)
         self.samples = about["samples"]
         self._data_changes += 1
 
@@ -100,30 +110,40 @@ class Session:
     def evaluate(self, config: Config, depth: str = "metrics") -> Evaluation:
         """Evaluates a configuration: accuracies, and the sensitivity of each layer.
 
-        `depth` "accuracy" leaves out the sensitivities, and "states" everything that needs samples. Without data,
+        The depth "accuracy" omits the sensitivities; "states" omits everything that needs samples. Without data,
         random inputs are used. KeyboardInterrupt cancels the evaluation.
         """
         if depth not in ("states", "accuracy", "metrics"):
             raise ValueError("depth is 'states', 'accuracy' or 'metrics'")
+        if depth != "states":
+            self._require_metric_of_labels()
         job = self._start({"do": "evaluate", "config": config.to_json(), "depth": depth})
         return Evaluation(self, config, job, self._wait(job))
 
     def leave_one_out(self, config: Config) -> LeaveOneOut:
         """Measures for each quantized layer what keeping only this layer in float gains, on all samples."""
+        self._require_metric_of_labels()
         return LeaveOneOut(self._run({"do": "leave_one_out", "config": config.to_json()}))
 
-    def tune(self, config: Config, max_drop: float = 1.0, *, cost: str = "macs", precisions: Sequence[str] = (),
-             allow_float: bool = True, budget: Optional[float] = None, max_steps: int = 0, max_seconds: float = 0,
-             transforms: bool = False) -> Tune:
+    def tune(self, config: Config, max_drop: float = 1.0, *, cost: Optional[str] = None,
+             precisions: Sequence[str] = (), allow_float: bool = True, budget: Optional[float] = None,
+             max_steps: int = 0, max_seconds: float = 0, transforms: bool = False) -> Tune:
         """Starts a search for the cheapest layers to keep in float so that the accuracy drop is at most `max_drop`.
 
-        The drop is in percentage points; with an own metric, in its unit. `cost` is "macs", "parameters", "layers",
-        "bytes" or "bops". `precisions` such as "w8a8" and "w4a8" are searched, too; `allow_float=False` leaves out
-        float32. With a `budget`, in the unit of `cost`, the drop is minimized instead. `transforms` also tries equalization and bias correction. Iterate over the returned search for its progress;
-        its `result` has the configuration.
+        `max_drop` is in percentage points, or in the unit of a user-defined metric. `cost` is "macs", "parameters",
+        "layers", "bytes" or "bops"; by default "macs", with `precisions` "bytes". `precisions`, for example
+        ["w8a8", "w4a8"], are also tried for each layer; `allow_float=False` excludes float32. With a `budget`, in the
+        unit of `cost`, the drop is minimized within this budget. `transforms` also tries equalization and bias
+        correction.
+
+        Iterate over the returned search to get its progress; its `result` contains the configuration.
         """
         if max_drop < 0:
             raise ValueError("max_drop is at least 0")
+        whole("max_steps", max_steps, 0, (1 << 63) - 1)
+        if max_seconds < 0:
+            raise Error(f"max_seconds is {max_seconds}: it must be at least 0")
+        self._require_metric_of_labels()
         drop = max_drop if self._metric is not None else max_drop / 100
         return Tune(self, self._start({"do": "tune", "config": config.to_json(), "max_drop": drop, "cost": cost,
                                        "precisions": list(precisions), "allow_float": allow_float, "budget": budget,
@@ -131,10 +151,10 @@ class Session:
 
     @property
     def metric(self) -> Optional[MetricFunction]:
-        """An own metric, which evaluate(), leave_one_out() and tune() use; None: the task's.
+        """A user-defined metric for evaluate(), leave_one_out() and tune(); None: the metric of the task.
 
-        It is called with the outputs (a dict of numpy arrays by output) and the labels of the same samples, and
-        returns a number. Higher is better; see Metric for the opposite.
+        The function is called with the outputs (a dict with one numpy array per output) and the labels of the same
+        samples, and returns a number. Higher values are better, unless you use the class Metric.
         """
         return self._metric
 
@@ -165,13 +185,13 @@ class Session:
     def show(self, config: Optional[Config] = None, arguments: Optional[List[str]] = None) -> Config:
         """Opens the window on this model, data and configuration, and returns the tuned configuration when it closes.
 
-        The window evaluates with the task's own metric. `arguments` are further options of the window.
+        The window uses the metric of the task. `arguments` are additional command-line options of the window.
         """
         return _window.show(self.model, self._data, config or Config(), arguments or [])
 
     @property
     def graph(self) -> Picture:
-        """The graph without states. That of an evaluation is colored."""
+        """The graph without colors. The graph of an evaluation is colored."""
         return self._draw(None, "state")
 
     def __repr__(self) -> str:
@@ -187,12 +207,20 @@ class Session:
 
     # --- internal -----------------------------------------------------------------------------------------------
 
+    def _require_metric_of_labels(self) -> None:
+        """Raises Error if nothing would read the labels."""
+        if self._only_for_metric and self._metric is None:
+            raise Error(f"the labels are {self._only_for_metric}, but class indices are whole numbers: convert them "
+                        "with astype(int), or set session.metric to a function that reads them")
+
     def _start(self, request: Dict[str, Any]) -> Job:
-        self._metric_error = None
-        return self._engine.start(request)
+        def forget_error() -> None:
+            self._metric_error = None
+
+        return self._engine.start(request, forget_error)
 
     def _result_of(self, job: Job) -> Any:
-        """The result of a job that has ended. An exception of the metric is raised as it is."""
+        """Returns the result of a job that has ended. Exceptions of the metric are raised unchanged."""
         try:
             return job.result()
         except Error as error:
@@ -225,7 +253,7 @@ class Session:
         return Picture(self._run({"do": "draw", "evaluation": address, "paint": paint}))
 
     def _call_metric(self, text: bytes, address: int, failed: Any) -> float:
-        """Called on the engine's thread, with Python's lock."""
+        """Computes the metric. The engine calls this on its thread; ctypes acquires the GIL."""
         try:
             held = Held(address)
             given = json.loads(text)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TuneProgress(Record):
-    """Where a search is. `best` has the drop, metric and layers of the best configuration so far, or is None."""
+    """The progress of a search. `best`: drop, metric, cost and layers of the best configuration so far, or None."""
     stage: str
     done: int
     total: int
@@ -22,7 +22,7 @@ class TuneProgress(Record):
 
 
 class TunePoint(Record):
-    """A configuration on the curve of cost and drop."""
+    """A configuration on the trade-off curve of cost and accuracy drop."""
     layers: List[str]
     transforms: str
     drop: float
@@ -68,7 +68,7 @@ class TuneResult(Record):
 
     @property
     def layers(self) -> List[str]:
-        """The layers that the search keeps in float, of the chosen point."""
+        """The layers that the search keeps in float at the chosen point."""
         return self.point.layers
 
     def __repr__(self) -> str:
@@ -82,9 +82,9 @@ class TuneResult(Record):
 
 
 class Tune(Iterator[TuneProgress]):
-    """A running search. Iterate over it for its progress, then read `result`.
+    """A running search. Iterate over it to get its progress, then read `result`.
 
-    `close()` stops it early and keeps the best result so far; so does leaving a `with` block.
+    `close()` stops the search early and keeps the best result so far. Leaving a `with` block does the same.
     """
 
     def __init__(self, session: "Session", job: Job) -> None:
@@ -96,7 +96,7 @@ class Tune(Iterator[TuneProgress]):
         while not self._waiting:
             try:
                 ended = self._job.wait(0.1)
-            except BaseException:  # KeyboardInterrupt: the thread must not go on
+            except BaseException:  # KeyboardInterrupt: the thread must not continue
                 self.close()
                 raise
             self._waiting = [TuneProgress(values) for values in self._job.progress()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The window on a session of Python."""
+"""Opens the window from Python."""
 from __future__ import annotations
 
 import os
@@ -25,7 +25,7 @@ def show(model: str, data: Dict[str, Any], config: Config, arguments: List[str])
         for key, option in (("data", "--data"), ("calibration", "--calibration-data")):
             if key in data:
                 command += [option, _path(data[key], folder / f"{key}.npz")]
-        # Verification in ONNX Runtime uses this very Python.
+        # Verification in ONNX Runtime uses the running Python interpreter.
         variables = {"QUANTLOUPE_PYTHON": sys.executable, **os.environ}
         process = subprocess.Popen(command + arguments, env=variables, stderr=subprocess.PIPE, text=True)
         try:
@@ -40,7 +40,7 @@ def show(model: str, data: Dict[str, Any], config: Config, arguments: List[str])
 
 
 def _path(samples: Any, file: pathlib.Path) -> str:
-    """The path that was given, or a file with the arrays."""
+    """Returns the given path, or a file with the arrays."""
     if not isinstance(samples, Samples):
         return str(samples)
     import numpy

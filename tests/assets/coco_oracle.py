@@ -5,7 +5,7 @@
     python3 tests/assets/coco_oracle.py
 
 The cases contain crowds, equal scores, more than 100 detections of one category in an image, images without labels
-or detections, and categories without labels. Category ids have gaps, as COCO's have.
+or detections, categories without labels, and areas that COCO does not count. Category ids have gaps, as COCO's have.
 """
 import contextlib
 import io
@@ -77,8 +77,14 @@ def truth(labels, detections):
 
 
 cases = []
-for arguments in [(12, 8, 0.0), (12, 8, 0.2), (30, 5, 0.1), (1, 6, 0.5)]:
+for arguments in [(12, 8, 0.0), (12, 8, 0.2), (30, 5, 0.1), (1, 6, 0.5), (20, 8, 0.2)]:
     labels, detections = make_case(*arguments)
+    if len(cases) == 4:  # areas above 1e10 and below 0; right and left swapped
+        for label in labels["annotations"][::4]:
+            label["area"] = float(rng.choice([2e10, -1.0]))
+        for detection in detections[::3]:
+            x, y, w, h = detection["bbox"]
+            detection["bbox"] = [round(x + w, 2), y, -w, h]
     result = truth(labels, detections)
     cases.append({"labels": labels, "detections": detections, "truth": result})
     print(arguments, len(labels["annotations"]), "labels", len(detections), "detections", result["map"])

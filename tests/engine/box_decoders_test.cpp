@@ -64,6 +64,53 @@ class BoxDecodersTest : public QObject {
         QCOMPARE(chosen({floats("logits", {21, 64, 64})}), "none");
     }
 
+    /// Logits of four classes, or of three and "no object", have the shape of boxes: names decide.
+    void namesTellLogitsFromBoxes() {
+        const auto pair = [](const OutputShape& first, const OutputShape& second, const char* name) {
+            return chooseDecoder(std::vector{first, second}, {640, 640}, name).outputs.indices;
+        };
+        using Indices = std::vector<std::size_t>;  // of the logits and the boxes
+        for (const char* name : {"detr", "rt-detr-logits"}) {
+            QCOMPARE(pair(floats("logits", {100, 4}), floats("pred_boxes", {100, 4}), name), (Indices{0, 1}));
+            QCOMPARE(pair(floats("pred_boxes", {100, 4}), floats("logits", {100, 4}), name), (Indices{1, 0}));
+            QCOMPARE(pair(floats("a", {100, 4}), floats("Boxes", {100, 4}), name), (Indices{0, 1}));
+            QCOMPARE(pair(floats("class_scores", {100, 4}), floats("b", {100, 4}), name), (Indices{0, 1}));
+            QCOMPARE(pair(floats("a", {100, 4}), floats("b", {100, 81}), name), (Indices{1, 0}));
+            try {
+                pair(floats("a", {100, 4}), floats("b", {100, 4}), name);
+                QFAIL("the outputs are ambiguous");
+            } catch (const Error& error) {
+                QVERIFY2(QString(error.what()).contains("'a' and 'b' have the same shape 100×4"),
+                         error.what());
+            }
+        }
+    }
+
+    /// The number of boxes is not a label; it cuts the lists, the rest of which is filled up.
+    void numbersOfBoxesCutTheLists() {
+        for (const DataType type : {DataType::Int64, DataType::Float32})
+            for (const Dims& dims : {Dims{1}, Dims{}}) {
+                const std::vector<OutputShape> shapes = {{"num_dets", type, dims},
+                                                         floats("det_boxes", {3, 4}),
+                                                         floats("det_scores", {3}),
+                                                         {"det_classes", type, {3}}};
+                const auto found = decoded(
+                    shapes, {{2}, {1, 2, 11, 22, 3, 4, 5, 6, 0, 0, 9, 9}, {0.5f, 0.25f, 0.9f}, {7, 2, 1}});
+                QCOMPARE(found.size(), std::size_t{2});
+                QCOMPARE(text(found[0]), "1 2 10 20 | 0.5 | 7");
+                QCOMPARE(text(found[1]), "3 4 2 2 | 0.25 | 2");
+            }
+        // Lists of another length belong to something else.
+        QCOMPARE(chosen({floats("boxes", {3, 4}), floats("scores", {5}), {"labels", DataType::Int64, {5}}}),
+                 "none");
+    }
+
+    /// Of one class on 64 × 64 pixels: 252 × 6, the shape of boxes with scores and classes.
+    void yolov5OfOneClassIsNotEndToEnd() {
+        QCOMPARE(chosen({floats("output", {252, 6})}, kInput), "yolov5");
+        QCOMPARE(chosen({floats("output", {300, 6})}, kInput), "end-to-end");
+    }
+
     /// The number of classes excludes mask coefficients and "no object".
     void countsClasses() {
         const auto classes = [](const std::vector<OutputShape>& outputs) {

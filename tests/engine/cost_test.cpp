@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs of layers at a precision: computed by hand, read from the profiles of other tools, and estimated.
+#include <fmt/format.h>
+
+#include <QTemporaryDir>
 #include <QtTest>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "cost/cost_model.h"
 #include "cost/csv_table.h"
@@ -167,7 +171,7 @@ class CostTest : public QObject {
         QCOMPARE(file.rows[0].ms, 2.0);
         QCOMPARE(file.rows[1].ms, 1.0);
         QCOMPARE(*file.networkMs, 4.0);
-        QVERIFY(messageOf(text.substr(0, text.find("4,ROOT"))).contains("how long a cycle is"));
+        QVERIFY(messageOf(text.substr(0, text.find("4,ROOT"))).contains("needed to convert them"));
     }
 
     /// Hailo only measures the whole network, so all layers are estimated, and their sum is the measurement.
@@ -225,6 +229,100 @@ class CostTest : public QObject {
         const LatencyTable mixed(*model.graph, layers, {{file, {}}});
         QCOMPARE(mixed.at(0, Precision::float32()).ms, 0.001);
         QVERIFY(qAbs(mixed.at(3, Precision::float32()).ms - (8 + 4)) < 1e-9);
+    }
+
+    /// A profile stays one of the configuration that it was measured with.
+    void unstatedPrecisionsAreThoseOfTheConfiguration() {
+        const LoadedModel model = network();
+        NetworkWork layers = work();
+        LatencyFile file;
+        file.rows = {{"Conv_0", {}, 2}, {"Conv_2", Precision::float16(), 3}, {"Other", {}, 1}};
+        const LatencySource bound = withPrecisions({file, {}, "a"}, *model.graph, layers);
+        for (LayerWork& layer : layers) layer.precision = Precision::integer(4, 8);
+        const LatencyTable table(*model.graph, layers, {bound});
+        QCOMPARE(table.at(0, Precision::integer(8, 8)).ms, 2.0);
+        QVERIFY(!table.at(0, Precision::integer(8, 8)).estimated);
+        QVERIFY(table.at(0, Precision::integer(4, 8)).estimated);
+        QCOMPARE(table.at(2, Precision::float16()).ms, 3.0);
+        QCOMPARE(table.unmatched().size(), std::size_t(1));
+        // Stated for the whole file, but for the rows that state their own.
+        const LatencySource stated = withPrecisions({file, Precision::float32(), "a"}, *model.graph, work());
+        QVERIFY(stated.file.rows[0].precision == Precision::float32());
+        QVERIFY(stated.file.rows[1].precision == Precision::float16());
+        // The time of a whole network, with most layers at 8 bits.
+        const LatencySource whole = withPrecisions({{"Hailo", {}, 9.0, 0}, {}, "b"}, *model.graph, work());
+        QVERIFY(whole.precision == Precision::integer(8, 8));
+    }
+
+    /// Times of layers without weights belong to the profile that they are from, and do not make a fit alone.
+    void layersWithoutWeightsDoNotMakeAFit() {
+        NetworkWork layers;
+        for (std::size_t i = 0; i < 4; ++i)
+            layers.push_back({"Conv_" + std::to_string(i), i, true, 1000 * (i + 1), true, 100 * (4 - i), 0, 0,
+                              Precision::integer(4, 8)});
+        for (std::size_t i = 4; i < 7; ++i)
+            layers.push_back({"Add_" + std::to_string(i), i, true, 0, true, 0, 0, 100 * (i + 1),
+                              Precision::integer(4, 8)});
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[1,1,4,4] x) => (float[1,1,4,4] y) "
+            "<float[1,1,1,1] w = {1}> { a = Conv(x, w) b = Conv(a, w) c = Conv(b, w) d = Conv(c, w) e = "
+            "Add(d, a) f = Add(e, b) y = Add(f, c) }");
+        LatencyFile file;
+        for (const LayerWork& layer : layers)
+            file.rows.push_back({layer.name, Precision::integer(4, 8),
+                                 0.002 * double(layer.macs) + 0.0001 * movedBytes(layer, layer.precision)});
+        const LatencyTable table(*model.graph, layers, {{file, {}}});
+        QVERIFY(!table.at(4, Precision::integer(8, 8)).estimated);  // the same as w4a8
+        // As w4a8, but with twice the bytes; the Adds alone would make the MACs free.
+        QVERIFY(qAbs(table.at(3, Precision::integer(8, 8)).ms - (8 + 0.01)) < 1e-6);
+        QVERIFY(table.estimateError() < 1e-6);
+    }
+
+    void unusableProfilesAreRefused_data() {
+        QTest::addColumn<std::string>("text");
+        QTest::addColumn<QString>("message");
+        const auto add = [](const char* name, const std::string& text, const char* message) {
+            QTest::newRow(name) << text << message;
+        };
+        add("a long name", fmt::format("layer,ms\n{:a>300000},1\n", ""), "has 300000 characters");
+        add("no time above 0", "layer,ms\nConv_0,0\nConv_2,0\n", "no time of the profile is above 0");
+        add("a long time", "layer,ms\nConv_0,2e9\n", "'Conv_0' takes 2e+09 ms; a time must be at most 1e+09");
+        add("no kernel times",
+            R"([{"cat":"Session","name":"model_run","dur":900},{"cat":"Node","name":"Conv_0_fence_before","dur":5}])",
+            "no event has the time of a node: a name that ends with '_kernel_time'");
+        add("no layer", "layer,ms\n", "the profile has no layer");
+    }
+    void unusableProfilesAreRefused() {
+        QFETCH(std::string, text);
+        QFETCH(QString, message);
+        QVERIFY2(messageOf(text).contains(message), qPrintable(messageOf(text).left(300)));
+    }
+
+    void theFileWithoutKnownNamesIsNamed() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath("board.csv").toStdString();
+        writeFileAtomically(path, "layer,ms\nblock/conv,1\n");
+        const LoadedModel model = network();
+        try {
+            const LatencyTable table(*model.graph, work(), {{readLatencyFile(path), {}}});
+            QFAIL("accepted");
+        } catch (const Error& error) {
+            const std::string said = error.message();
+            QVERIFY2(said.find("board.csv': no name of the CSV is a layer of this network, for example "
+                               "'block/conv'") != std::string::npos,
+                     said.c_str());
+        }
+    }
+
+    /// Both took minutes when their effort grew with the square of the length.
+    void longLinesAreReadQuickly() {
+        const CsvTable table = parseCsv(fmt::format("a,b\n1,{:,>300000}x\n", ""));
+        QCOMPARE(table.rows[0].size(), std::size_t(2));
+        QCOMPARE(table.rows[0][1], fmt::format("{:,>300000}x", ""));
+        std::string name;
+        while (name.size() < 1'000'000) name += "a_";
+        const LoadedModel model = network();
+        QVERIFY(LayerMatcher(*model.graph, work()).match(name).empty());
     }
 
     void textsOfCosts() {

@@ -63,7 +63,7 @@ class DetectionMetricsTest : public QObject {
   private Q_SLOTS:
     void equalsPycocotools() {
         const Json cases = oracle()["cases"];
-        QCOMPARE(cases.size(), std::size_t{4});
+        QCOMPARE(cases.size(), std::size_t{5});
         const QTemporaryDir folder;
         for (const Json& one : cases) {
             const auto matches = matchesOf(one, folder.path());
@@ -120,6 +120,18 @@ class DetectionMetricsTest : public QObject {
         annotation.boxes.clear();
         QVERIFY(!AveragePrecision::map(
             AveragePrecision(std::vector{matchImage(annotation, all)}, 1).byCategory()));
+    }
+
+    /// Labels and unmatched detections whose areas are outside of 0 to 1e10 do not count.
+    void areasOutOfRange() {
+        SampleAnnotation annotation;
+        annotation.boxes = {{0, 0, 10, 10, 100, false, 0}, {50, 50, 10, 10, 2e10, false, 0}};
+        const std::vector<Detection> found = {
+            {9, 0, -9, 9, 0.9, 0}, {50, 50, 10, 10, 0.8, 0}, {0, 0, 10, 10, 0.7, 0}};
+        const std::vector<ImageMatches> matches = {matchImage(annotation, found)};
+        QCOMPARE(matches[0].labels.size(), std::size_t{1});
+        QCOMPARE(*AveragePrecision::map(AveragePrecision(matches, 1).byCategory()), 1.0);
+        QVERIFY(!counts(annotation.boxes[1]) && counts(annotation.boxes[0]));
     }
 
     void suppressesOverlaps() {

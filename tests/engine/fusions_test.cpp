@@ -90,6 +90,12 @@ class FusionsTest : public QObject {
             << "D = Div (X, S) E = Erf (D) A = Add (E, Two) M = Mul (X, A) Y = Mul (M, Half)"
             << "float S = {1.41421356}, float Two = {2}, float Half = {0.5}"
             << "Div Erf Add Mul Mul";
+        QTest::newRow("Swish") << "S = Sigmoid (X) Y = Mul (S, X)"
+                               << "float One = {1}"
+                               << "QuickGelu";
+        QTest::newRow("not a Swish: another factor") << "S = Sigmoid (X) N = Neg (X) Y = Mul (S, N)"
+                                                     << "float One = {1}"
+                                                     << "Sigmoid Neg Mul";
         QTest::newRow("LayerNormalization")
             << "M = ReduceMean <axes = [-1]> (X) D = Sub (X, M) Q = Pow (D, Two) V = ReduceMean <axes = "
                "[-1]> (Q) "

@@ -251,9 +251,11 @@ class IntegerPathsTest : public QObject {
     void convolutions() { compareConvolutions(250, 90, false); }
     void depthwiseConvolutions() { compareConvolutions(250, 150, true); }
 
-    /// Element-wise sums equal the simulation bit for bit; some of these quantizers produce ties.
-    void sums() {
-        for (int round = 0; round < 60; ++round) {
+    /// Element-wise sums and products equal the simulation bit for bit; some of these quantizers produce
+    /// ties.
+    void sumsAndProducts() {
+        for (int round = 0; round < 120; ++round) {
+            const bool adds = coin(), floats = pick(0, 3) == 0;
             const auto quantizer = [&] {
                 const int zero = pick(0, 255), high = coin() ? 255 : pick(1, 255);
                 const float scale =
@@ -264,20 +266,55 @@ class IntegerPathsTest : public QObject {
             Activation activation;
             if (coin()) activation.low = 0;
             if (coin()) activation.high = 6;
-            const auto count = static_cast<std::size_t>(pick(1, 70000));
-            const auto a = randomCodes(count), b = randomCodes(count);
-            GuardedBytes guardedA(count), guardedB(count), result(count);
+            RepeatedOperand operand;
+            if (!floats) operand.quantizer = right;
+            operand.images = static_cast<std::size_t>(pick(1, 3));
+            operand.period = static_cast<std::size_t>(pick(1, 5000));
+            const std::size_t repeats = static_cast<std::size_t>(pick(1, 5)),
+                              ofImage = repeats * operand.period, count = operand.images * ofImage;
+            const auto a = randomCodes(count), b = randomCodes(operand.images * operand.period);
+            std::vector<float> values;
+            for (const std::uint8_t code : b)
+                values.push_back((static_cast<float>(code) + right.low) * right.scale);
+            const std::size_t bytes = floats ? values.size() * sizeof(float) : b.size();
+            GuardedBytes guardedA(count), guardedB(bytes), result(count);
             std::memcpy(guardedA.data(), a.data(), count);
-            std::memcpy(guardedB.data(), b.data(), count);
+            std::memcpy(guardedB.data(), floats ? static_cast<const void*>(values.data()) : b.data(), bytes);
             const void* inputs[] = {guardedA.data(), guardedB.data()};
             void* outputs[] = {result.data()};
-            makeCodedAdd(left, right, output, activation, count)->run({inputs, outputs, nullptr});
+            makeCodedBinary(adds ? CodedOperation::Add : CodedOperation::Multiply, left, operand, output,
+                            activation, count)
+                ->run({inputs, outputs, nullptr});
             for (std::size_t i = 0; i < count; ++i) {
                 const float x = (static_cast<float>(a[i]) + left.low) * left.scale,
-                            y = (static_cast<float>(b[i]) + right.low) * right.scale;
-                const float sum = std::min(std::max(x + y, activation.low), activation.high);
+                            y = values[i / ofImage * operand.period + i % operand.period];
+                const float sum = std::min(std::max(adds ? x + y : x * y, activation.low), activation.high);
                 const float steps = std::min(std::max(sum / output.scale, output.low), output.high);
                 QCOMPARE(result.data()[i], static_cast<std::uint8_t>(std::nearbyint(steps) - output.low));
+            }
+        }
+    }
+
+    void maps() {
+        for (int round = 0; round < 60; ++round) {
+            std::vector<float> results(256);
+            for (float& result : results)
+                result = std::uniform_real_distribution<float>(-3.0f, 3.0f)(m_random);
+            const FakeQuant output{0.02f, -128, 127};
+            const auto count = static_cast<std::size_t>(pick(1, 3000));
+            const auto codes = randomCodes(count);
+            GuardedBytes input(count), coded(count), floats(count * sizeof(float));
+            std::memcpy(input.data(), codes.data(), count);
+            const void* inputs[] = {input.data()};
+            void* codedOutputs[] = {coded.data()};
+            void* floatOutputs[] = {floats.data()};
+            makeCodedMap(results, output, count)->run({inputs, codedOutputs, nullptr});
+            makeCodedMap(results, {}, count)->run({inputs, floatOutputs, nullptr});
+            std::vector<std::uint8_t> expected(256);
+            encode(output, results.data(), expected.data(), 256);
+            for (std::size_t i = 0; i < count; ++i) {
+                QCOMPARE(coded.data()[i], expected[codes[i]]);
+                QCOMPARE(reinterpret_cast<const float*>(floats.data())[i], results[codes[i]]);
             }
         }
     }

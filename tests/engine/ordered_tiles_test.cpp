@@ -47,9 +47,12 @@ class OrderedTilesTest : public QObject {
             for (const Tiles* tiles : allTiles()) {
                 const std::size_t rows = size(1, static_cast<int>(tiles->rows)),
                                   columns = size(1, static_cast<int>(tiles->columns));
-                const std::size_t inner = size(0, 70), block = size(1, 70), spacing = size(1, 3),
-                                  stride = inner * spacing + size(0, 9);
-                const auto left = values(rows * stride + 1), right = values((inner + 1) * tiles->columns);
+                const std::size_t inner = size(0, 70), block = size(1, 70);
+                const bool interleaved = pick(0, 1) == 1;
+                const std::size_t stride = interleaved ? 1 : inner + size(0, 9),
+                                  step = interleaved ? rows + size(0, 3) : 1;
+                const auto left = values(rows * stride + inner * step),
+                           right = values((inner + 1) * tiles->columns);
                 const auto start = values(tiles->columns), bias = values(tiles->columns),
                            factor = values(tiles->columns), offset = values(tiles->columns);
                 const bool scaled = pick(0, 1) == 1, bounds = pick(0, 3) > 0;
@@ -60,13 +63,10 @@ class OrderedTilesTest : public QObject {
                                   : pick(0, 1) == 1 ? -0.5f
                                                     : -100.0f,
                             high = bounds ? 2.5f : infinity;
-                std::vector<std::ptrdiff_t> offsets;
-                for (std::size_t k = 0; k < inner; ++k)
-                    offsets.push_back(static_cast<std::ptrdiff_t>(k * spacing));
-
                 std::vector<float> kept(rows * tiles->columns), result(rows * columns, -77.0f);
                 TileArguments tile;
                 tile.rowStride = stride;
+                tile.step = step;
                 tile.rows = rows;
                 tile.columns = columns;
                 tile.alpha = alpha;
@@ -82,8 +82,7 @@ class OrderedTilesTest : public QObject {
                 tile.result = result.data();
                 tile.resultStride = columns;
                 for (std::size_t k = 0; k == 0 || k < inner; k += block) {
-                    tile.left = left.data() + (spacing == 1 ? k : 0);
-                    tile.offsets = spacing == 1 ? nullptr : offsets.data() + k;
+                    tile.left = left.data() + k * step;
                     tile.right = right.data() + k * tiles->columns;
                     tile.inner = std::min(block, inner - k);
                     tile.first = k == 0;
@@ -97,8 +96,8 @@ class OrderedTilesTest : public QObject {
                         for (std::size_t begin = 0; begin == 0 || begin < inner; begin += block) {
                             float sum = 0;
                             for (std::size_t k = begin; k < std::min(inner, begin + block); ++k)
-                                sum = std::fma(left[r * stride + k * spacing], right[k * tiles->columns + c],
-                                               sum);
+                                sum =
+                                    std::fma(left[r * stride + k * step], right[k * tiles->columns + c], sum);
                             expected = begin == 0 && !starts ? sum * alpha : std::fma(sum, alpha, expected);
                         }
                         if (biased) expected += bias[c];
@@ -112,14 +111,16 @@ class OrderedTilesTest : public QObject {
     void lanes() {
         for (int round = 0; round < 400; ++round)
             for (const Tiles* tiles : allTiles()) {
-                const std::size_t columns = size(1, static_cast<int>(tiles->columns)), inner = size(1, 70);
-                const auto left = values(inner), right = values(inner * tiles->columns),
+                const std::size_t columns = size(1, static_cast<int>(tiles->columns)), inner = size(1, 70),
+                                  step = size(1, 3);
+                const auto left = values(inner * step), right = values(inner * tiles->columns),
                            bias = values(tiles->columns), factor = values(tiles->columns),
                            offset = values(tiles->columns);
                 const bool scaled = pick(0, 1) == 1;
                 std::vector<float> result(columns);
                 LaneArguments row;
                 row.left = left.data();
+                row.step = step;
                 row.right = right.data();
                 row.inner = inner;
                 row.bias = bias.data();
@@ -133,13 +134,28 @@ class OrderedTilesTest : public QObject {
                 for (std::size_t c = 0; c < columns; ++c) {
                     float lanes[8] = {};
                     for (std::size_t k = 0; k < inner; ++k)
-                        lanes[k % 8] += left[k] * right[k * tiles->columns + c];
+                        lanes[k % 8] += left[k * step] * right[k * tiles->columns + c];
                     const float sum = (((lanes[0] + lanes[1]) + lanes[2]) + lanes[3]) +
                                       (((lanes[4] + lanes[5]) + lanes[6]) + lanes[7]);
                     float expected = sum + bias[c];
                     if (scaled) expected = expected * factor[c] + offset[c];
                     QVERIFY(result[c] == bounded(expected, row.low, row.high));
                 }
+            }
+    }
+
+    void interleaving() {
+        for (int round = 0; round < 400; ++round)
+            for (const Tiles* tiles : allTiles()) {
+                const std::size_t rows = size(1, static_cast<int>(tiles->rows)), channels = size(1, 40),
+                                  step = rows + size(0, 20);
+                const auto pixels = values(rows * channels);
+                std::vector<const float*> from;
+                for (std::size_t r = 0; r < rows; ++r) from.push_back(pixels.data() + r * channels);
+                std::vector<float> to((channels - 1) * step + rows, -77.0f);
+                tiles->interleave({from.data(), rows, channels, to.data(), step});
+                for (std::size_t i = 0; i < to.size(); ++i)
+                    QCOMPARE(to[i], i % step < rows ? pixels[i % step * channels + i / step] : -77.0f);
             }
     }
 

@@ -7,6 +7,7 @@
 #include "interchange/gather.h"
 #include "session/session.h"
 #include "support/export_support.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -48,6 +49,39 @@ class PrecisionExportsTest : public QObject {
         QVERIFY(test::says(result.notices, "TPU-MLIR has no w8a16: 2 layers become F16: /dw/Conv, /dw/Clip"));
         QVERIFY(test::says(result.notices, "TPU-MLIR has no w4a8: 1 layer becomes INT8: /head/Gemm"));
         QVERIFY(result.files[1].model->findNode("/stem/Conv"));
+    }
+
+    /// A 1x1 convolution without an activation is merged into the convolution after it, whose line counts.
+    void tpuMlirMergesConvolutions() {
+        const auto table = [](const char* first, const char* second, const char* name, Precision precision,
+                              std::vector<std::string>* notices = nullptr) {
+            const std::string text = fmt::format(
+                "<ir_version: 8, opset_import: [\"\" : 13]> net (float[1,4,6,6] x) => (float[1,8,H,W] y) "
+                "<float[6,4,1,1] w1 = {{{}}}, float[8,6,3,3] w2 = {{{}}}>\n"
+                "{{\na = Conv{}(x, w1)\nb = Conv{}(a, w2)\ny = Relu(b)\n}}",
+                fmt::join(std::vector<int>(24, 1), ","), fmt::join(std::vector<int>(432, 1), ","), first,
+                second);
+            Session session(test::textModel(text));
+            const FileFormat& format = formatNamed("tpu-mlir", false);
+            QuantizationConfig config;
+            config.skipTail = false;
+            ExportSource source = gatherExport(session, withPrecision(config, {name}, precision), format);
+            source.output = "net.qtable";
+            const ExportResult result = exportTo(format, source);
+            if (notices != nullptr) *notices = result.notices;
+            return result.files[0].text.substr(std::string("# op_name   quantize_mode\n").size());
+        };
+        std::vector<std::string> notices;
+        QCOMPARE(table("", "", "Conv_0", Precision::float32(), &notices),
+                 std::string("a_Conv F32\nb_Conv F32\ny_Relu F32\n"));
+        QVERIFY(test::says(notices, "TPU-MLIR merges 'Conv_0' into 'Conv_1', so both become F32"));
+        QCOMPARE(table("", "", "Conv_1", Precision::float16()),
+                 std::string("a_Conv F16\nb_Conv F16\ny_Relu F16\n"));
+        QCOMPARE(table("", "<pads = [1, 1, 1, 1]>", "Conv_0", Precision::float32(), &notices),
+                 std::string("a_Conv F32\n"));
+        QVERIFY(!test::says(notices, "merges"));
+        QCOMPARE(table("<auto_pad = \"SAME_UPPER\">", "", "Conv_0", Precision::float32()),
+                 std::string("a_Conv F32\n"));
     }
 
     void tidl() {
@@ -99,7 +133,9 @@ class PrecisionExportsTest : public QObject {
         const std::string script = folder.path().toStdString() + "/set.py",
                           cfg = folder.path().toStdString() + "/n.cfg";
         const std::string parameters =
-            "quantize_parameters:\n    a2:\n        scale: [1.0e-06]\n    a3:\n    b2:\n    b3:\n    d:\n";
+            "quantize_parameters:\n    a2:\n        scale: [1.0e-06]\n    a3:\n    b2:\n    b3:\n    d_mm:\n "
+            "   "
+            "d:\n";
         writeFileAtomically(script, result.files[0].text);
         for (const char* before :
              {"custom_quantize_layers: {}\n", "custom_quantize_layers:\n    old: float16\n"}) {
@@ -107,7 +143,7 @@ class PrecisionExportsTest : public QObject {
             QVERIFY(test::runsInPython({QString::fromStdString(script), QString::fromStdString(cfg)}));
             QCOMPARE(readFile(cfg),
                      "custom_quantize_layers:\n    a2: float16\n    a3: float16\n    b2: float16\n    b3: "
-                     "float16\n    d: float16\n" +
+                     "float16\n    d: float16\n    d_mm: float16\n" +
                          parameters);
         }
         writeFileAtomically(cfg, "custom_quantize_layers: {}\nquantize_parameters:\n    other:\n");

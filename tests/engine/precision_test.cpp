@@ -7,8 +7,10 @@
 #include "config/layer_choices.h"
 #include "config/precision_rules.h"
 #include "config/skip_rules.h"
+#include "data/random_dataset.h"
 #include "session/session.h"
 #include "support/export_support.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -239,6 +241,27 @@ class PrecisionTest : public QObject {
         QCOMPARE(result->layers[6].reason, std::string("computed in float16 by the layer's own precision"));
         // To 12 bits at an input of the Add, to half precision at /out/Conv, to 8 bits at the pool.
         QCOMPARE(session.prepare(c)->conversions.size(), std::size_t(3));
+    }
+
+    /// The output of a recurrent layer is not quantized by that layer, so its own bits do not decide on it.
+    void theReaderDecidesOnTheOutputOfARecurrentLayer() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 14]> net (float[3,1,2] x) => (float[1,1,2] y) "
+            "<float[1,4,2] w = {1, -2, 3, 4, 5, -6, 7, 8}, float[1,4,1] r = {1, 2, -3, 4}, float[1,2] v = "
+            "{0.5, 2}> { all, last = LSTM<hidden_size = 1>(x, w, r) y = MatMul(last, v) }"));
+        const DatasetPtr data = randomDataset(session.graph(), 8, 1);
+        session.setData(data, data);
+        const auto typeOf = [&](const QuantizationConfig& c) {
+            const GraphPtr exported = session.quantizedModel(c);
+            for (const TensorInfo& tensor : exported->tensors())
+                if (tensor.name.starts_with("last_") && tensor.name.ends_with("zero_point"))
+                    return tensor.constant->type();
+            return DataType::Undefined;
+        };
+        const QuantizationConfig lstm = withPrecision(config(), {"LSTM_0"}, Precision::integer(8, 16));
+        QCOMPARE(typeOf(lstm), DataType::Int8);
+        QCOMPARE(typeOf(withPrecision(lstm, {"MatMul_1"}, Precision::integer(8, 16))), DataType::Int16);
+        QCOMPARE(typeOf(withPrecision(lstm, {"MatMul_1"}, Precision::integer(8, 8))), DataType::Int8);
     }
 
     void edits() {

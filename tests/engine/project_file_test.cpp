@@ -47,6 +47,10 @@ Project project(const fs::path& folder) {
     result.history = {measured(std::string(32, 'a'), 8), measured(std::string(32, 'b'), 4)};
     result.history[0].otherModel = true;
     result.baseline = result.history[1].version;
+    LatencyFile layers;
+    layers.rows = {{"Relu_0", Precision::integer(4, 8), 0.5}, {"Cast_9", std::nullopt, 0.25}};
+    LatencyFile whole{"Hailo", {}, 3.5, 100};
+    result.latency = {{layers, std::nullopt, "a.csv"}, {whole, Precision::float16(), "b.csv"}};
     result.view = R"({"anything":[1,{"deep":true}]})";
     return result;
 }
@@ -75,6 +79,11 @@ class ProjectFileTest : public QObject {
         QVERIFY(read.preprocess == saved.preprocess);
         QVERIFY(read.config == saved.config);
         QVERIFY(read.history[1].config == saved.history[1].config);
+        QCOMPARE(read.latency[0].file.rows[1].ms, 0.25);
+        QVERIFY(read.latency[0].file.rows[0].precision == Precision::integer(4, 8));
+        QVERIFY(!read.latency[0].file.rows[1].precision);
+        QCOMPARE(read.latency[1].file.networkMs, std::optional(3.5));
+        QVERIFY(read.latency[1].precision == Precision::float16());
         QCOMPARE(read.history[1].quantized.sqnrDb.value(), std::numeric_limits<double>::infinity());
         QVERIFY(!read.history[1].quantized.top5);
         QCOMPARE(projectToJson(read, file), projectToJson(saved, file));
@@ -115,6 +124,9 @@ class ProjectFileTest : public QObject {
         row("/history/0/quantized/top1", "\"good\"", "history[0].quantized.top1: must be a number");
         row("/history", "{}", "history: must be a list");
         row("/baseline", "\"cccc\"", "no configuration of the history has the version 'cccc'");
+        row("/latency/0/layers/1", "[\"a\", \"\", -1]", "latency[0].layers[1]: must be a list of a name");
+        row("/latency/0/layers/0", "[\"a\", \"w99\", 1]", "latency[0].layers[0]");
+        row("/latency/1/precision", "\"w99\"", "latency[1].precision");
         row("/view", "[]", "view: must be an object");
     }
     void whatIsWrongIsNamed() {

@@ -130,7 +130,7 @@ class SkipRulesTest : public QObject {
             "",
             "skipped by rule 2: from stem until join",
             "skipped by rule 1: all Add layers",
-            "skipped as part of the tail: the last weighted layer and what follows",
+            "skipped as part of the tail: the last weighted layer and everything after it",
             "skipped by the layer's own setting: looks better",
         };
         QCOMPARE(decisions.reasons, expected);

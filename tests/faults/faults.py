@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills commands while they write, and takes away what they need: disk space, permissions, memory, data.
+"""Tests commands under faults: kills while they write, a full disk, missing permissions, little memory, missing data.
 
-After each fault, every output file is whole, old or new; nothing else is left behind; a command that fails ends with
-exit code 1 and a message that names the file; a session answers the next request.
+After each fault, every output file must be complete, old or new, and no other files may be left. A command that fails
+must end with exit code 1 and a message that names the file. A session must answer the next request.
 Usage: faults.py --cli quantloupe-cli --demo FOLDER [--kills N] [--seed N]
 """
 import argparse
@@ -42,7 +42,7 @@ def run(words, **options):
 
 
 class Task:
-    """A command with its output files in a folder; `old` and `new`: their contents before and after it."""
+    """A command with its output files in a folder. `new`: their contents after an undisturbed run."""
 
     def __init__(self, name, words, outputs):
         self.name, self.words, self.outputs = name, words, outputs
@@ -96,7 +96,7 @@ def kills(all_tasks, work):
                 (folder / name).write_bytes(content)
         process = subprocess.Popen([arguments.cli, *task.arguments(folder)], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        # Outputs are written at the end: half of the kills come there.
+        # Outputs are written at the end of a command, so half of the kills are at that time.
         wait = task.seconds * (chance.random() if number % 2 else 0.7 + 0.4 * chance.random())
         try:
             process.wait(wait)
@@ -120,7 +120,7 @@ def kills(all_tasks, work):
 
 
 def refused(what, task, folder, result, old):
-    """The command failed with a message about one of its files, and nothing has changed."""
+    """Checks that the command failed with a message about one of its files, and that nothing has changed."""
     if result.returncode != 1 or not any(name in result.stderr for name in task.outputs):
         fail(f"{what}: {task.name}: exit {result.returncode}: {result.stderr[-300:]}")
     if task.contents(folder) != old:
@@ -136,7 +136,7 @@ def full_disk(all_tasks, work):
     folder.mkdir()
     for task in all_tasks:
         old = {name: b"old" for name in task.outputs}
-        # A file system of three pages in a namespace of its own; the old files take one each.
+        # A file system of a few pages in a separate namespace; each old file takes one page.
         files = " ".join(f"'{folder}/{name}'" for name in task.outputs)
         pages = len(task.outputs) + (0 if task.name == "save the configuration" else 1)
         script = (f"mount -t tmpfs -o size={pages * 4096} none '{folder}' && for f in {files}; do printf old >\"$f\"; done;"

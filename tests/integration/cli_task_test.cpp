@@ -163,7 +163,7 @@ class CliTaskTest : public QObject {
         QVERIFY2(text.code == 0, text.text());
         QVERIFY(text.out.contains("mAP@50:95 100.00 %, mAP@50 100.00 %"));
         QVERIFY(text.out.contains("owl"));
-        QVERIFY(text.out.contains("changed their own score"));
+        QVERIFY(text.out.contains("samples changed, the largest loss first"));
 
         const CliOutcome check = runCli(
             QStringList{"check", path("net.onnx"), "--max-drop", "0.5", "--markdown", path("check.md")} +
@@ -198,6 +198,45 @@ class CliTaskTest : public QObject {
         const CliOutcome unknown = runCli(data + QStringList{"--decoder", "yolo"});
         QCOMPARE(unknown.code, 2);
         QVERIFY(unknown.err.contains("rt-detr-logits"));
+    }
+
+    /// Neither entries nor images may share labels by accident; labels without boxes are no target.
+    void labelsThatCannotBeUsed() {
+        QFile file(path("labels.json"));
+        QVERIFY(file.open(QFile::ReadOnly));
+        const auto labels = nlohmann::json::parse(file.readAll().toStdString());
+        const auto outcome = [&](const nlohmann::json& changed, const QString& images,
+                                 const QStringList& command) {
+            writeFileAtomically(path("changed.json").toStdString(), changed.dump());
+            return runCli(QStringList{command[0], path("net.onnx"), "--data", images, "--calibration-data",
+                                      path("images"), "--labels", path("changed.json")} +
+                          command.mid(1));
+        };
+        nlohmann::json changed = labels;
+        changed["annotations"] = nlohmann::json::array();
+        for (const QStringList& command :
+             {QStringList{"check", "--max-drop", "5"}, QStringList{"tune", "--max-drop", "5"}}) {
+            const CliOutcome empty = outcome(changed, path("images"), command);
+            QCOMPARE(empty.code, 1);
+            QVERIFY2(empty.err.contains("changed.json': there are no boxes that count"), empty.text());
+        }
+        const CliOutcome analyzed = outcome(changed, path("images"), {"analyze"});
+        QCOMPARE(analyzed.code, 0);
+        QVERIFY2(analyzed.err.contains("changed.json' have no boxes that count"), analyzed.text());
+
+        changed = labels;
+        changed["images"][3]["file_name"] = changed["images"][2]["file_name"];
+        const CliOutcome twice = outcome(changed, path("images"), {"analyze"});
+        QCOMPARE(twice.code, 1);
+        QVERIFY2(twice.err.contains("have the same file_name '09.png'"), twice.text());
+
+        for (const char* folder : {"both/a", "both/b"}) {
+            QDir().mkpath(path(folder));
+            QVERIFY(QFile::copy(path("images/00.png"), path(folder) + "/00.png"));
+        }
+        const CliOutcome shared = outcome(labels, path("both"), {"analyze"});
+        QCOMPARE(shared.code, 1);
+        QVERIFY2(shared.err.contains("'a/00.png' and 'b/00.png' both belong to the entry"), shared.text());
     }
 
     void labelsNeedData() {

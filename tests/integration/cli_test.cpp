@@ -124,6 +124,8 @@ class CliTest : public QObject {
         row("a mistyped option", "inspect MODEL --wieght-bits 4", "did you mean --weight-bits?");
         row("more steps than Quark takes", "inspect MODEL --cle-steps 1001", "-1 to 1000");
         row("no output", "transform MODEL", "--output");
+        row("float without float", "tune MODEL --data x --max-drop 1 --no-float --precisions float32,w8a8",
+            "--no-float contradicts float32");
         row("bits out of range", "inspect MODEL --weight-bits 17", "2 to 16");
         row("bits are no number", "inspect MODEL --weight-bits 4x", "4x");
         row("activation bits out of range", "inspect MODEL --activation-bits 1", "2 to 16");

@@ -190,7 +190,7 @@ class EqualizationTest : public QObject {
     void exactTransformsAreNotFlagged() {
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
-        QVERIFY(!test::lines(result->notices).contains("change the float network"));
+        QVERIFY(!test::lines(result->notices).contains("reduce the SQNR of the float network"));
     }
 
     void learnedRoundingDoesNotDependOnThreads_data() {

@@ -166,6 +166,62 @@ class ExportedModelsTest : public QObject {
         // A value on the border between two codes can be rounded to either.
         QVERIFY(result.maxAbsDiff <= 0.02 * double(largest));
         QVERIFY(result.agreement >= 0.98);
+        QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
+    }
+
+    /// ONNX Runtime's optimizer must not build operators for which it has no kernel.
+    void activationsOfFewBitsRunOptimized_data() {
+        QTest::addColumn<int>("weights");
+        QTest::addColumn<int>("activations");
+        QTest::addColumn<bool>("isSigned");
+        for (const int weights : {4, 8})
+            for (const int activations : {2, 3, 4})
+                for (const bool isSigned : {false, true})
+                    QTest::addRow("w%da%d, %s", weights, activations, isSigned ? "signed" : "unsigned")
+                        << weights << activations << isSigned;
+    }
+    void activationsOfFewBitsRunOptimized() {
+        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QFETCH(int, weights);
+        QFETCH(int, activations);
+        QFETCH(bool, isSigned);
+        std::mt19937 random(19);
+        const auto session = sessionOn(fmt::format(
+            R"(<ir_version: 8, opset_import: ["" : 13]> g (float[N,2,6,6] x) => (float[N,4] y)
+            <float[4,2,3,3] w = {}, float[4,4,1,1] v = {}, float[36,4] f = {}> {{
+                a = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w)
+                r = Relu(a)
+                p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(r)
+                c = Conv(p, v)
+                s = Add(c, p)
+                n = Flatten(s)
+                y = MatMul(n, f)
+            }})",
+            floats(random, 72), floats(random, 16), floats(random, 144)));
+        QuantizationConfig config = preset("default");
+        config.quantization.weight.bits = weights;
+        config.quantization.activation.bits = activations;
+        config.quantization.activation.isSigned = isSigned;
+        QTemporaryDir folder;
+        const VerifySource source =
+            prepareVerification(*session, config, folder.path().toStdString() + "/quantized.onnx");
+        const Verification result =
+            verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
+        QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
+        QVERIFY(result.optimizedAgreement && *result.optimizedAgreement >= 0.9);
+    }
+
+    void aModelThatDoesNotLoadIsNotVerified() {
+        Verification result;
+        result.runtime = "ONNX Runtime 1.0.0";
+        result.samples = 10;
+        result.agreement = 1;
+        QVERIFY(whyVerificationFailed(result).empty());
+        result.optimizedFailure = "no kernel";
+        QCOMPARE(whyVerificationFailed(result),
+                 std::string("ONNX Runtime 1.0.0 cannot run the model at its default optimization level: no "
+                             "kernel"));
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the exports in the tools that they are for. Each tool is large and needs specific package versions, so
-// each has its own Python environment; packaging/foreign-tools explains the installation. Without an
+// each has its own Python environment; the files of requirements explain the installation. Without an
 // environment the test is skipped.
 #include <QProcess>
 #include <QTemporaryDir>
@@ -25,9 +25,11 @@ struct Tool {
     const char* module;
     const char* requirements;
 };
-constexpr Tool kAimet = {"QUANTLOUPE_AIMET_PYTHON", "aimet_onnx", "aimet.txt"};
-constexpr Tool kQuark = {"QUANTLOUPE_QUARK_PYTHON", "quark", "quark.txt"};
-constexpr Tool kNncf = {"QUANTLOUPE_NNCF_PYTHON", "nncf", "nncf.txt"};
+constexpr Tool kAimet = {"QUANTLOUPE_AIMET_PYTHON", "aimet_onnx", "packaging/foreign-tools/aimet.txt"};
+constexpr Tool kQuark = {"QUANTLOUPE_QUARK_PYTHON", "quark", "packaging/foreign-tools/quark.txt"};
+constexpr Tool kNncf = {"QUANTLOUPE_NNCF_PYTHON", "nncf", "packaging/foreign-tools/nncf.txt"};
+constexpr Tool kTpuMlir = {"QUANTLOUPE_TPU_MLIR_PYTHON", "tpu_mlir", "packaging/foreign-tools/tpu_mlir.txt"};
+constexpr Tool kRknn = {"QUANTLOUPE_RKNN_PYTHON", "rknn", "packaging/foreign-tools/rknn.txt"};
 
 struct Outcome {
     int code = -1;
@@ -56,7 +58,7 @@ QString pythonWith(const Tool& tool) {
 }
 
 QByteArray howToGet(const Tool& tool) {
-    return QStringLiteral("no Python with %1: see packaging/foreign-tools/%2, then set %3")
+    return QStringLiteral("no Python with %1: see %2, then set %3")
         .arg(tool.module, tool.requirements, tool.variable)
         .toUtf8();
 }
@@ -254,7 +256,61 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
                   0.02);
     }
 
+    void tpuMlirReadsTheTable() {
+        const QString python = pythonWith(kTpuMlir);
+        if (python.isEmpty()) QSKIP(howToGet(kTpuMlir).constData());
+        const json types = mixedPrecisionIn("tpu-mlir", python, "run_tpu_mlir.py");
+        if (QTest::currentTestFailed()) return;
+        std::map<std::string, std::set<std::string>> byType;
+        for (const auto& item : types.items()) byType[item.value()].insert(item.key());
+        // A convolution has the name of the activation that is fused into it. The last convolution of block
+        // 17 is merged into that of block 18.
+        QCOMPARE(
+            byType["f32"],
+            (std::set<std::string>{"/features/features.0/features.0.2/Clip_output_0_Clip",
+                                   "/features/features.18/features.18.2/Clip_output_0_Clip", "logits_Gemm"}));
+        QCOMPARE(byType["f16"],
+                 (std::set<std::string>{"/features/features.2/conv/conv.1/conv.1.2/Clip_output_0_Clip",
+                                        "/features/features.3/Add_output_0_Add"}));
+        QVERIFY2(byType["u8"].size() + byType["i8"].size() >= 50, types.dump().c_str());
+    }
+
+    void rknnReadsTheFile() {
+        const QString python = pythonWith(kRknn);
+        if (python.isEmpty()) QSKIP(howToGet(kRknn).constData());
+        const json types = mixedPrecisionIn("rknn", python, "run_rknn.py");
+        if (QTest::currentTestFailed()) return;
+        std::map<std::string, std::set<std::string>> byType;
+        for (const auto& item : types.items()) byType[item.value()].insert(item.key());
+        QCOMPARE(byType["FLOAT16"],
+                 (std::set<std::string>{"features.0.0.weight_folded", "features.2.conv.1.0.weight_folded",
+                                        "features.17.conv.2.weight_folded", "classifier.1.weight"}));
+        QVERIFY2(byType["INT8"].size() >= 45, types.dump().c_str());
+    }
+
   private:
+    /// Compiles the demo in W8A8 with five layers in float32 or float16 (one is the tail) and returns what
+    /// the script prints.
+    json mixedPrecisionIn(const char* format, const QString& python, const char* with) {
+        const QString place = file(QStringLiteral("%1.list").arg(format));
+        const Outcome written =
+            runCli(QStringList{"export", text(m_model), "--to", format, "-o", place, "--precision",
+                               QStringLiteral("%1=float32").arg(kSkipped), "--precision",
+                               "/features/features.2/conv/conv.1/conv.1.0/Conv=float16", "--precision",
+                               "/features/features.3/Add=float16", "--precision",
+                               "/features/features.17/conv/conv.2/Conv=float32"} +
+                   data());
+        if (written.code != 0) {
+            QTest::qFail(written.err.c_str(), __FILE__, __LINE__);
+            return {};
+        }
+        const Outcome run =
+            runProcess(python, {script(with), file(QStringLiteral("%1.float.onnx").arg(format)), place,
+                                inputsOf(*images(8)), file(QStringLiteral("%1.folder").arg(format))});
+        if (run.code != 0) QTest::qFail((run.out + run.err).c_str(), __FILE__, __LINE__);
+        return run.code == 0 ? json::parse(run.out.substr(run.out.rfind("\n{") + 1)) : json();
+    }
+
     void runScript(const char* format, const QString& python, const QStringList& how, double apart) {
         const Outcome written = runCli(
             QStringList{"export", text(m_model), "--to", format, "-o", file("tuned.py")} + data() + how);

@@ -187,6 +187,8 @@ class InterchangeTest : public QObject {
         QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <=
                 0.01);
         QVERIFY(result["runtime"].get<std::string>().starts_with("ONNX Runtime 1."));
+        QVERIFY(result["optimized"]["agreement"].get<double>() >= 0.9);
+        QVERIFY(result["failure"].is_null());
         QVERIFY(fs::exists(file("verified.onnx").toStdString()));
         // Its metadata contain the configuration.
         const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(),

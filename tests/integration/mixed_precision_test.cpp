@@ -42,10 +42,10 @@ class MixedPrecisionTest : public QObject {
     }
 
     /// Writes the model and its inputs, and computes the preview.
-    void add(const std::function<void(const Graph&, QuantizationConfig&)>& choose) {
+    void add(std::string text, const std::function<void(const Graph&, QuantizationConfig&)>& choose) {
         const std::size_t index = m_networks.size();
         Network& network = m_networks.emplace_back();
-        network.text = test::RandomNetwork(m_random).text();
+        network.text = std::move(text);
         Session session(test::textModel(network.text));
         std::normal_distribution<float> normal(0, 1);
         std::vector<float> values(16 * 3 * 8 * 8);
@@ -70,6 +70,30 @@ class MixedPrecisionTest : public QObject {
         return test::sqnrDb(m_networks[network].preview, outputs.at(level)->floats());
     }
 
+    /// "{0.31, -0.2, ...}".
+    static std::string numbers(int count, int seed) {
+        std::string text = "{";
+        for (int i = 0; i < count; ++i)
+            text += (i == 0 ? "" : ",") + std::to_string(std::sin(1.7 * (i + 1) * seed) * 0.5);
+        return text + "}";
+    }
+
+    /// Layers that have constants besides a weight and a bias.
+    static std::vector<std::string> withFurtherConstants() {
+        std::vector<std::string> networks;
+        for (const auto& [op, rows] : {std::pair{"LSTM", 20}, {"GRU", 15}})
+            networks.push_back(fmt::format(
+                "(float[N,3,8,8] X) => (float[N,24,1,5] y) <float[1,{0},8] W = {1}, float[1,{0},5] R = {2}, "
+                "float[1,{3}] B = {4}, int64[3] rows = {{0, 24, 8}}> {{ a = Reshape(X, rows) "
+                "b = Transpose<perm = [1, 0, 2]>(a) c = {5}<hidden_size = 5>(b, W, R, B) "
+                "y = Transpose<perm = [2, 0, 1, 3]>(c) }}",
+                rows, numbers(8 * rows, 3), numbers(5 * rows, 5), 2 * rows, numbers(2 * rows, 7), op));
+        networks.push_back("(float[N,3,8,8] X) => (float[N,3,8,8] y) <float[8] S = " + numbers(8, 3) +
+                           ", float[8] B = " + numbers(8, 5) +
+                           "> { y = LayerNormalization<axis = -1>(X, S, B) }");
+        return networks;
+    }
+
   private Q_SLOTS:
     void initTestCase() {
         if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
@@ -78,18 +102,26 @@ class MixedPrecisionTest : public QObject {
         constexpr const char* kPrecisions[] = {"float32", "float16", "w8a8",   "w8a8",
                                                "w4a8",    "w8a16",   "w16a16", "w4a16"};
         for (int i = 0; i < kNetworks; ++i)
-            add([&](const Graph& graph, QuantizationConfig& config) {
+            add(test::RandomNetwork(m_random).text(), [&](const Graph& graph, QuantizationConfig& config) {
                 for (const Node& node : graph.nodes())
                     if (m_random() % 3 != 0)
                         config =
                             withPrecision(config, {node.name},
                                           precisionNamed(kPrecisions[m_random() % std::size(kPrecisions)]));
             });
-        for (int i = 0; i < kNetworks / 4; ++i)
-            add([&](const Graph& graph, QuantizationConfig& config) {
-                for (const Node& node : graph.nodes())
-                    config = withPrecision(config, {node.name}, Precision::float16());
-            });
+        const auto allFloat16 = [](const Graph& graph, QuantizationConfig& config) {
+            for (const Node& node : graph.nodes())
+                config = withPrecision(config, {node.name}, Precision::float16());
+        };
+        for (int i = 0; i < kNetworks / 4; ++i) add(test::RandomNetwork(m_random).text(), allFloat16);
+        for (const std::string& body : withFurtherConstants())
+            add("<ir_version: 8, opset_import: [\"\" : 17]> net " + body,
+                [&](const Graph& graph, QuantizationConfig& config) {
+                    config.quantization.operators = body.find("Normalization") == std::string::npos
+                                                        ? OperatorSet::Layers
+                                                        : OperatorSet::OnnxRuntime;
+                    allFloat16(graph, config);
+                });
         QVERIFY(test::runsInPython(
             {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_models.py"), m_folder.path()}));
     }

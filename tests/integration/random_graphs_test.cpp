@@ -171,13 +171,15 @@ class RandomGraphsTest : public QObject {
         }
     }
 
-    /// With conversions between neighbors and layers in float16. Simulated in float, so that a conversion
-    /// that is missing is not taken for the last bits of sums in integers.
+    /// With conversions between neighbors and layers in float16, every second network in integers. There the
+    /// last bit of a sum can move one value to the next code: with 16 bits and 1,000 values this is 111 dB,
+    /// whereas a missing conversion to 16 bits changes every value and stays below 101 dB.
     void theExportedModelOfMixedPrecisionsComputesThePreview() {
         std::size_t conversions = 0, halves = 0;
         for (int round = 0; round < 60; ++round) {
             std::string text;
-            const auto session = randomSession(text, Arithmetic::Simulation);
+            const bool simulated = round % 2 == 0;
+            const auto session = randomSession(text, simulated ? Arithmetic::Simulation : bestArithmetic());
             QuantizationConfig config = randomScheme();
             choosePrecisions(*session, config);
             const auto preview = outputsOf(*session, config);
@@ -188,7 +190,8 @@ class RandomGraphsTest : public QObject {
             Session again(std::move(exported));
             again.setData(m_data, m_data);
             const double sqnr = test::sqnrDb(preview, outputsOf(again, std::nullopt));
-            QVERIFY2(sqnr >= 130, fmt::format("{} dB: {}", sqnr, text + configToJson(config)).c_str());
+            QVERIFY2(sqnr >= (simulated ? 130 : 105),
+                     fmt::format("{} dB: {}", sqnr, text + configToJson(config)).c_str());
         }
         QVERIFY(conversions > 50 && halves > 50);
     }

@@ -76,7 +76,7 @@ class SchemeExportTest : public QObject {
         row("unsigned activations of 4 and 3 bits",
             {"quantization.activation.signed=false", "layers./features/features.3/Add.activation.bits=4",
              "layers./features/features.5/Add.activation.bits=3"},
-            21);
+            13);
         row("Quark's NPU, unequalized",
             {"quantization.operators=quark", "transforms.npu_operators.average_pool=true",
              "quantization.activation.symmetric=true", "quantization.activation.signed=false",
@@ -120,7 +120,7 @@ class SchemeExportTest : public QObject {
             {"quantization.placement=weighted_inputs",
              "layers./features/features.3/conv/conv.2/Conv.quantize=false",
              "layers./features/features.4/conv/conv.0/conv.0.0/Conv.activation.bits=4"},
-            21);
+            13);
         row("simplified", {"transforms.simplify=true"}, 13);
         row("mixed",
             {"layers./features/features.17/conv/conv.2/Conv.weight.bits=16",

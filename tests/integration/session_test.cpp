@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "config/presets.h"
+#include "data/random_dataset.h"
 #include "session/studies/range_overview.h"
 #include "support/demo.h"
 #include "support/text_model.h"
@@ -55,6 +56,22 @@ class SessionTest : public QObject {
         const LayerResult& clip = layer(*result, "/features/features.0/features.0.2/Clip");
         QCOMPARE(clip.host, std::string("/features/features.0/features.0.0/Conv"));
         QVERIFY(layer(*result, "/classifier/classifier.1/Gemm").io);
+    }
+
+    /// Random inputs stay marked, so that no scales of noise are exported.
+    void dataThatCannotBeUsedChangesNothing() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) { Y = Relu(X) }"));
+        session.useRandomInputs(8);
+        const std::string notice = session.dataNotice();
+        const DatasetPtr one = subset(randomDataset(session.graph(), 2, 3), {0});
+        QVERIFY_THROWS_EXCEPTION(Error, session.setData(one, nullptr));
+        QVERIFY(session.randomInputs());
+        QCOMPARE(session.dataNotice(), notice);
+        QCOMPARE(session.sampleCount(), std::size_t{8});
+        QVERIFY_THROWS_EXCEPTION(Error, session.quantizedModel({}));
+        session.setData(nullptr, nullptr);
+        QVERIFY(!session.hasData() && !session.randomInputs() && session.dataNotice().empty());
     }
 
     void snapshotsGrow() {
@@ -129,6 +146,30 @@ class SessionTest : public QObject {
             return text.find("has no effect") != std::string::npos;
         });
         QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
+    }
+
+    void aPrecisionRuleWithoutEffectGivesANotice() {
+        const auto ruleFor = [](const char* op, const Precision& precision) {
+            PrecisionRule rule;
+            rule.covers.kind = SkipKind::Type;
+            rule.covers.op = op;
+            rule.precision = precision;
+            return rule;
+        };
+        QuantizationConfig config = test::demoConfig();
+        config.precisionRules = {
+            ruleFor("Conv", Precision::integer(8, 16)), ruleFor("Conv", Precision::integer(8, 8)),
+            ruleFor("BatchNormalization", Precision::integer(8, 8)), ruleFor("Add", Precision::float16())};
+        const auto result = m_session->evaluate(config, Depth::States);
+        std::vector<std::string> idle;
+        for (const std::string& notice : result->notices)
+            if (notice.find("has no effect") != std::string::npos) idle.push_back(notice);
+        QCOMPARE(idle.size(), 2u);
+        QVERIFY2(idle[0].starts_with("precision rule 1 (w8a16 for "), idle[0].c_str());
+        QVERIFY2(idle[1].starts_with("precision rule 3 (w8a8 for "), idle[1].c_str());
+        config.precisionRules[0].covers.off = config.precisionRules[2].covers.off = true;
+        for (const std::string& notice : m_session->evaluate(config, Depth::States)->notices)
+            QVERIFY2(notice.find("has no effect") == std::string::npos, notice.c_str());
     }
 
     void theTailIsTheClassifier() {

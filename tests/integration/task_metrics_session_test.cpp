@@ -327,6 +327,64 @@ class TaskMetricsSessionTest : public QObject {
         QCOMPARE(leaveOneOut(session, fourBits()).metric, "miou");
     }
 
+    /// 9 × 6 is a YOLOv8 head of five classes on 10 × 10 pixels, or of one class with four other values.
+    void classesBeyondTheCategoriesAreRefused() {
+        const LoadedModel head =
+            model("(float[N,1,10,10] X) => (float[N,9,6] y) <float[9,1,10,5] A = " + numbers(450, 3) +
+                  R"(, int64[3] rows = {0, 9, 6}> {
+            a = Conv(X, A)
+            y = Reshape(a, rows)
+        })");
+        Json json = {
+            {"images", Json::array()}, {"annotations", Json::array()}, {"categories", Json::array()}};
+        for (std::size_t s = 0; s < kSamples; ++s)
+            json["images"].push_back(
+                {{"id", s + 1}, {"file_name", std::to_string(s) + ".png"}, {"width", 10}, {"height", 10}});
+        json["annotations"].push_back({{"image_id", 1}, {"category_id", 1}, {"bbox", {1, 1, 5, 5}}});
+        const auto outcome = [&](std::vector<int> ids) {
+            json["categories"] = Json::array();
+            for (const int id : ids) json["categories"].push_back({{"id", id}, {"name", std::to_string(id)}});
+            writeFileAtomically(path("head.json"), json.dump());
+            Session session(head);
+            TaskSettings settings;
+            settings.labels = path("head.json");
+            settings.decoder = "yolov8";
+            session.setData(withTask(std::make_shared<Waves>(), settings, {}), std::make_shared<Waves>());
+            try {
+                return QString(session.evaluate({}, Depth::Accuracy)->floating->map ? "mAP" : "no mAP");
+            } catch (const Error& error) {
+                return QString(error.what());
+            }
+        };
+        QVERIFY2(outcome({1}).contains("has 5 classes, but the labels have 1"), qPrintable(outcome({1})));
+        QVERIFY(outcome({1, 2, 3, 4}).contains("has 5 classes, but the labels have 4"));
+        QCOMPARE(outcome({1, 2, 3, 4, 90}), QString("mAP"));
+    }
+
+    /// Without a box that counts, there is no mAP: analyze says so, and targets cannot be judged.
+    void labelsWithoutBoxesAreNoTarget() {
+        auto found = foundByFloat(detector());
+        for (auto& boxes : found) boxes.clear();
+        writeCoco(found, path("empty.json"));
+        Session session(detector());
+        session.setData(labeled(path("empty.json")), std::make_shared<Waves>());
+        const EvaluationPtr result = session.evaluate(fourBits(), Depth::Accuracy);
+        QVERIFY(!result->quantized->map);
+        const std::string notices = fmt::format("{}", fmt::join(result->notices, "\n"));
+        QVERIFY2(notices.find("empty.json' have no boxes that count") != std::string::npos, notices.c_str());
+        for (int use = 0; use < 2; ++use) try {
+                if (use == 0)
+                    requireTaskMetric(session);
+                else
+                    tune(session, fourBits(), {});
+                QFAIL("there is no mAP");
+            } catch (const Error& error) {
+                QVERIFY2(QString(error.what()).contains("empty.json': there are no boxes"), error.what());
+            }
+        session.setMetric(UserMetric{});
+        requireTaskMetric(session);
+    }
+
     void wrongLabelsAreExplained() {
         const auto message = [&](const std::filesystem::path& labels, Task task) {
             try {

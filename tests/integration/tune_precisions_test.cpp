@@ -204,6 +204,42 @@ class TunePrecisionsTest : public QObject {
         for (const TunePoint& point : found.curve)
             for (const auto& [name, precision] : point.precisions)
                 if (name == "Conv_0") QVERIFY(precision == kW3);
+
+        // A layer's own precision fixes it, too.
+        QuantizationConfig own = withPrecision(coarse(), {"Conv_0"}, kW3);
+        const TuneResult other = tune(*session, own, options);
+        QCOMPARE(other.locked, found.locked);
+        QCOMPARE(QString::fromStdString(textOf(other)), QString::fromStdString(textOf(found)));
+        own = withPrecision(coarse(), {"Conv_0"}, Precision::float16());
+        QVERIFY(tune(*session, own, options).locked.empty());
+    }
+
+    void theOrderOfThePrecisionsDoesNotMatter() {
+        const auto session = sessionOf(network(2, true));
+        TuneOptions options;
+        options.cost = CostKind::Bytes;
+        options.allowFloat = false;
+        options.maxDrop = 0;
+        std::vector<Precision> list = {Precision::integer(8, 16), Precision::integer(16, 8),
+                                       Precision::integer(4, 8), Precision::float16(),
+                                       Precision::integer(16, 16)};
+        options.precisions = list;
+        const std::string found = textOf(tune(*session, coarse(), options));
+        std::ranges::reverse(list);
+        options.precisions = list;
+        QCOMPARE(QString::fromStdString(textOf(tune(*session, coarse(), options))),
+                 QString::fromStdString(found));
+    }
+
+    /// float16 has fewer bytes, but not the steps of 16-bit integers.
+    void float16DoesNotReplace16Bits() {
+        const auto session = sessionOf(network(2, false));
+        TuneOptions options;
+        options.cost = CostKind::Bytes;
+        options.allowFloat = false;
+        options.maxDrop = 0;
+        options.precisions = {Precision::float16(), Precision::integer(4, 8), Precision::integer(16, 16)};
+        QVERIFY(textOf(tune(*session, coarse(), options)).find("w16a16") != std::string::npos);
     }
 
     void aBudgetBelowTheCheapestChoiceIsNotReached() {
@@ -232,6 +268,12 @@ class TunePrecisionsTest : public QObject {
         const TuneResult other = tune(*sessionOf(network(2, true), false, 150), coarse(), options);
         QCOMPARE(other.reused, std::size_t(0));
         QVERIFY(other.notices.back().find("of another model, of other data") != std::string::npos);
+        // Both remain.
+        QVERIFY(tune(*sessionOf(network(2, true)), coarse(), options).reused > 10);
+        QVERIFY(tune(*sessionOf(network(2, true), false, 150), coarse(), options).reused > 10);
+        options.program = "another version";
+        QCOMPARE(tune(*sessionOf(network(2, true)), coarse(), options).reused, std::size_t(0));
+        options.program.clear();
 
         QFile file(folder.filePath("found.tune.json"));
         QVERIFY(file.open(QFile::WriteOnly));
@@ -275,6 +317,19 @@ class TunePrecisionsTest : public QObject {
         QCOMPARE(found.heldOut->drop, *measured->floating->top1 - *measured->quantized->top1);
         QVERIFY(found.heldOut->dropInterval && found.heldOut->dropInterval->low <= found.heldOut->drop);
         QVERIFY(describe(found).find("on 100 samples that the search did not use: ") != std::string::npos);
+    }
+
+    void aCancelledSearchDoesNotEvaluateOtherSamples() {
+        const auto session = sessionOf(network(2, true), true, 300);
+        const CancelToken cancel;
+        TuneOptions options;
+        options.maxDrop = 0.02;
+        options.progress = [&](const TuneProgress&) { cancel.cancel(); };
+        const TuneResult stopped = tuneOnPart(*session, coarse(), options, cancel, 300);
+        QCOMPARE(stopped.ended, TuneEnd::Cancelled);
+        QVERIFY(!stopped.heldOut && !stopped.notices.empty());
+        QVERIFY(stopped.notices.back().find("held-out samples") != std::string::npos);
+        QCOMPARE(session->sampleCount(), std::size_t(300));
     }
 };
 

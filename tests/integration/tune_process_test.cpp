@@ -150,6 +150,18 @@ class TuneProcessTest : public QObject {
         QCOMPARE(broken.code, 1);
     }
 
+    /// MACs in float do not tell w8a8 and w4a8 apart.
+    void precisionsMinimizeBytes() {
+        const Outcome found = runCli(arguments(
+            "tune", {"--max-drop", "100", "--precisions", "w8a8,w4a8", "--json", "--max-seconds", "60"}));
+        QVERIFY2(found.code == 0, found.err);
+        QCOMPARE(found.document()["cost_kind"].toString(), QStringLiteral("bytes"));
+        int few = 0;
+        for (const QJsonValue layer : found.document()["layers"].toArray())
+            few += layer.toObject()["precision"].toString() == QStringLiteral("w4a8");
+        QVERIFY2(few > 0, found.out);
+    }
+
     void nothingIsSavedWhereItCannotBeWritten() {
         const Outcome found = runCli(
             arguments("tune", {"--max-drop", "5", "--save-config", m_folder.filePath("nowhere/found.json")}));

@@ -3,9 +3,11 @@
 // limits and unreachable targets.
 #include "search/tune.h"
 
+#include <QTemporaryDir>
 #include <QtTest>
 #include <cmath>
 
+#include "base/error.h"
 #include "config/layer_choices.h"
 #include "search/tune_numbers.h"
 #include "session/session_impl.h"
@@ -164,7 +166,8 @@ class TuneTest : public QObject {
         QCOMPARE(found.curve.back().drop, least);
         const std::string text = describe(found);
         QVERIFY2(text.starts_with("not reached") &&
-                     text.find("Conv_0 is set to always be quantized") != std::string::npos,
+                     text.find("more precise layers do not help") != std::string::npos &&
+                     text.find("the configuration fixes the precision of Conv_0") != std::string::npos,
                  text.c_str());
     }
 
@@ -281,6 +284,61 @@ class TuneTest : public QObject {
                  point.transforms.c_str());
         QVERIFY(point.config.transforms.equalization.profile == EqualizationProfile::Aimet);
         QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->sqnrDb, point.accuracy.sqnrDb);
+
+        // A budget alone has no target that could make transforms unnecessary.
+        TuneOptions within;
+        within.maxDrop = std::numeric_limits<double>::infinity();
+        within.budget = 0;
+        within.transforms = true;
+        const TuneResult limited = tune(*session, coarse(8), within);
+        QVERIFY(limited.reached);
+        QVERIFY(limited.curve[limited.chosen].transforms.starts_with("AIMET equalization"));
+    }
+
+    /// The weight exceeds float16, so the outputs are NaN with the second layer in float16.
+    void anOverflowDoesNotEndTheSearch() {
+        QTemporaryDir folder;
+        const auto session = sessionOf(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,2,2] X) => "
+            "(float[N,2,2,2] Y) <float[2,2,1,1] V = {0.3, 0.9, 0.8, -0.2}, "
+            "float[2,2,1,1] W = {100000, 70000, 90000, -80000}> { A = Conv(X, V) Y = Conv(A, W) }"));
+        TuneOptions options;
+        options.cost = TuneCost::Bytes;
+        options.precisions = {Precision::integer(8, 8), Precision::float16()};
+        options.allowFloat = false;
+        options.maxDrop = 0;
+        options.measurements = folder.filePath("found.tune.json").toStdString();
+        const TuneResult found = tune(*session, coarse(8), options);
+        QVERIFY(!found.reached);
+        QCOMPARE(found.ended, TuneEnd::Finished);
+        QVERIFY(found.curve.back().drop < 0.1);
+        // The first layer can be in float16.
+        QVERIFY(found.curve.size() >= 2);
+        QCOMPARE(found.curve.back().layers, std::vector<std::string>{"Conv_0"});
+        const TuneResult again = tune(*session, coarse(8), options);
+        QCOMPARE(curveText(again), curveText(found));
+        QVERIFY(again.reused > 0);
+        options.precisions = {Precision::float16()};
+        options.measurements.clear();
+        QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(8), options), Error);
+    }
+
+    void aFailureKeepsTheBestResult() {
+        const auto session = sessionOf(network(1, false));
+        int calls = 0;
+        UserMetric metric;
+        metric.measure = [&](const MetricInput&, const CancelToken&) -> double {
+            if (++calls > 8) failInput("the metric failed");
+            return calls == 1 ? 1.0 : 0.5;
+        };
+        session->setMetric(metric);
+        TuneOptions options;
+        options.maxDrop = 0;
+        const TuneResult found = tune(*session, coarse(), options);
+        QCOMPARE(found.ended, TuneEnd::Failed);
+        QVERIFY(!found.curve.empty());
+        QVERIFY(found.notices.back().find("the metric failed") != std::string::npos);
+        QVERIFY(describe(found).find("before an evaluation failed") != std::string::npos);
     }
 
     void changesBetweenFloatAndIntegersAreCounted() {

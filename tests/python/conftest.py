@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests of the Python package share: the demo, a session on a few samples, and the command line."""
+"""Shared by all tests of the Python package: the demo, a session on a few samples, and the command line."""
 import json
 import os
 import pathlib
@@ -24,13 +24,13 @@ def run_cli(*arguments, code=0):
 
 
 def cli_json(*arguments):
-    """What a command prints with --json."""
+    """Returns the JSON that a command prints with --json."""
     return json.loads(run_cli(*arguments, "--json"))
 
 
 @pytest.fixture(scope="session")
 def few():
-    """Samples for quick tests: colored squares, and as labels what the float network says, which are several classes."""
+    """Samples for quick tests: colored squares, labeled with the predictions of the float network (several classes)."""
     colors = numpy.random.default_rng(1).standard_normal((24, 3, 4, 4), dtype=numpy.float32) * 1.2
     images = colors.repeat(8, axis=2).repeat(8, axis=3)
     session = ql.Session(MODEL, progress=False)

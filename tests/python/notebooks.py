@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def outputs_of(source, names, count):
-    """Runs a cell: what it prints, and its last expression as Jupyter would show it."""
+    """Runs a cell. Returns its printed text, and its last expression as Jupyter shows it."""
     module = ast.parse(source)
     last = module.body.pop() if module.body and isinstance(module.body[-1], ast.Expr) else None
     printed, value = io.StringIO(), None
@@ -44,7 +44,7 @@ def lines(text):
 
 
 def executed(notebook):
-    """A copy of the notebook with the outputs of all cells. What they write does not stay."""
+    """Returns a copy of the notebook with the outputs of all cells. Files that they write are deleted."""
     notebook = json.loads(json.dumps(notebook))
     names = {"__name__": "__main__"}
     before = os.getcwd()

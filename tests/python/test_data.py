@@ -21,7 +21,7 @@ def results(data, labels, calibration):
 
 
 class Tensor:
-    """What the package needs of a tensor of PyTorch."""
+    """The part of PyTorch's tensor interface that the package uses."""
     dtype = "torch.float32"
 
     def __init__(self, array):
@@ -123,6 +123,38 @@ def test_wrong_data(session, few):
             session.set_data(data, labels=labels)
     with pytest.raises(TypeError, match="int"):
         session.set_data(3)
+
+
+def test_ragged_data_is_named(session, few):
+    name = session.inputs[0]["name"]
+    with pytest.raises(ql.Error, match=f"'{name}' have different shapes, .*24, 3, 32, 32.* and .*24,"):
+        session.set_data((few["images"], few["labels"]))
+    with pytest.raises(ql.Error, match=f"data for the input '{name}' is not an array"):
+        session.set_data({name: [[1, 2], [3]]})
+
+
+def test_labels_that_nothing_reads(session, few, config):
+    for kind, labels in (("float64", few["labels"].astype(float)), ("bool", few["labels"] > 3)):
+        session.metric = None
+        session.set_data(few["images"], labels=labels, calibration=few["calibration"])
+        for use in (session.evaluate, session.leave_one_out, session.tune):
+            with pytest.raises(ql.Error, match=f"labels are of the type {kind}"):
+                use(config)
+        session.metric = lambda outputs, labels: float(labels.sum())
+        assert session.evaluate(config, depth="accuracy").float_metric == labels.sum()
+    session.set_data(few["images"], labels=few["labels"], calibration=few["calibration"])
+    session.metric = None
+    assert session.evaluate(config, depth="accuracy").float_accuracy == 1.0
+
+
+def test_failed_data_leaves_random_inputs_marked(few, config, tmp_path):
+    session = ql.Session(MODEL, progress=False)
+    assert session.evaluate(config, depth="accuracy").random_inputs
+    with pytest.raises(ql.Error, match="one sample"):
+        session.set_data(few["images"][:1])
+    assert session.evaluate(config, depth="accuracy").random_inputs
+    with pytest.raises(ql.Error, match="there is no data"):
+        session.save_quantized(config, tmp_path / "noise.onnx")
 
 
 def test_without_data_inputs_are_random(config):

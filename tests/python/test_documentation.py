@@ -13,7 +13,7 @@ from notebooks import executed
 
 @pytest.fixture
 def folder(tmp_path):
-    """What the demo's folder has."""
+    """A folder with links to the files of the demo."""
     for entry in DEMO.iterdir():
         os.symlink(entry, tmp_path / entry.name)
     return tmp_path

@@ -78,6 +78,22 @@ def test_a_search_that_is_dropped_ends(session, config):
     assert session.evaluate(config).samples == 24
 
 
+def test_a_job_is_not_used_after_python_finalized_it(session, config):
+    calls = []
+
+    class Recorder:
+        def __getattr__(self, name):
+            calls.append(name)
+            return getattr(library, name)
+
+    search = session.tune(config, max_drop=5, max_steps=1)
+    library, search._job._library = search._job._library, Recorder()
+    assert search.result.steps == 1
+    search._job.__del__()  # In a cycle of objects, Python may finalize the job before the search.
+    search.__del__()
+    assert calls[-1] == "quantloupe_release_job"
+
+
 def test_searches_check_their_arguments(session, config):
     with pytest.raises(ql.Error, match="macs, parameters, layers"):
         list(session.tune(config, cost="money"))
@@ -180,3 +196,48 @@ def test_an_interpreter_that_ends_during_a_search_ends():
             "t = s.tune(ql.Config.preset('w4a8'), max_drop=0)\nprint(next(t).stage)\n")
     done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "each layer alone\n"), done.stderr
+
+
+def test_wrong_arguments_are_named(session, config):
+    for arguments, text in (({"threads": -1}, "threads is -1"), ({"threads": 2 ** 40}, "threads is 1099511627776"),
+                            ({"memory_mib": -1}, "memory_mib is -1"), ({"memory_mib": 1.5}, "memory_mib is 1.5")):
+        with pytest.raises(ql.Error, match=text):
+            ql.Session(MODEL, progress=False, **arguments)
+    nan = float("nan")
+    for arguments, text in (({"max_drop": nan}, "max_drop is nan"), ({"max_steps": -1}, "max_steps is -1"),
+                            ({"max_seconds": -1}, "max_seconds is -1"), ({"max_seconds": nan}, "max_seconds is nan"),
+                            ({"budget": float("inf")}, "budget is inf")):
+        with pytest.raises(ql.Error, match=text):
+            session.tune(config, **arguments)
+    assert session.evaluate(config, depth="states").counts["quantized"] > 0  # it is not busy
+
+
+def test_only_one_thread_starts_a_job(demo, config, monkeypatch):
+    """Another thread that starts a job between the check and the start of this one must find the session busy."""
+    engine, wait = demo._engine, ql._engine.Job.wait
+    demo.evaluate(config, depth="states")
+    request = {"do": "evaluate", "config": config.to_json(), "depth": "accuracy"}
+    outcomes = []
+
+    def slow_wait(job, seconds):
+        ended = wait(job, seconds)
+        time.sleep(0.05)  # every thread has checked before one starts, unless they wait for each other
+        return ended
+
+    def start():
+        try:
+            outcomes.append(engine.start(request, lambda: None))
+        except ql.Error:
+            outcomes.append(None)
+
+    monkeypatch.setattr(ql._engine.Job, "wait", slow_wait)
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    monkeypatch.undo()
+    started = [job for job in outcomes if job is not None]
+    for job in started:
+        job.cancel()
+    assert len(outcomes) == 4 and len(started) == 1

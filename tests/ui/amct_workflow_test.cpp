@@ -18,8 +18,7 @@ class AmctWorkflowTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                   QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder);
     }
     void init() { QSettings().clear(); }
     void cleanup() { m_window.reset(); }

@@ -84,6 +84,26 @@ class CanvasTest : public QObject {
         QCOMPARE(m_canvas->boxAt(between), std::nullopt);
     }
 
+    /// Docks and bars that appear take room from the canvas.
+    void aGraphThatIsShownWholeStaysWhole() {
+        const auto whole = [&] {
+            return QRectF(m_canvas->rect())
+                .contains(m_canvas->transform().toView(m_canvas->index().bounds()));
+        };
+        QVERIFY(whole());
+        m_canvas->resize(600, 300);
+        QVERIFY(whole());
+        m_canvas->resize(120, 300);
+        QVERIFY(whole());
+        m_canvas->resize(600, 700);
+        QVERIFY(whole());
+        // A view that the user chose is kept: its middle stays in the middle.
+        m_canvas->zoomAt(QPointF(300, 100), 2);
+        const double zoom = m_canvas->transform().zoom;
+        m_canvas->resize(600, 300);
+        QCOMPARE(m_canvas->transform().zoom, zoom);
+    }
+
     void aClickSelectsControlAddsTheBackgroundClears() {
         click(2);
         QCOMPARE(m_document->selection(), std::vector{NodeId(2)});

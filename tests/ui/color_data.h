@@ -24,8 +24,10 @@ colors (float[N,3,4,4] X) => (float[N,2] Y)
 
 /// Writes 24 green and 24 blue images to the folders `green` and `blue` below `name`. Returns the path of
 /// `name`.
-inline std::filesystem::path writeColors(const QTemporaryDir& folder, const QString& name,
-                                         const QString& green, const QString& blue) {
+inline std::filesystem::path writeColors(const QTemporaryDir& folder,
+                                         const QString& name = QStringLiteral("data"),
+                                         const QString& green = QStringLiteral("a_green"),
+                                         const QString& blue = QStringLiteral("b_blue")) {
     const QDir root(folder.filePath(name));
     for (const bool isGreen : {true, false}) {
         const QString inside = root.filePath(isGreen ? green : blue);

@@ -11,9 +11,11 @@
 #include "dialogs/export_dialog.h"
 #include "document/demo.h"
 #include "document/document.h"
+#include "document/output_folder.h"
 #include "interchange/file_format.h"
 #include "support/demo.h"
 #include "support/text_model.h"
+#include "ui_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -38,6 +40,7 @@ class ExportsTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
+        test::keepSettingsIn(m_folder);
         auto demo = findDemo(std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources");
         QVERIFY(demo);
         m_document.open(*demo);
@@ -96,6 +99,64 @@ class ExportsTest : public QObject {
         QVERIFY(!std::filesystem::exists(file("net.quark.py")));
         dialog.copyButton()->click();
         QCOMPARE(QGuiApplication::clipboard()->text(), dialog.preview());
+    }
+
+    void whatAnExportChangesCanBePreviewed() {
+        const QuantizationConfig before = m_document.config();
+        const auto opened = [&] {
+            auto dialog = std::make_unique<ExportDialog>(
+                m_document, exportInfo(ExportKind::FileFormat, "amct"), file("net.json"));
+            const auto ready = [&] { return dialog->saveButton()->isEnabled(); };
+            return QTest::qWaitFor(ready, 600000) ? std::move(dialog) : nullptr;
+        };
+        auto dialog = opened();
+        QVERIFY(dialog);
+        QVERIFY2(dialog->changes().contains(QStringLiteral("weight method: min max \u2192 arq")),
+                 qPrintable(dialog->changes()));
+        dialog->applyButton()->click();
+        QVERIFY(m_document.config().quantization.weight.method == WeightMethod::Arq);
+        QCOMPARE(m_document.config().rules.size(), before.rules.size());  // the same layers are in float
+        dialog = opened();
+        QVERIFY(dialog);
+        QVERIFY2(dialog->applyButton()->isHidden(), qPrintable(dialog->changes()));
+        m_document.edit({before, QStringLiteral("As before"), {}});
+    }
+
+    /// A configuration that the tool gets is exported as it is.
+    void whatWasExportedIsExportedUnchanged() {
+        const QuantizationConfig before = m_document.config();
+        for (const FileFormat& format : fileFormats()) {
+            if (format.write == nullptr || format.read == nullptr || format.name == "qdq") continue;
+            m_document.edit({before, QStringLiteral("As before"), {}});
+            for (int round = 0; round < 2; ++round) {
+                ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, format.name),
+                                    file("net.json"));
+                QVERIFY2(QTest::qWaitFor([&] { return dialog.saveButton()->isEnabled(); }, 600000),
+                         format.name.c_str());
+                if (round == 0 && !dialog.applyButton()->isHidden())
+                    dialog.applyButton()->click();
+                else
+                    QVERIFY2(dialog.applyButton()->isHidden(),
+                             qPrintable(QString::fromStdString(format.name) + QLatin1Char('\n') +
+                                        dialog.changes()));
+            }
+        }
+        m_document.edit({before, QStringLiteral("As before"), {}});
+    }
+
+    void outputsAreProposedWhereTheUserPutThem() {
+        namespace fs = std::filesystem;
+        const fs::path demo = m_document.model()->path, own = file("own.onnx"),
+                       other = m_folder.path().toStdString() + "/elsewhere";
+        fs::create_directories(other);
+        QVERIFY(isDemo(demo));
+        QVERIFY(outputFolder(demo) != demo.parent_path());
+        QCOMPARE(outputFolder(own), own.parent_path());
+        rememberOutputFolder(own, other);
+        QCOMPARE(proposedOutput(own, ".amct.json"), other / "own.amct.json");
+        QVERIFY(outputFolder(demo) != other);  // it was remembered for that model only
+        fs::remove_all(other);
+        QCOMPARE(outputFolder(own), own.parent_path());
     }
 
     void everyFormatIsInTheList() {

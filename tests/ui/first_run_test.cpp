@@ -197,7 +197,7 @@ class FirstRunTest : public QObject {
         trigger("AMCT Workflow");
         QVERIFY(panel->amct()->isVisible());
         panel->setPage(ImprovePanel::Search);
-        QVERIFY(button("Search for Layers to Keep in Float"));
+        QVERIFY(button("Search"));
     }
 
   private:

@@ -157,7 +157,7 @@ class GesturesTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = nullptr;
         for (QAction* action : menu->actions())
-            if (action->text().contains("/blocks/1 and 3 more like it")) block = action;
+            if (action->text().contains("/blocks/1 and 3 more with the same structure")) block = action;
         QVERIFY2(block, "the block of three layers is not offered");
         QTest::mouseMove(menu, menu->actionGeometry(block).center());
         menu->setActiveAction(block);
@@ -189,7 +189,8 @@ class GesturesTest : public QObject {
         m_window->gestures()->popUpBlocks();
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = menu->actions().back();
-        QVERIFY2(block->text().contains("and 1 more like it (6 nodes)"), qPrintable(block->text()));
+        QVERIFY2(block->text().contains("and 1 more with the same structure (6 nodes)"),
+                 qPrintable(block->text()));
         menu->setActiveAction(block);
         QCOMPARE(previewed(), (QStringList{"Add_3", "Add_6", "Mul_2", "Mul_5", "Sigmoid_1", "Sigmoid_4"}));
         QTest::keyClick(menu, Qt::Key_Escape);
@@ -273,6 +274,13 @@ class GesturesTest : public QObject {
             QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)),
                      qPrintable(bar->countText()));
         }
+        // The expected effect has a row of its own, in which it is not cut.
+        QVERIFY(!bar->effect()->isVisible());
+        bar->setForecast(QStringLiteral("expected \u221213.25 points (\u221214.50 to +12.25)"));
+        QVERIFY(QTest::qWaitFor([&] { return bar->effect()->isVisible(); }, 5000));
+        QVERIFY(QTest::qWaitFor([&] { return bar->height() >= bar->sizeHint().height(); }, 5000));
+        QVERIFY(bar->effect()->text().startsWith(QStringLiteral("expected")));
+        QCOMPARE(bar->effect()->text(), bar->effect()->fullText());
         // Typed by hand.
         std::vector<double> values;
         for (const LayerResult& layer : document->layers())

@@ -2,6 +2,7 @@
 // The whole window: opening valid, invalid and partly valid files; panels, table and graph stay in sync.
 #include "window/main_window.h"
 
+#include <QDirIterator>
 #include <QSettings>
 #include <QTabBar>
 #include <QTest>
@@ -141,6 +142,16 @@ class MainWindowTest : public QObject {
         const QStringList lines = m_window->layerTable()->asCsv().trimmed().split(QLatin1Char('\n'));
         QCOMPARE(lines.size(), 4);
         QVERIFY(lines.filter(QStringLiteral("1,Relu_1,Relu,")).size() == 1);
+    }
+
+    /// Builds of the same commit at different times would differ otherwise.
+    void resourcesHaveNoTimes() {
+        int count = 0;
+        for (QDirIterator files(QStringLiteral(":/ui"), QDir::Files); files.hasNext(); ++count) {
+            const QFileInfo file(files.next());
+            QVERIFY2(!file.lastModified().isValid(), qPrintable(file.filePath()));
+        }
+        QVERIFY(count > 5);
     }
 
   private:

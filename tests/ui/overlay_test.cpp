@@ -84,7 +84,7 @@ class OverlayTest : public QObject {
 
     void keysSwitchTheMetric() {
         for (std::size_t i = 0; i < kMetricsWithKey; ++i) {
-            QTest::keyClick(m_window.get(), static_cast<Qt::Key>(Qt::Key_1 + static_cast<int>(i)));
+            QTest::keyClick(m_window.get(), static_cast<Qt::Key>(Qt::Key_0 + static_cast<int>(i + 1) % 10));
             QVERIFY2(canvas()->metric() == kMetrics[i], qPrintable(QString::number(i + 1)));
         }
     }
@@ -132,6 +132,17 @@ class OverlayTest : public QObject {
         QVERIFY(color("/blocks/1/conv/Conv") != color("/blocks/2/conv/Conv"));
     }
 
+    void namesOfPrecisionsDoNotOverlapInTheLegend() {
+        canvas()->setMetric(Metric::Bits);
+        const auto* legend = m_window->findChild<Legend*>();
+        const QFontMetricsF metrics(scaledFont(legend->font(), kPrecisionNameSize));
+        for (std::size_t i = 0; i < kPrecisionClasses; ++i) {
+            const QString name = precisionClassName(static_cast<PrecisionClass>(i));
+            QVERIFY2(metrics.horizontalAdvance(name) + 1 < legend->barRect().width() / kPrecisionClasses,
+                     qPrintable(name));
+        }
+    }
+
     void aMissingValueIsExplainedAndDrawn() {
         canvas()->setMetric(Metric::RangeRatio);
         const auto box = canvas()->index().boxOf(node("/blocks/0/Add"));
@@ -144,7 +155,7 @@ class OverlayTest : public QObject {
         for (const Metric metric : kMetrics) {
             if (metric == Metric::None) continue;
             const Overlay overlay =
-                overlayOf(m_window->document()->layers(), canvas()->reference().layers(), metric, {});
+                overlayOf(*m_window->document(), m_window->document()->layers(), metric, {});
             for (const LayerResult& layer : m_window->document()->layers())
                 QCOMPARE(whyNoValue(*m_window->document(), &layer, metric).isEmpty(),
                          overlay.valueOf(layer.node).has_value());
@@ -220,8 +231,7 @@ class OverlayTest : public QObject {
     void differencesAreToTheConfigurationBefore() {
         Document* document = m_window->document();
         document->setStudies(false);
-        const auto data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                            QStringLiteral("b_blue"));
+        const auto data = test::writeColors(m_folder);
         const auto evaluated = [&] {
             return document->evaluation() && document->evaluation()->complete &&
                    document->evaluation()->quantized && !document->job()->busy();

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drawing on several pages is cut between its boxes and painted completely.
+// The pages of PDF reports: a drawing on several pages is cut between its boxes and painted completely, and
+// headings stay with their text.
 #include "reports/paper_drawing.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QImage>
 #include <QPainter>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
 #include <QtTest>
+
+#include "reports/keep_headings.h"
 
 using namespace quantloupe::ui;
 
@@ -52,6 +59,28 @@ class PaperDrawingTest : public QObject {
         QVERIFY2(std::abs(red / expected - 1) < 0.01,
                  qPrintable(QStringLiteral("%1 of %2").arg(red).arg(expected)));
         QCOMPARE(PaperDrawing(QByteArray("<svg>")).pages(), std::size_t{0});
+    }
+
+    void aHeadingIsOnThePageOfItsText() {
+        int moved = 0;
+        for (const char* text : {"<p>Text</p>", "<table><tr><td>Cell</td></tr></table>"})
+            for (int lines = 0; lines < 60; ++lines) {
+                QTextDocument document;
+                document.setHtml(QStringLiteral("<p>Line</p>").repeated(lines) +
+                                 QStringLiteral("<h2>Heading</h2>") + QLatin1String(text));
+                document.setPageSize({600, 400});
+                const auto pageOf = [&](const char* word) {
+                    const QTextBlock block = document.find(QLatin1String(word)).block();
+                    return static_cast<int>(document.documentLayout()->blockBoundingRect(block).center().y() /
+                                            400);
+                };
+                const char* word = text[1] == 'p' ? "Text" : "Cell";
+                const bool parted = pageOf("Heading") != pageOf(word);
+                keepHeadingsWithText(document);
+                QVERIFY2(pageOf("Heading") == pageOf(word), qPrintable(QString::number(lines)));
+                moved += parted;
+            }
+        QVERIFY(moved > 1);  // otherwise nothing was tested
     }
 };
 

@@ -20,8 +20,7 @@ class QueueTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                   QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder);
     }
     void init() {
         QSettings().clear();

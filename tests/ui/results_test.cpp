@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results in the window: accuracy loss by step, images whose predicted class changed and the layers where
-// they diverge, comparisons, the log, suggestions, and warnings about preprocessing. The network's numbers
+// they diverge, comparisons, suggestions, and warnings about preprocessing. The network's numbers
 // are derived in color_data.h.
 #include <QApplication>
-#include <QClipboard>
-#include <QProcess>
 #include <QSettings>
 
 #include "color_data.h"
 #include "commands/layer_edits.h"
-#include "config/config_json.h"
+#include "dialogs/metric_program_dialog.h"
 #include "dialogs/preprocess_dialog.h"
+#include "dialogs/task_dialog.h"
 #include "models/config_difference.h"
 #include "models/headline.h"
 #include "models/layer_table_model.h"
 #include "panels/accuracy_path_panel.h"
+#include "panels/classes_panel.h"
 #include "panels/data_section.h"
 #include "panels/flipped_panel.h"
 #include "panels/history_panel.h"
-#include "panels/log_panel.h"
 #include "panels/range_view.h"
 #include "panels/suggestion_section.h"
 #include "panels/summary_bar.h"
+#include "widgets/aligned_rows.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -41,8 +41,7 @@ class ResultsTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                   QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder);
     }
     void init() {
         m_document = std::make_unique<Document>();
@@ -89,6 +88,54 @@ class ResultsTest : public QObject {
         QVERIFY(costliestStep(path).contains(QStringLiteral("dB")));
     }
 
+    /// All images are classified as green.
+    void theConfusionMatrixNamesItsClassesAndTheTableIsNotCut() {
+        ClassesPanel panel(m_document.get());
+        panel.resize(740, 260);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        QTableWidget* table = panel.table();
+        QCOMPARE(table->item(0, 0)->text(), QStringLiteral("b_blue"));
+        int width = 0;
+        for (int column = 0; column < table->columnCount(); ++column) width += table->columnWidth(column);
+        QVERIFY2(width <= table->viewport()->width(), qPrintable(QString::number(width)));
+        for (int column = 0; column < table->columnCount(); ++column)
+            QVERIFY2(table->columnWidth(column) >=
+                         static_cast<QAbstractItemView*>(table)->sizeHintForColumn(column),
+                     qPrintable(table->horizontalHeaderItem(column)->text()));
+
+        ConfusionView* matrix = panel.confusion();
+        const int side = matrix->fontMetrics().height() * 7 / 5, names = matrix->width() - 1 - 2 * side;
+        QVERIFY(names >= matrix->fontMetrics().horizontalAdvance(QStringLiteral("b_blue")) * 3 / 4);
+        const QImage image = matrix->grab().toImage();
+        const auto drawn = [&](const QRect& area) {
+            for (int y = area.top(); y < area.bottom(); ++y)
+                for (int x = area.left(); x < area.right(); ++x)
+                    if (image.pixel(x, y) != image.pixel(0, 0)) return true;
+            return false;
+        };
+        QVERIFY(drawn({0, names, names - 2, side}));         // of the first row
+        QVERIFY(drawn({names + side, 0, side, names - 2}));  // of the second column
+        QSignalSpy clicked(matrix, &ConfusionView::cellClicked);
+        QTest::mouseClick(matrix, Qt::LeftButton, {}, QPoint(names / 2, names / 2));
+        QVERIFY(clicked.empty());
+        QTest::mouseClick(matrix, Qt::LeftButton, {}, QPoint(names + side / 2, names + side * 3 / 2));
+        QCOMPARE(clicked.size(), 1);
+        QCOMPARE(clicked[0], (QList<QVariant>{1, 0}));  // blue as green
+    }
+
+    void rowsOfDialogsAreOneGrid() {
+        TaskDialog labels(*m_document);
+        MetricProgramDialog program(*m_document);
+        for (QDialog* dialog : {static_cast<QDialog*>(&labels), static_cast<QDialog*>(&program)}) {
+            dialog->show();
+            QVERIFY(QTest::qWaitForWindowExposed(dialog));
+            const auto names = dialog->findChildren<QLabel*>(kRowLabel);
+            QVERIFY(names.size() >= 2);
+            for (const QLabel* name : names) QCOMPARE(name->width(), names.front()->width());
+        }
+    }
+
     void flippedImagesAreTheBlueOnesAndTellWhere() {
         FlippedPanel panel(m_document.get());
         panel.resize(900, 300);
@@ -104,6 +151,8 @@ class ResultsTest : public QObject {
                         .startsWith(QStringLiteral("b_blue/")));
             QCOMPARE(model->index(i, 0).data().toString(), QStringLiteral("b_blue \u2192 a_green"));
         }
+        // The images have the whole width until one is clicked.
+        QCOMPARE(panel.view()->width(), panel.width());
         // The thumbnail loads later, and it is blue.
         QVERIFY(
             waitFor([&] { return !model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().isNull(); }));
@@ -113,6 +162,7 @@ class ResultsTest : public QObject {
         QTest::mouseClick(panel.view()->viewport(), Qt::LeftButton, {},
                           panel.view()->visualRect(model->index(0, 0)).center());
         QVERIFY(waitFor([&] { return panel.divergence().has_value(); }));
+        QVERIFY(panel.view()->width() < panel.width());
         QCOMPARE(panel.divergence()->sample.name,
                  model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
     }
@@ -255,30 +305,6 @@ class ResultsTest : public QObject {
         QVERIFY(m_document->config() == coarse);
     }
 
-    void theLogGivesACommandThatMeasuresTheSame() {
-        LogPanel panel(m_document.get());
-        panel.show();
-        QuantizationConfig odd = m_document->config();
-        odd.layers["Gemm_4"].weightBits = 7;
-        odd.calibration.method = CalibrationMethod::Ifmr;
-        odd.calibration.parameters.searchRange = {0.5, 1.5};
-        m_document->edit({odd, QStringLiteral("It's odd"), {}});
-        QVERIFY(waitFor([&] { return panel.log()->rowCount() == 1; }));
-        QCOMPARE(panel.log()->index(0, EvaluationLog::What).data().toString(), QStringLiteral("It's odd"));
-        panel.view()->selectRow(0);
-        for (auto* button : panel.head()->findChildren<QPushButton*>())
-            QTest::mouseClick(button, Qt::LeftButton);
-        const QString command = QApplication::clipboard()->text();
-        QVERIFY2(command.startsWith(QStringLiteral("quantloupe-cli analyze ")), qPrintable(command));
-        // The options match the evaluated configuration: they are parsed by the engine's own reader.
-        QuantizationConfig read = presetConfigOf(command);
-        for (const QString& setting : settingsOf(command)) {
-            const auto equals = setting.indexOf(QLatin1Char('='));
-            setConfigKey(read, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString());
-        }
-        QVERIFY(read == odd);
-    }
-
     void suggestionsHaveBeenMeasuredAndDoWhatTheySay() {
         SuggestionSection section(m_document.get());
         section.resize(400, 600);
@@ -379,6 +405,13 @@ class ResultsTest : public QObject {
         PreprocessDialog dialog(*m_document);
         dialog.QWidget::show();
         QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
+        // The images are not cut.
+        QVERIFY(waitFor([&] {
+            for (const auto* label : dialog.findChildren<QLabel*>())
+                if (!label->pixmap().isNull())
+                    return label->height() >= label->pixmap().deviceIndependentSize().height();
+            return false;
+        }));
         QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1/255"));
         dialog.values()->setFocus();
         QTest::keyClick(dialog.values(), Qt::Key_Down);
@@ -460,24 +493,6 @@ class ResultsTest : public QObject {
     static bool waitFor(Condition condition) {
         return QTest::qWaitFor(condition, 30000);
     }
-    static QStringList words(const QString& command) {
-        return QProcess::splitCommand(QString(command)
-                                          .replace(QLatin1Char('"'), QLatin1String("\"\"\""))
-                                          .replace(QLatin1Char('\''), QLatin1Char('"')));
-    }
-    static QStringList settingsOf(const QString& command) {
-        QStringList settings;
-        const QStringList all = words(command);
-        for (int i = 0; i + 1 < all.size(); ++i)
-            if (all[i] == QLatin1String("--set")) settings << all[i + 1];
-        return settings;
-    }
-    static QuantizationConfig presetConfigOf(const QString& command) {
-        const QStringList all = words(command);
-        return configFromJson("{\"quantloupe\": 1, \"preset\": \"" +
-                              all[all.indexOf(QStringLiteral("--preset")) + 1].toStdString() + "\"}");
-    }
-
     QTemporaryDir m_folder;
     std::filesystem::path m_data;
     std::unique_ptr<Document> m_document;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for layers to keep in float, by mouse and keyboard, on the network of color_data.h: with its
-// Gemm in float all predictions are right.
+// The search for precisions, by mouse and keyboard, on the network of color_data.h: with its Gemm in float or
+// at 8 bits all predictions are right.
 #include "panels/tune_finder.h"
 
+#include <QApplication>
 #include <QHeaderView>
+#include <QMouseEvent>
 #include <QSettings>
 
+#include "base/atomic_file.h"
 #include "color_data.h"
 #include "commands/layer_edits.h"
 #include "document/metric.h"
+#include "models/tune_words.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -18,8 +22,7 @@ class TuneFinderTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                   QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder);
     }
     void init() {
         m_document = std::make_unique<Document>();
@@ -54,7 +57,7 @@ class TuneFinderTest : public QObject {
         QTest::keyClick(table(), Qt::Key_Return);
         QVERIFY(m_document->config() == found.curve[1].config);
         QCOMPARE(m_document->undoStack()->count(), steps + 1);
-        QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Tune: 1 layer in float"));
+        QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Search: precision of 1 layer"));
         QVERIFY(measured());
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
         QVERIFY(!button(QStringLiteral("Apply"))->isEnabled());  // it is already the current configuration
@@ -78,19 +81,12 @@ class TuneFinderTest : public QObject {
 
     void theFieldAndTheChoiceCount() {
         auto* field = finder()->findChild<NumberField*>();
-        const auto enter = [&](const char* text) {
-            field->setFocus();
-            field->selectAll();
-            QTest::keyClicks(field, QString::fromLatin1(text));
-            QTest::keyClick(field, Qt::Key_Return);
-        };
         enter("much");
         QVERIFY(!field->complaint().isEmpty());
         QTest::keyClick(field, Qt::Key_Escape);
         QVERIFY(field->complaint().isEmpty());
         enter("50");
-        for (auto* choice : finder()->findChildren<QPushButton*>())
-            if (choice->text() == QStringLiteral("layers")) QTest::mouseClick(choice, Qt::LeftButton);
+        chooseCost(TuneCost::Layers);
         find();
         QCOMPARE(finder()->found()->maxDrop, 0.5);
         QCOMPARE(finder()->found()->cost, TuneCost::Layers);
@@ -98,30 +94,60 @@ class TuneFinderTest : public QObject {
         QCOMPARE(finder()->found()->chosen, std::size_t(0));
     }
 
-    void anEditEndsIt() {
+    /// As on the command line: MACs, with several precisions bytes, with a profile milliseconds.
+    void theUsualCostFollowsThePrecisions() {
+        const auto shown = [this] { return finder()->findChild<ChoiceBox*>()->currentText(); };
+        QCOMPARE(shown(), costTitle(CostKind::Macs));
+        QTest::mouseClick(button(QStringLiteral("W8A8")), Qt::LeftButton);
+        QCOMPARE(shown(), costTitle(CostKind::Bytes));
+        QTest::mouseClick(button(QStringLiteral("W8A8")), Qt::LeftButton);
+        QCOMPARE(shown(), costTitle(CostKind::Macs));
+        LatencyFile file;
+        file.rows = {{"Conv_0", Precision::integer(4, 8), 2}, {"Gemm_4", Precision::integer(4, 8), 1}};
+        m_document->latency().add({file, std::nullopt, "a.csv"});
+        QVERIFY(QTest::qWaitFor([&] { return m_document->latency().table() != nullptr; }, 20000));
+        QCOMPARE(shown(), costTitle(CostKind::Milliseconds));
+        // A choice of the user stays.
+        chooseCost(CostKind::Layers);
+        QTest::mouseClick(button(QStringLiteral("W8A8")), Qt::LeftButton);
+        QCOMPARE(shown(), costTitle(CostKind::Layers));
+    }
+
+    /// The session of the document answers while the search runs in its own.
+    void itRunsBesideEdits() {
         start();
         QVERIFY(finder()->finding());
+        QSignalSpy evaluated(m_document.get(), &Document::evaluationFinished);
         QVERIFY(m_document->edit(skipLayers(m_document->config(), {"Conv_0"})));
-        QVERIFY(!finder()->finding());
+        QVERIFY(finder()->finding());
         QVERIFY(measured());
-        QVERIFY(!finder()->finding());
-        QCOMPARE(button(QStringLiteral("Search for Layers to Keep in Float"))->isEnabled(), true);
+        QCOMPARE(evaluated.size(), 1);
+        QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
+        QVERIFY(finder()->found()->reached);
+        // What was found is of the configuration before the edit, which it would replace.
+        QVERIFY(says(QStringLiteral("Found for an earlier configuration")));
+        QVERIFY(table()->isEnabled());
+        const QuantizationConfig edited = m_document->config();
+        finder()->take(finder()->found()->curve[1]);
+        QVERIFY(m_document->config() == finder()->found()->curve[1].config);
+        m_document->undoStack()->undo();
+        QVERIFY(m_document->config() == edited);
     }
 
-    void cancelEndsItToo() {
+    void cancellingAnEvaluationDoesNotEndIt() {
         start();
         m_document->cancel();
-        QVERIFY(!finder()->finding());
-        QVERIFY(button(QStringLiteral("Search for Layers to Keep in Float"))->isEnabled());
+        QVERIFY(finder()->finding());
+        QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
+        QVERIFY(finder()->found());
     }
 
-    void whereEditsAreHeldToo() {
-        m_document->setHeld(true);
+    void otherDataEndsIt() {
         start();
-        QVERIFY(m_document->edit(skipLayers(m_document->config(), {"Conv_0"})));
-        QVERIFY(!finder()->finding());
-        m_document->setHeld(false);
+        m_document->openData(m_data);
+        QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
         QVERIFY(measured());
+        QVERIFY(!finder()->found());
     }
 
     void keepsItsResultsWhenStopped() {
@@ -132,17 +158,129 @@ class TuneFinderTest : public QObject {
         QVERIFY(finder()->found().has_value());
     }
 
-    void otherEditsMakeItOld() {
+    /// Another search of the same model and data reuses what was evaluated.
+    void aLaterSearchResumes() {
         find();
+        QCOMPARE(finder()->found()->reused, std::size_t(0));
+        find();
+        QVERIFY(finder()->found()->reused > 0);
+        QVERIFY(finder()->found()->reached);
+    }
+
+    void precisionsAreChosen() {
+        chooseCost(TuneCost::Bytes);
+        for (const char* name : {"float32", "W8A8", "W4A8"})
+            QTest::mouseClick(button(QLatin1String(name)), Qt::LeftButton);
+        find();
+        const TuneResult& found = *finder()->found();
+        QVERIFY(found.reached);
+        const TunePoint& best = found.curve[found.chosen];
+        QVERIFY(best.layers.empty());  // none in float
+        const auto of = [&](const char* layer) {
+            return std::ranges::find(best.precisions, layer, &std::pair<std::string, Precision>::first)
+                ->second;
+        };
+        QVERIFY(of("Gemm_4") == Precision::integer(8, 8));
+        QVERIFY(of("Conv_0") == Precision::integer(4, 8));
+        QVERIFY(table()->item(int(found.chosen), 1)->text().endsWith(QLatin1Char('B')));
+        QVERIFY(table()->item(int(found.chosen), 1)->toolTip().contains(QStringLiteral("w8a8: ")));
+        QVERIFY(plot()->points().front().cost < plot()->points().back().cost);
+        QCOMPARE(plot()->points().front().cost, found.curve.front().amount);
+    }
+
+    void aBudgetIsKeptAndDragged() {
+        chooseCost(TuneCost::Layers);
+        QTest::mouseClick(button(QStringLiteral("budget")), Qt::LeftButton);
+        button(QStringLiteral("Search"))->click();
+        QVERIFY(!finder()->finding());  // it needs a number first
+        QVERIFY(says(QStringLiteral("Enter the largest cost")));
+        enter("2");
+        find();
+        QCOMPARE(finder()->found()->budget, std::optional(2.0));
+        QCOMPARE(finder()->found()->chosen, std::size_t(1));
+        QVERIFY(plot()->limit() && plot()->limit()->line == Qt::Vertical);
+        // Dragged to the left end, only the choice without float layers is left.
+        const QPointF line = plot()->placeAt(2, plot()->points().front().value) + QPointF(0, -12),
+                      left = plot()->placeOf(0) + QPointF(0, -12);
+        QTest::mousePress(plot(), Qt::LeftButton, {}, line.toPoint());
+        QTest::mouseMove(plot(), left.toPoint());
+        QTest::mouseRelease(plot(), Qt::LeftButton, {}, left.toPoint());
+        QVERIFY(*finder()->found()->budget < 1);
+        QCOMPARE(finder()->found()->chosen, std::size_t(0));
+        QCOMPARE(table()->currentRow(), 0);
+        QVERIFY(m_document->undoStack()->count() == m_document->undoStack()->index());
+    }
+
+    void aPointUnderTheMouseIsTold() {
+        find();
+        std::vector<std::string> seen;
+        connect(finder(), &TuneFinder::pointed, this, [&](const TunePoint* point) {
+            seen.push_back(!point ? "none" : point->layers.empty() ? "no layer" : point->layers.front());
+        });
+        for (const QPointF at : {plot()->placeOf(1), QPointF(plot()->width() / 2.0, 2)}) {
+            QMouseEvent move(QEvent::MouseMove, at, plot()->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                             Qt::NoModifier);
+            QApplication::sendEvent(plot(), &move);
+        }
+        QString told;
+        for (const std::string& one : seen) told += QString::fromStdString(one) + QLatin1Char(' ');
+        QCOMPARE(told, QStringLiteral("Gemm_4 none "));
+        QVERIFY2(plot()->points()[1].toolTip.contains(QStringLiteral("float32: Gemm_4")),
+                 qPrintable(plot()->points()[1].toolTip));
+    }
+
+    void twoFrontsAreCompared() {
+        find();
+        const TuneResult first = *finder()->found();
+        QTest::mouseClick(button(QStringLiteral("Keep to Compare")), Qt::LeftButton);
         QVERIFY(m_document->edit(skipLayers(m_document->config(), {"Conv_0"})));
         QVERIFY(measured());
-        QVERIFY(says(QStringLiteral("for the previous configuration")));
-        QVERIFY(!table()->isEnabled());
-        finder()->take(1);
-        QVERIFY(m_document->config() != finder()->found()->curve[1].config);
-        m_document->undoStack()->undo();
+        find();
+        QCOMPARE(plot()->other().size(), first.curve.size());
+        QVERIFY(plot()->points().size() >= 1);
+        // A click on the kept front applies its configuration.
+        const TradeOffPoint& point = plot()->other().back();
+        QTest::mouseClick(plot(), Qt::LeftButton, {}, plot()->placeAt(point.cost, point.value).toPoint());
+        QVERIFY(m_document->config() == first.curve.back().config ||
+                m_document->config() == finder()->found()->curve.back().config);
+        // Another cost has other axes.
+        chooseCost(TuneCost::Bytes);
         QVERIFY(measured());
-        QVERIFY(table()->isEnabled());
+        find();
+        QVERIFY(plot()->other().empty());
+        QVERIFY(says(QStringLiteral("The front that was kept")) ||
+                labels().contains(QStringLiteral("The front that was kept")));
+        QTest::mouseClick(button(QStringLiteral("Remove the Kept Front")), Qt::LeftButton);
+        QVERIFY(!finder()->kept());
+    }
+
+    void millisecondsNeedAProfile() {
+        chooseCost(TuneCost::Milliseconds);
+        button(QStringLiteral("Search"))->click();
+        QVERIFY(!finder()->finding());
+        QVERIFY(says(QStringLiteral("Milliseconds need a latency profile")));
+        LatencyFile file;
+        file.rows = {{"Conv_0", Precision::integer(4, 8), 2},
+                     {"Gemm_4", Precision::integer(4, 8), 1},
+                     {"Conv_0", Precision::float32(), 4},
+                     {"Gemm_4", Precision::float32(), 3}};
+        m_document->latency().add({file, std::nullopt, "a.csv"});
+        QVERIFY(QTest::qWaitFor([&] { return m_document->latency().table() != nullptr; }, 20000));
+        find();
+        QCOMPARE(finder()->found()->cost, TuneCost::Milliseconds);
+        QVERIFY(table()->item(0, 1)->text().endsWith(QStringLiteral("ms")));
+    }
+
+    void amountsAreRead() {
+        QCOMPARE(parseAmount("12.5"), std::optional(12.5));
+        QCOMPARE(parseAmount(" 300 k"), std::optional(300e3));
+        QCOMPARE(parseAmount("1.5M"), std::optional(1.5e6));
+        QCOMPARE(parseAmount("2 GB"), std::optional(2e9));
+        QCOMPARE(parseAmount("4,310"), std::optional(4310.0));
+        for (const char* wrong : {"", "fast", "-1", "1 X", "1..2"})
+            QVERIFY2(!parseAmount(QLatin1String(wrong)), wrong);
+        for (const double amount : {12.4, 300e3, 1.5e6})
+            QCOMPARE(parseAmount(amountText(CostKind::Macs, amount)), std::optional(std::round(amount)));
     }
 
     void withoutDataItGivesAReason() {
@@ -151,7 +289,7 @@ class TuneFinderTest : public QObject {
         TuneFinder section(&bare);
         section.show();
         for (auto* one : section.findChildren<QPushButton*>())
-            if (one->text() == QStringLiteral("Search for Layers to Keep in Float")) {
+            if (one->text() == QStringLiteral("Search")) {
                 QVERIFY(!one->isEnabled());
                 QVERIFY(one->toolTip().contains(QStringLiteral("Needs data")));
             }
@@ -159,6 +297,25 @@ class TuneFinderTest : public QObject {
 
   private:
     TuneFinder* finder() { return m_section.get(); }
+    TradeOffPlot* plot() { return finder()->findChild<TradeOffPlot*>(); }
+    void enter(const char* text) {
+        auto* field = finder()->findChild<NumberField*>();
+        field->setFocus();
+        field->selectAll();
+        QTest::keyClicks(field, QString::fromLatin1(text));
+        QTest::keyClick(field, Qt::Key_Return);
+    }
+    void chooseCost(TuneCost cost) {
+        auto* box = finder()->findChild<ChoiceBox*>();
+        const int index = int(std::ranges::find(costKinds(), cost) - costKinds().begin());
+        box->setCurrentIndex(index);
+        Q_EMIT box->activated(index);
+    }
+    QString labels() {
+        QStringList texts;
+        for (const auto* label : finder()->findChildren<QLabel*>()) texts << label->text();
+        return texts.join(QLatin1Char('|'));
+    }
     QTableWidget* table() { return finder()->findChild<QTableWidget*>(); }
     QPushButton* button(const QString& text) {
         for (auto* one : finder()->findChildren<QPushButton*>())
@@ -171,7 +328,7 @@ class TuneFinderTest : public QObject {
         return false;
     }
     void start() {
-        auto* begin = button(QStringLiteral("Search for Layers to Keep in Float"));
+        auto* begin = button(QStringLiteral("Search"));
         begin->setFocus();
         QTest::keyClick(begin, Qt::Key_Space);
     }

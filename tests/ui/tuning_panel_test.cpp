@@ -14,6 +14,7 @@
 #include "panels/calibration_form.h"
 #include "panels/calibration_section.h"
 #include "ui_test_support.h"
+#include "widgets/aligned_rows.h"
 #include "widgets/number_field.h"
 
 using namespace quantloupe;
@@ -35,6 +36,22 @@ class TuningPanelTest : public QObject {
     void cleanup() {
         m_panel.reset();
         m_document.reset();
+    }
+
+    /// The controls of all sections begin at the same place, also the indented ones.
+    void thereIsOneGrid() {
+        std::set<int> places;
+        std::size_t rows = 0;
+        for (auto* label : m_panel->findChildren<QLabel*>(kRowLabel)) {
+            const QLayout* row = label->parentWidget()->layout();
+            const QWidget* control = row->itemAt(row->indexOf(label) + 1)->widget();
+            if (!control->isVisible()) continue;
+            places.insert(control->mapTo(m_panel.get(), QPoint()).x());
+            ++rows;
+            QVERIFY2(label->heightForWidth(label->width()) <= label->height() + 1, qPrintable(label->text()));
+        }
+        QVERIFY(rows >= 8);
+        QCOMPARE(places.size(), std::size_t(1));
     }
 
     void aQuantizedModelIsReported() {

@@ -25,6 +25,34 @@ class WindowSessionTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
+    /// A dock takes the place of the inspector if there is no room for both.
+    void docksLeaveTheGraphItsRoom() {
+        const Inspector* inspector = m_window->inspector();
+        const int graph = m_window->graphView()->width();
+        QVERIFY(inspector->isVisible());
+        for (const char* dock : {"History", "Improve Accuracy"}) {
+            action(dock)->trigger();
+            QTRY_VERIFY2(inspector->isHidden(), dock);
+            QTRY_VERIFY2(m_window->graphView()->width() > graph * 3 / 4, dock);
+        }
+        m_window->resize(2400, 850);
+        QTRY_VERIFY(inspector->isVisible());
+        m_window->resize(1300, 850);
+        QTRY_VERIFY(inspector->isHidden());
+        m_window->findChild<QDockWidget*>(QStringLiteral("improveDock"))->hide();
+        QTest::qWait(0);
+        QVERIFY(inspector->isHidden());  // the history is still there
+        m_window->findChild<QDockWidget*>(QStringLiteral("historyDock"))->hide();
+        QTRY_VERIFY(inspector->isVisible());
+        // An inspector that the user has hidden stays hidden.
+        action("Inspector")->trigger();
+        QVERIFY(inspector->isHidden());
+        action("History")->trigger();
+        action("History")->trigger();
+        QTest::qWait(0);
+        QVERIFY(inspector->isHidden());
+    }
+
     void commandsHaveDistinctNames() {
         std::set<QString> names;
         ShortcutSheet sheet(actions(), m_window->shortcutKeys());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The undo step of a configuration change: stores the configuration before and after it.
+// The undo command for a configuration change. Stores the configuration before and after the change.
 
 #include <QElapsedTimer>
 #include <QUndoCommand>
@@ -12,8 +12,8 @@ namespace quantloupe::ui {
 
 class ConfigCommand : public QUndoCommand {
   public:
-    /// `apply` makes a configuration the current one. Commands with the same merge key (not -1) within 1.5 s
-    /// merge.
+    /// `apply` makes a configuration the current one. Commands with the same merge key (other than -1) are
+    /// merged if they follow each other within 1.5 s.
     ConfigCommand(QuantizationConfig before, QuantizationConfig after, const QString& text, int mergeKey,
                   std::function<void(const QuantizationConfig&)> apply);
 

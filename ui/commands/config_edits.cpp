@@ -30,11 +30,11 @@ ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
     return edit;
 }
 
-/// The layers of the nodes that can be quantized; folded and fused ones stand for their hosts.
+/// The layers of the nodes that can be quantized; folded and fused layers are replaced by their hosts.
 struct EditableLayers {
     std::vector<std::string> names;
     bool anyQuantized = false;
-    QString complaint;  ///< why there are none
+    QString complaint;  ///< why there are no layers
 
     EditableLayers(const Graph& graph, const std::vector<LayerResult>& layers,
                    const std::vector<NodeId>& nodes) {
@@ -79,7 +79,7 @@ ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
     const EditableLayers editable(graph, layers, nodes);
     if (editable.names.empty()) return {config, {}, editable.complaint};
     bool anyQuantized = editable.anyQuantized;
-    // Before the first states are known, what no rule covers counts as quantized.
+    // Before the first states are known, layers that no rule covers count as quantized.
     if (layers.empty()) {
         const SkipDecisions decisions = resolveSkips(graph, config);
         anyQuantized = std::ranges::any_of(nodes, [&](NodeId node) { return !decisions.skipped(node); });
@@ -200,7 +200,7 @@ ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index) {
 
 ConfigEdit setTail(const QuantizationConfig& config, bool skip) {
     ConfigEdit edit{config, skip ? Words::tr("Skip the tail") : Words::tr("Quantize the tail"), {}};
-    edit.next.skipTail = edit.next.wholeTail = skip;  // you decide, not the size of the tail
+    edit.next.skipTail = edit.next.wholeTail = skip;  // the user decides, regardless of the size of the tail
     return edit;
 }
 
@@ -218,7 +218,7 @@ bool differsFromPreset(const QuantizationConfig& config) {
     try {
         return applyPreset(config, config.preset).next != config;
     } catch (const std::exception&) {
-        return true;  // a preset that this version does not know
+        return true;  // this version does not have the preset
     }
 }
 

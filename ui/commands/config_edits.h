@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Configuration edits behind the user's actions: functions from one configuration to the next, with the text
-// for the undo menu. Nothing here runs the engine.
+// Configuration edits for the user's actions: functions that return the changed configuration and the text
+// for the undo menu. They do not run the engine.
 
 #include <QString>
 #include <optional>
@@ -18,12 +18,12 @@ struct ConfigEdit {
     QuantizationConfig next;
     QString text;       ///< "Skip Conv_3"; for the undo menu
     QString complaint;  ///< why the edit does nothing; `next` is then the unchanged configuration
-    int mergeKey = -1;  ///< edits with the same key merge if they follow each other quickly; -1: never
+    int mergeKey = -1;  ///< edits with the same key are merged if they follow each other quickly; -1: never
 };
 
 enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2, kMergeActivationBits = 3 };
 
-/// `change` alters a copy of the configuration.
+/// Creates an edit. `change` modifies a copy of the configuration.
 template <typename Change>
 ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, Change change,
                         int mergeKey = -1) {
@@ -38,19 +38,20 @@ ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::s
 /// still covers.
 ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
                           const std::vector<std::string>& names);
-/// Space: skips all of them if any is quantized, quantizes all otherwise. A folded or fused layer stands for
-/// its host. `layers` are the results of the evaluation, one per node; empty if there is none yet.
+/// The action of the Space key: skips all layers if any of them is quantized, otherwise quantizes all of
+/// them. A folded or fused layer is replaced by its host. `layers` are the results of the evaluation, one per
+/// node; empty if there is none yet.
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes);
 
-/// Sets the precision of the layers, or removes their own (empty). Layers are as for toggleLayers().
+/// Sets the precision of the layers, or removes it (empty). Layers are handled as by toggleLayers().
 ConfigEdit setPrecision(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes,
                         const std::optional<Precision>& precision);
 /// "W8A16", "float16".
 QString precisionText(const Precision& precision);
 
-/// Skips the layers between the two, in either order.
+/// Skips the layers between two layers, given in any order.
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId one, NodeId other);
 /// Skips the layers from `from` to each of the ends. With several ends, all of them must be downstream of it.
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId from,

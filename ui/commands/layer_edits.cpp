@@ -19,7 +19,8 @@ QString listed(const std::vector<std::string>& names) {
                              : Words::tr("%1 layers").arg(names.size());
 }
 
-/// Bits that were set change an integer precision, and a choice that contradicts a precision replaces it.
+/// Resolves conflicts with a precision: bits that were set change an integer precision, and a choice that
+/// contradicts the precision replaces it.
 void settlePrecision(LayerSettings& settings) {
     if (!settings.precision) return;
     if (settings.quantize && settings.precision->isInteger() != *settings.quantize)
@@ -66,7 +67,7 @@ std::optional<LayerSettings> settingsFromText(const QString& text) {
         const QuantizationConfig config = configFromJson(text.toStdString());
         const auto found = config.layers.find(kCopied);
         if (found != config.layers.end()) return found->second;
-        return LayerSettings{};  // copied from a layer without any
+        return LayerSettings{};  // copied from a layer without settings
     } catch (const std::exception&) {
         return std::nullopt;
     }
@@ -130,7 +131,7 @@ ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
         const NodeId reader =
             graph.node(*node).output().valid() ? graph.onlyConsumer(graph.node(*node).output()) : NodeId();
         const bool normalized = reader.valid() && graph.node(reader).op == "BatchNormalization";
-        if (normalized) std::erase(kept, graph.node(reader).name);  // either name keeps it
+        if (normalized) std::erase(kept, graph.node(reader).name);  // either name would keep it
         if (keep && (normalized || graph.node(*node).op == "BatchNormalization")) kept.push_back(name);
     }
     return edit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A layer's own settings: set for many layers at once, copied and pasted, and equalization switched for a set
-// of layers.
+// Edits of layer settings: changes for many layers at once, copy and paste, and equalization of a group of
+// layers.
 
 #include <QString>
 #include <functional>
@@ -18,19 +18,18 @@ ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std:
                         const QString& text, const std::function<void(LayerSettings&)>& change,
                         int mergeKey = -1);
 
-/// Returns the settings without the comment, as the text of a configuration of this one layer, which other
-/// windows can read, too.
+/// Returns the settings without the comment, as the text of a configuration for this one layer, which other
+/// windows can also read.
 QString settingsToText(const LayerSettings& settings);
-/// Reads such a text; empty if the text is something else.
+/// Reads a text from settingsToText(); empty if the text is something else.
 std::optional<LayerSettings> settingsFromText(const QString& text);
-/// Keeps the comments.
+/// Replaces the settings of the layers, but keeps their comments.
 ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std::string>& names,
                          const LayerSettings& settings);
-/// "4-bit weights, IFMR"; "" for none.
+/// Describes the settings: "4-bit weights, IFMR"; empty if there are none.
 QString describeSettings(const LayerSettings& settings);
 
-/// Layers among `names` with a batch norm after them keep it, or have it folded into them again
-/// (transforms.skip_folding).
+/// Keeps the batch norms after the layers `names`, or has them folded again (transforms.skip_folding).
 ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
                           const std::vector<std::string>& names, bool keep);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The undo steps of changes of the preprocessing and of the labels, which read the data again.
+// Undo commands for changes to the preprocessing and the labels, which read the data again.
 
 #include <QUndoCommand>
 #include <functional>
@@ -29,7 +29,7 @@ class DataCommand : public QUndoCommand {
     std::function<void(const Choice&)> m_apply;
 };
 
-/// Nothing: the preprocessing file next to the model applies.
+/// Empty: the preprocessing file next to the model is used.
 using PreprocessCommand = DataCommand<std::optional<Preprocess>>;
 using TaskCommand = DataCommand<TaskSettings>;
 

@@ -71,7 +71,7 @@ void ShortcutKeys::store(const Command& command, const QList<QKeySequence>& keys
     } else {
         QStringList texts;
         for (const QKeySequence& sequence : keys) texts << sequence.toString(QKeySequence::PortableText);
-        if (texts.isEmpty()) texts << QString();  // an empty list would read as nothing stored
+        if (texts.isEmpty()) texts << QString();  // an empty list would be read as "not stored"
         settings.setValue(command.name, texts);
     }
     command.action->setShortcuts(keys);

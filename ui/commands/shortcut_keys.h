@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Keyboard shortcuts of a window's commands: the defaults, or those that the user assigned, which are stored
-// in the settings. A command is identified by its menu path and text at the time when the window was created.
+// Keyboard shortcuts of the commands in a window: the default shortcuts, or shortcuts assigned by the user,
+// which are stored in the settings. A command is identified by its menu path and text at the time when the
+// window was created.
 
 #include <QAction>
 #include <QKeySequence>
@@ -12,16 +13,16 @@ namespace quantloupe::ui {
 
 class ShortcutKeys {
   public:
-    /// Takes the current keys of the actions as the defaults, then assigns the user's keys. `menuPath` is
-    /// read from each action's property of that name; actions with the property `comesAndGoes` are ignored,
-    /// and need not outlive this.
+    /// Uses the current keys of the actions as the defaults, then assigns the user's keys. The menu path is
+    /// read from the property `menuPath` of each action. Actions with the property `comesAndGoes` are ignored
+    /// and need not outlive this object.
     void adopt(const QList<QAction*>& actions);
     /// Reads the user's keys again after another window has changed them.
     void reload();
 
     bool knows(const QAction* action) const { return find(action) != nullptr; }
     bool isDefault(const QAction* action) const;
-    /// Returns the command other than `except` that has these keys; null if there is none.
+    /// Returns the command other than `except` that uses these keys; null if there is none.
     QAction* holder(const QKeySequence& keys, const QAction* except) const;
     /// Assigns the keys; another command with the same keys loses them. Empty: removes the keys.
     void set(QAction* action, const QKeySequence& keys);

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "dialogs/export_options.h"
+#include "document/output_folder.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
 
@@ -30,7 +31,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     setWindowTitle(tr("Export Several Formats"));
     resize(760, 700);
     m_folder->setAccessibleName(tr("Folder"));
-    m_folder->setText(QString::fromStdString(document.model()->path.parent_path().string()));
+    m_folder->setText(QString::fromStdString(outputFolder(document.model()->path).string()));
     auto* choose = new QPushButton(tr("Choose\u2026"), this);
     auto* row = new QWidget(this);
     auto* rowLayout = new QHBoxLayout(row);
@@ -97,6 +98,9 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     connect(document.job(), &EvaluationJob::busyChanged, this, [over](bool busy) {
         if (!busy) over();
     });
+    for (auto [before, after] : {std::pair<QWidget*, QWidget*>{m_folder, choose}, {choose, m_list}})
+        setTabOrder(before, after);
+    m_list->setFocus();
     refresh();
 }
 
@@ -153,6 +157,7 @@ void BatchExportDialog::start() {
         return;
     }
     QSettings().setValue(kKey, checked);
+    rememberOutputFolder(m_document.model()->path, folder);
     setRole(m_status, "muted");
     m_status->setText(tr("Exporting\u2026"));
     m_export->setEnabled(false);

@@ -49,7 +49,7 @@ class PageBrowser : public QTextBrowser {
         image.setDevicePixelRatio(ratio);
         return image;
     }
-    /// Pictures are kept in the size in which they were loaded: load the page again.
+    /// Pictures keep the size in which they were loaded, so the page has to be loaded again.
     void resizeEvent(QResizeEvent* event) override {
         QTextBrowser::resizeEvent(event);
         if (event->size().width() == event->oldSize().width() || source().isEmpty()) return;
@@ -59,7 +59,7 @@ class PageBrowser : public QTextBrowser {
     }
 };
 
-/// The name that GitHub gives to a heading: "Tuning panel (left)" is "tuning-panel-left".
+/// Returns the anchor of a heading as on GitHub: "tuning-panel-left" for "Tuning panel (left)".
 QString anchorOf(const QString& heading) {
     QString anchor;
     for (const QChar c : heading.toLower()) {
@@ -137,7 +137,7 @@ void DocumentationWindow::open(const QString& page) {
     scrollTo(heading);
 }
 
-/// Pages are shown here; everything else is for the browser of the desktop.
+/// Pages are shown here; all other links open in the browser.
 void DocumentationWindow::follow(const QUrl& link) {
     const QUrl whole = m_browser->source().resolved(link);
     if (whole.isLocalFile() && whole.path().endsWith(QLatin1String(".md"))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The pages of docs/, read from disk: nothing is loaded from the network.
+// Shows the pages of docs/, which are read from disk. Nothing is loaded from the network.
 
 #include <QTextBrowser>
 #include <QWidget>
@@ -9,19 +9,20 @@
 
 namespace quantloupe::ui {
 
-/// The page about a widget, for example "graph.md#selecting-layers": that of the nearest parent with a page.
+/// Returns the page about a widget or its nearest parent that has one, for example
+/// "graph.md#selecting-layers".
 QString documentationOf(const QWidget* widget);
-/// Sets the page about a widget and everything in it.
+/// Sets the page about a widget and its children.
 void setDocumentation(QWidget* widget, const char* page);
-/// The folder of the pages: ../share/doc/quantloupe/docs beside the program, or `fallback`; nothing without
-/// pages.
+/// Returns the folder of the pages: ../share/doc/quantloupe/docs relative to the program, or `fallback`;
+/// empty if neither contains pages.
 std::optional<std::filesystem::path> findDocumentation(const std::filesystem::path& fallback);
 
 class DocumentationWindow : public QWidget {
     Q_OBJECT
   public:
     explicit DocumentationWindow(const std::filesystem::path& folder, QWidget* parent = nullptr);
-    /// "window.md#history": a page, and a heading as GitHub names it.
+    /// Opens a page at a heading, which is named as on GitHub: "window.md#history".
     void open(const QString& page);
     QTextBrowser* browser() const { return m_browser; }
 

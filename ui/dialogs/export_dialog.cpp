@@ -7,9 +7,12 @@
 #include <QVBoxLayout>
 
 #include "interchange/file_format.h"
+#include "models/config_difference.h"
 
 namespace quantloupe::ui {
 namespace {
+
+constexpr qsizetype kMostChanges = 12, kMostInToolTip = 60;  ///< lines
 
 QString bullets(const std::vector<std::string>& texts) {
     QString list;
@@ -33,8 +36,11 @@ QLabel* wrapped(QWidget* parent) {
 ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                            QWidget* parent)
     : QDialog(parent),
+      m_document(document),
+      m_config(document.config()),
       m_limits(wrapped(this)),
       m_notices(wrapped(this)),
+      m_changes(wrapped(this)),
       m_text(new QPlainTextEdit(this)),
       m_result(std::make_shared<ExportPreview>()) {
     QString title = QString::fromStdString(info.label);
@@ -52,20 +58,28 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     auto* buttons = new QDialogButtonBox(this);
     m_copy = buttons->addButton(tr("Copy Text"), QDialogButtonBox::ActionRole);
+    m_apply = buttons->addButton(tr("Preview as Exported"), QDialogButtonBox::ActionRole);
+    m_apply->setToolTip(tr(
+        "Applies the changes to the configuration, so that the window shows the accuracy that the tool will "
+        "have. Can be undone"));
     m_save = buttons->addButton(tr("Save\u2026"), QDialogButtonBox::AcceptRole);
     buttons->addButton(QDialogButtonBox::Cancel);
     m_copy->setEnabled(false);
     m_save->setEnabled(false);
+    m_apply->hide();
+    m_changes->hide();
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(what);
-    layout->addWidget(m_limits);
+    layout->addWidget(m_changes);
     layout->addWidget(m_notices);
+    layout->addWidget(m_limits);
     layout->addWidget(m_text, 1);
     layout->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_copy, &QPushButton::clicked, this,
             [this] { QGuiApplication::clipboard()->setText(m_text->toPlainText()); });
+    connect(m_apply, &QPushButton::clicked, this, &ExportDialog::apply);
     connect(document.job(), &EvaluationJob::exported, this, [this] {
         if (m_result->ready) present(*m_result);
     });
@@ -76,14 +90,33 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
 }
 
 void ExportDialog::present(const ExportPreview& preview) {
-    m_notices->setText(preview.notices.empty()
+    if (preview.changed) {
+        const QStringList lines = configDifference(m_config, *preview.changed);
+        QString changes;
+        for (const QString& line : lines.mid(0, kMostChanges)) changes += QStringLiteral("\n\u2022 ") + line;
+        if (const auto more = lines.size() - kMostChanges; more > 0)
+            changes +=
+                QStringLiteral("\n\u2022 ") + tr("and %1 more, for example of single layers").arg(more);
+        m_changes->setText(tr("Changed in the export:") + changes);
+        m_changes->setToolTip(lines.mid(0, kMostInToolTip).join(QLatin1Char('\n')));
+    }
+    m_changes->setVisible(preview.changed.has_value());
+    m_apply->setVisible(preview.changed.has_value());
+    m_notices->setText(preview.notices.empty() && !preview.changed
                            ? tr("This configuration is exported completely.")
-                           : tr("Not exported as configured:\n") + bullets(preview.notices));
+                       : preview.notices.empty() ? QString()
+                                                 : tr("To be aware of:\n") + bullets(preview.notices));
+    m_notices->setVisible(!m_notices->text().isEmpty());
     m_text->setPlainText(QString::fromStdString(preview.text));
     m_text->setPlaceholderText(tr("No text preview: this format is a model file."));
     m_copy->setEnabled(!preview.text.empty());
     m_save->setEnabled(true);
     m_save->setDefault(true);
+}
+
+void ExportDialog::apply() {
+    m_document.edit({*m_result->changed, tr("Preview as Exported"), {}});
+    reject();
 }
 
 }  // namespace quantloupe::ui

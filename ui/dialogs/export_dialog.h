@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Preview of an export for another tool: what the format cannot express, and the text itself.
+// Preview of an export for another tool: what the export changes, what the format does not support, and the
+// text of the file.
 
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -22,17 +23,25 @@ class ExportDialog : public QDialog {
 
     QString limits() const { return m_limits->text(); }
     QString notices() const { return m_notices->text(); }
+    QString changes() const { return m_changes->text(); }
+    /// Applies the changes to the document's configuration, so that the preview shows what the tool computes.
+    QPushButton* applyButton() const { return m_apply; }
     QString preview() const { return m_text->toPlainText(); }
     QPushButton* saveButton() const { return m_save; }
     QPushButton* copyButton() const { return m_copy; }
 
   private:
     void present(const ExportPreview& preview);
+    void apply();
+
+    Document& m_document;
+    QuantizationConfig m_config;  ///< that is exported
 
     QLabel* m_limits;
     QLabel* m_notices;
+    QLabel* m_changes;
     QPlainTextEdit* m_text;
-    QPushButton *m_save, *m_copy;
+    QPushButton *m_save, *m_copy, *m_apply;
     std::shared_ptr<ExportPreview> m_result;  ///< filled by the engine's thread before it reports
 };
 

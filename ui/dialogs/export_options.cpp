@@ -45,12 +45,13 @@ void ExportOptionsRow::refresh() {
     const ExportOptions& options = m_document->config().exports;
     m_floatWeights->setChecked(options.floatWeights);
     m_fourBitTypes->setChecked(options.fourBitTypes);
-    m_meaning->setText((options.floatWeights ? tr("Weights are floats, quantized when the model runs.")
-                                             : tr("Weights are integers.")) +
-                       QLatin1Char(' ') +
-                       (options.fourBitTypes
-                            ? tr("Values of up to 4 bits are int4 or uint4 (opset 21).")
-                            : tr("Values of up to 4 bits are written as 8 bits, for tools below opset 21.")));
+    m_meaning->setText(
+        (options.floatWeights ? tr("Weights are floats, quantized when the model runs.")
+                              : tr("Weights are integers.")) +
+        QLatin1Char(' ') +
+        (options.fourBitTypes
+             ? tr("Constants of up to 4 bits are int4 or uint4 (opset 21).")
+             : tr("Constants of up to 4 bits are written as 8 bits, for tools below opset 21.")));
 }
 
 }  // namespace quantloupe::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How the quantized model is written; in the dialogs that write it. Each switch is a step for undo.
+// Options for writing the quantized model, for the dialogs that write it. Each switch is an undo step.
 
 #include "document/document.h"
 #include "widgets/basics.h"

@@ -8,6 +8,8 @@
 #include "interchange/gather.h"
 #include "interchange/reports/html_report.h"
 #include "model/load_model.h"
+#include "models/command_line.h"
+#include "models/config_difference.h"
 #include "picture/write_picture.h"
 #include "reports/pdf_report.h"
 #include "style/words.h"
@@ -43,7 +45,7 @@ const std::vector<ExportInfo>& exportKinds() {
     static const std::vector<ExportInfo> kinds = [] {
         std::vector<ExportInfo> all;
         for (const FileFormat& format : fileFormats()) {
-            if (format.write == nullptr || format.name == "qdq") continue;  // has an entry of its own below
+            if (format.write == nullptr || format.name == "qdq") continue;  // has a separate entry below
             std::string tip = format.what;
             for (const std::string& limit : format.limits) tip += "\n\u2022 " + limit;
             const std::string ending = format.ending.substr(format.ending.rfind('.'));
@@ -65,7 +67,7 @@ const std::vector<ExportInfo>& exportKinds() {
             {ExportKind::QuantizedModel,
              ExportFamily::Model,
              {},
-             said(QT_TRANSLATE_NOOP("Words", "Quantized model (QDQ ONNX)\u2026")),
+             said(QT_TRANSLATE_NOOP("Words", "Quantized model for ONNX Runtime (QDQ)\u2026")),
              ".quantized.onnx",
              said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
              said(QT_TRANSLATE_NOOP("Words",
@@ -112,14 +114,14 @@ const ExportInfo& exportInfo(ExportKind kind, const std::string& format) {
 
 namespace {
 
-/// The data that an export needs from the document, for the engine's thread.
+/// The data of the document that an export needs, for the engine's thread.
 struct ExportOrder {
     QuantizationConfig config;
     std::optional<DataInfo> data;
     GraphPtr graph;
     std::vector<LayerResult> layers;
     std::vector<AccuracyStep> history;
-    LayoutOptions arrangement;  ///< of the window: groups and columns
+    LayoutOptions arrangement;  ///< groups and columns as in the window
     InputPaths inputs;
 };
 
@@ -149,15 +151,45 @@ ExportSource sourceFor(Session& session, const ExportOrder& order, const FileFor
 
 }  // namespace
 
+namespace {
+
+/// Keeps the rules and layers of `config` that decide what stays in float if `changed` decides the same.
+void keepSkips(Session& session, const QuantizationConfig& config, QuantizationConfig& changed,
+               const CancelToken& cancel) {
+    const auto states = [&](const QuantizationConfig& which) {
+        std::vector<LayerState> result;
+        for (const LayerResult& layer : session.evaluate(which, Depth::States, {}, cancel)->layers)
+            result.push_back(layer.state);
+        return result;
+    };
+    if (states(config) != states(changed)) return;
+    changed.rules = config.rules;
+    changed.skipTail = config.skipTail;
+    for (auto& [name, layer] : changed.layers) layer.quantize.reset();
+    for (const auto& [name, layer] : config.layers) {
+        changed.layers[name].quantize = layer.quantize;
+        changed.layers[name].comment = layer.comment;
+    }
+    std::erase_if(changed.layers, [](const auto& layer) { return layer.second == LayerSettings{}; });
+}
+
+}  // namespace
+
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   std::shared_ptr<ExportPreview> result) {
     document.job()->runExport(
         QString::fromStdString(info.format),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
             const FileFormat& format = formatNamed(info.format, false);
-            const ExportResult exported = exportTo(format, sourceFor(session, order, format, output, cancel));
+            const ExportSource source = sourceFor(session, order, format, output, cancel);
+            const ExportResult exported = exportTo(format, source);
             result->text = exported.files.at(0).text;
             result->notices = exported.notices;
+            result->changed = exportedConfig(format, source, exported);
+            if (result->changed) {
+                keepSkips(session, order.config, *result->changed, cancel);
+                if (configDifference(order.config, *result->changed).isEmpty()) result->changed.reset();
+            }
             result->ready = true;
             return {};
         });
@@ -165,7 +197,7 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
 
 namespace {
 
-/// Writes one export; returns what its format cannot express of the configuration.
+/// Writes one export; returns the settings that the format does not support.
 std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info,
                                   const std::filesystem::path& path, const CancelToken& cancel) {
     order.inputs.checkOutput(path);
@@ -205,9 +237,35 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
     return {};
 }
 
+QString commandOf(const Document& document, const ExportInfo& info, const std::filesystem::path& path) {
+    QStringList output{QStringLiteral("-o"), QString::fromStdString(path.string())};
+    switch (info.kind) {
+        case ExportKind::FileFormat:
+            output << QStringLiteral("--to") << QString::fromStdString(info.format);
+            return outputCommand(document, QStringLiteral("export"), output);
+        case ExportKind::QuantizedModel:
+            return outputCommand(document, QStringLiteral("quantize"), output);
+        case ExportKind::EqualizedModel:
+            return outputCommand(document, QStringLiteral("transform"), output);
+        case ExportKind::Svg:
+        case ExportKind::Dot:
+            return outputCommand(document, QStringLiteral("render"), output);
+        case ExportKind::Pdf:
+            break;
+    }
+    return {};
+}
+
+/// Tells the log.
+void announce(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
+    Q_EMIT document.exportStarted(QString::fromStdString(path.filename().string()),
+                                  commandOf(document, info, path));
+}
+
 }  // namespace
 
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
+    announce(document, info, path);
     const QString what = Words::tr("export to %1").arg(QString::fromStdString(path.filename().string()));
     document.job()->runExport(
         what, [order = orderOf(document), info, path](Session& session, const CancelToken& cancel) {
@@ -228,6 +286,8 @@ std::filesystem::path exportPath(const Document& document, const ExportInfo& inf
 }
 
 void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch) {
+    for (const BatchExport::Entry& entry : batch->entries)
+        announce(document, exportKinds()[entry.kind], entry.path);
     document.job()->runExport(Words::tr("batch export"), [order = orderOf(document), batch](
                                                              Session& session, const CancelToken& cancel) {
         for (BatchExport::Entry& entry : batch->entries) {

@@ -11,33 +11,36 @@ namespace quantloupe::ui {
 
 enum class ExportKind { FileFormat, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
 
-/// In the order in which menus and lists show them.
+/// The families in the order in which menus and lists show them.
 enum class ExportFamily { Model, Configuration, Report, Picture };
 QString exportFamilyName(ExportFamily family);
 
 struct ExportInfo {
     ExportKind kind;
     ExportFamily family;
-    std::string format;  ///< of engine/interchange; empty for the other kinds
+    std::string format;  ///< name of a format in engine/interchange; empty for other kinds
     std::string label;   ///< of the menu entry
     std::string suffix;  ///< appended to the model's name
     std::string filter;  ///< of the file dialog
     std::string tip;
 };
-/// One family after the other; the quantized model is the first.
+/// All exports, family by family; the quantized model is the first.
 const std::vector<ExportInfo>& exportKinds();
 
-/// The preview of an export. Written by the engine's thread; read it only once it is ready.
+/// The preview of an export. Written by the engine's thread; read it only after `ready` is set.
 struct ExportPreview {
     std::atomic<bool> ready = false;  ///< set last
     std::string text;                 ///< text of the main file, if it is a text file
     std::vector<std::string> notices;
+    /// What the tool runs instead of the configuration, if the text can be read back and differs. Layers that
+    /// stay in float for another reason than before, as a layer instead of by a rule, are no difference.
+    std::optional<QuantizationConfig> changed;
 };
-/// Fills `result` and has the job report an empty text. `info` describes an export format.
+/// Fills `result`; the job then reports an empty text. `info` describes an export format.
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   std::shared_ptr<ExportPreview> result);
 
-/// `path` is written through a temporary file and a rename.
+/// Writes an export to `path`, through a temporary file and a rename.
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);
 
 /// Several exports into one folder, each named after the model.
@@ -46,16 +49,16 @@ struct BatchExport {
         std::size_t kind = 0;  ///< index into exportKinds()
         std::filesystem::path path;
         std::vector<std::string> notices;
-        QString failure;  ///< empty: it was written
+        QString failure;  ///< empty: the file was written
     };
     std::vector<Entry> entries;
-    std::atomic<std::size_t> done = 0;  ///< entries that are finished; only those may be read
+    std::atomic<std::size_t> done = 0;  ///< number of finished entries; only these may be read
 };
-/// The file of a kind in the folder: MODEL with the kind's ending.
+/// Returns the file of an export in the folder: the name of the model with the suffix of the export.
 std::filesystem::path exportPath(const Document& document, const ExportInfo& info,
                                  const std::filesystem::path& folder);
-/// Writes all exports; a failure of one does not stop the others. The job reports an empty text at the end.
-/// `batch` is filled by the engine's thread.
+/// Writes all exports; if one fails, the others continue. The job reports an empty text at the end. The
+/// engine's thread fills `batch`.
 void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch);
 
 /// Returns the entry of a kind, or of an export format by its name.

@@ -18,10 +18,10 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr const char* kOwn = "quantloupe";
-// of a line to click; nothing is meant: taken back
+// data of a clickable line; an empty kMeantRole undoes the replacement
 constexpr int kNameRole = Qt::UserRole, kMeantRole = Qt::UserRole + 1;
 
-/// Rows as high as their text, wrapped at the list's width: names of layers are long.
+/// Wraps the text of rows at the width of the list, because names of layers are long.
 class WrappedRows final : public QStyledItemDelegate {
   public:
     explicit WrappedRows(QTreeWidget* tree) : QStyledItemDelegate(tree), m_tree(tree) {}
@@ -59,7 +59,7 @@ QStringList listOf(const std::vector<std::string>& texts) {
     QStringList list;
     for (const std::string& text : texts) {
         const QString line = QString::fromStdString(text);
-        // of the foreign file: as it stands there
+        // keys of the imported file are not capitalized
         const bool key = line.left(line.indexOf(QLatin1Char(' '))).contains(QLatin1Char('_'));
         list.append(key ? line : sentence(line));
     }
@@ -194,7 +194,7 @@ void ImportDialog::read() {
         std::optional<UnknownName> unknown;
         try {
             result = importFile(format, graph, start, path, renamed);
-            resolveSkips(*graph, result->config);  // throws for a rule that makes no sense here
+            resolveSkips(*graph, result->config);  // throws for a rule that does not fit this model
         } catch (const std::exception& error) {
             result.reset();
             why = sentence(QString::fromUtf8(error.what()));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Preview of importing another tool's configuration: its format, what was recognized, what was not, and what
-// would change. A click replaces an unknown layer name with a similar one. Nothing changes until the import
-// is accepted, as one undo step.
+// Preview of importing another tool's configuration: its format, the recognized settings, the unrecognized
+// settings, and the changes. A click replaces an unknown layer name with a similar one. Nothing changes until
+// the user accepts the import, which is one undo step.
 
 #include <QDialog>
 #include <QLabel>
@@ -30,10 +30,10 @@ class ImportDialog : public QDialog {
     bool reading() const { return m_reading; }
     void openFile(const std::filesystem::path& path);
 
-    void accept() override;  ///< takes it over
+    void accept() override;  ///< imports the configuration
 
   Q_SIGNALS:
-    void reviewed();  ///< read, or refused
+    void reviewed();  ///< the file was read, or reading failed
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -49,8 +49,8 @@ class ImportDialog : public QDialog {
 
     Document& m_document;
     std::filesystem::path m_path;
-    std::vector<std::string> m_names;  ///< of the formats in the box
-    /// of layers, from the file's names to the model's, as the user chose
+    std::vector<std::string> m_names;  ///< names of the formats in the combo box
+    /// layer names that the user replaced: from names in the file to names in the model
     std::map<std::string, std::string> m_renamed;
     std::optional<ImportResult> m_result;
     QString m_guess;
@@ -59,7 +59,7 @@ class ImportDialog : public QDialog {
     QLabel *m_what, *m_status;
     QTreeWidget* m_review;
     QPushButton* m_import;
-    WorkerThread m_thread;  ///< reads: a model takes its time
+    WorkerThread m_thread;  ///< reads the file, which can take long for a model
     quint64 m_generation = 0;
     bool m_reading = false;
 };

@@ -8,13 +8,14 @@
 
 #include "session/stages/user_metrics.h"
 #include "style/theme.h"
+#include "widgets/aligned_rows.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
 namespace {
 
-/// As a shell would need it.
+/// Quotes the text as for a shell.
 QString quoted(const QString& text) {
     static const QRegularExpression kPlain(QStringLiteral("^[\\w./=:,+-]+$"));
     if (kPlain.match(text).hasMatch()) return text;
@@ -67,6 +68,7 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     m_run = buttons->addButton(tr("Run This Command"), QDialogButtonBox::ActionRole);
     m_run->setAutoDefault(false);
     column->addWidget(buttons);
+    alignRows(this);
     setMinimumWidth(unit * 34);
     connect(choose, &QPushButton::clicked, this, [this] {
         const QString path = QFileDialog::getOpenFileName(this, tr("Metric Program"));

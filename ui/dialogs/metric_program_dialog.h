@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs the user's own metric program (analysis/user_metric.h) on the outputs of the float and the quantized
-// network. Shows the command first; nothing runs before the user says so.
+// network. Shows the command first; nothing runs before the user confirms.
 
 #include <QDialog>
 #include <QLabel>

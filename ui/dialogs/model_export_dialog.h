@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Options for exporting the quantized model: how its numbers are stored.
+// Options for exporting the quantized model: the types in which its numbers are stored.
 
 #include <QDialog>
 

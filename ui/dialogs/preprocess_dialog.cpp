@@ -71,7 +71,7 @@ QString listText(const std::vector<float>& values) {
     return texts.join(QStringLiteral(", "));
 }
 
-/// What was typed as JSON: "32 × 32" and "32, 32" are lists, an empty field is left out.
+/// Converts the entered text to JSON: "32 × 32" and "32, 32" become lists, an empty field is omitted.
 void addList(QStringList& keys, const char* key, QString text) {
     static const QRegularExpression kBetween(QStringLiteral("[\\s,;x\u00d7]+"));
     text = text.trimmed();
@@ -114,20 +114,19 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     };
     m_color = new SegmentedControl({tr("RGB"), tr("BGR"), tr("gray")});
     column->addWidget(
-        makeRow(tr("Colors"), m_color, tr("The order of the channels that the network was trained with")));
+        makeRow(tr("Colors"), m_color, tr("The channel order that the network was trained with")));
     m_layout = new SegmentedControl({tr("channels first"), tr("channels last")});
     column->addWidget(makeRow(tr("Layout"), m_layout, tr("NCHW as in PyTorch, or NHWC as in TensorFlow")));
     m_resize = line(tr("Resize"), tr("height \u00d7 width; empty: no resize"),
                     tr("Before the crop, with antialiasing"));
     m_fit = new SegmentedControl({tr("stretch"), tr("letterbox")});
-    column->addWidget(
-        makeRow(tr("Fit"), m_fit,
-                tr("Stretch to exactly this size, or keep the aspect ratio and pad with gray, as the YOLO "
-                   "networks expect")));
+    column->addWidget(makeRow(tr("Fit"), m_fit,
+                              tr("Stretch to exactly this size, or keep the aspect ratio and pad with gray, "
+                                 "as YOLO networks expect")));
     m_interpolation = new SegmentedControl({tr("bilinear"), tr("bicubic")});
     column->addWidget(makeRow(tr("Interpolation"), m_interpolation,
-                              tr("Used for the resize, as in Pillow; the default of torchvision is bilinear, "
-                                 "that of timm mostly bicubic")));
+                              tr("Interpolation of the resize, as in Pillow; torchvision uses bilinear by "
+                                 "default, timm mostly bicubic")));
     m_crop = line(tr("Center crop"), tr("height \u00d7 width; empty: none"), tr("After the resize"));
     m_values = new ChoiceBox(tr("Values"));
     for (const UsualValues& usual : usualValues()) m_values->addChoice(usual.name, usual.meaning);
@@ -136,7 +135,7 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     m_scale = line(tr("Scale"), {}, tr("Multiplied with each pixel, 0 to 255; you can enter 1/255"));
     m_mean = line(tr("Mean"), tr("one value per channel"), tr("Subtracted from the scaled pixels"));
     m_std = line(tr("Std"), tr("one value per channel"), tr("The result is divided by this"));
-    int widest = 0;  // the fields stand under each other
+    int widest = 0;  // the fields are stacked
     QList<QLabel*> names;
     for (int i = 1; i < column->count(); ++i) names << column->itemAt(i)->widget()->findChild<QLabel*>();
     for (const QLabel* name : names) widest = std::max(widest, name->sizeHint().width());
@@ -157,7 +156,7 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
 
     connect(m_color, &SegmentedControl::chosen, this, [this](int index) {
         complain({});
-        for (QLineEdit* field : {m_mean, m_std}) {  // one a channel
+        for (QLineEdit* field : {m_mean, m_std}) {  // one value per channel
             const QStringList numbers = field->text().split(QLatin1Char(','));
             if (index == 2 && numbers.size() == 3) field->setText(numbers.front().trimmed());
             if (index != 2 && numbers.size() == 1)
@@ -224,7 +223,7 @@ void PreprocessDialog::fill(const Preprocess& preprocess) {
     m_std->setText(listText(preprocess.std));
 }
 
-/// What the last that was applied made of the images, and what the network makes of them.
+/// Shows the images with the settings that were applied last, and the accuracy of the network on them.
 void PreprocessDialog::showViews() {
     if (!isVisible()) return;
     const auto& opened = m_document.data();
@@ -240,13 +239,14 @@ void PreprocessDialog::showViews() {
         for (int i = 0; i < images.size(); ++i)
             painter.drawImage(QRect(i * (height + gap), 0, height, height), images[i]);
         m_views->setPixmap(strip);
+        m_views->setMinimumSize(strip.deviceIndependentSize().toSize());  // the dialog grows
     }
     if (m_status->property("role").toString() == QLatin1String("bad")) return;
     QString text;
     if (!opened)
         text = tr("No data yet: these settings apply to the images that you open next.");
     else if (!images.isEmpty())
-        text = tr("As the network receives them; values from %1.").arg(opened->networkSpan);
+        text = tr("Images as the network receives them; values from %1.").arg(opened->networkSpan);
     const EvaluationPtr evaluation = m_document.evaluation();
     if (opened && evaluation && !m_document.accuracyStale() && evaluation->floating &&
         evaluation->floating->top1)
@@ -311,7 +311,7 @@ void PreprocessDialog::save() {
     }
     complain({});
     fill(*preprocess);
-    m_document.setPreprocess(std::nullopt);  // the file says the same, and the data is read as it says
+    m_document.setPreprocess(std::nullopt);  // the file now has the same settings
     Q_EMIT saved();
     m_document.say(MessageKind::Note, tr("Saved the preprocessing as %1.")
                                           .arg(QString::fromStdString(m_document.preprocessFile().string())));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Editor for how images are converted to network inputs: shows the first images as the network receives them,
-// and measures the float accuracy again. Applied settings are saved in the project; they can be written next
-// to the model, where the command line finds them.
+// Editor for the conversion of images to network inputs. Shows the first images as the network receives them,
+// and evaluates the float accuracy again. Applied settings are saved in the project; they can also be written
+// next to the model, where the command line finds them.
 
 #include <QDialog>
 #include <QLabel>
@@ -14,7 +14,7 @@
 
 namespace quantloupe::ui {
 
-/// "RGB, 32×32, NHWC, values as they are": one line.
+/// Describes the settings in one line: "RGB, 32×32, NHWC, values as they are".
 QString preprocessInWords(const Preprocess& preprocess);
 
 class PreprocessDialog : public QDialog {
@@ -22,7 +22,7 @@ class PreprocessDialog : public QDialog {
   public:
     explicit PreprocessDialog(Document& document, QWidget* parent = nullptr);
 
-    ChoiceBox* values() const { return m_values; }  ///< usual scale, mean and std
+    ChoiceBox* values() const { return m_values; }  ///< common combinations of scale, mean and std
     SegmentedControl* color() const { return m_color; }
     SegmentedControl* layoutChoice() const { return m_layout; }
     SegmentedControl* fit() const { return m_fit; }
@@ -35,7 +35,7 @@ class PreprocessDialog : public QDialog {
     QString status() const { return m_status->text(); }
 
   Q_SIGNALS:
-    void saved();  ///< the file beside the model was written
+    void saved();  ///< the file next to the model was written
 
   protected:
     void showEvent(QShowEvent* event) override;

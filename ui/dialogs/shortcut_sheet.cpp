@@ -125,7 +125,7 @@ void ShortcutSheet::fill(const QList<QAction*>& actions) {
     for (QAction* action : actions) {
         const QString path = action->property("menuPath").toString();
         const bool fixed = !m_keys->knows(action);
-        // an entry that comes and goes, as the recent files do
+        // a temporary entry, such as a recent file
         if (fixed && keysOf(*action).isEmpty()) continue;
         addRow(path.section(QStringLiteral(" \u25b8"), 0, 0), actionName(*action), keysOf(*action),
                fixed ? nullptr : action);
@@ -154,7 +154,7 @@ void ShortcutSheet::showChosen() {
                               : tr("Choose a command, then press its new keys."));
 }
 
-/// Warns which command would lose the keys.
+/// Warns about the command that would lose the keys.
 void ShortcutSheet::considerKeys() {
     const QAction* action = chosen();
     const QKeySequence keys = m_editor->keySequence();

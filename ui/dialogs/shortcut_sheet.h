@@ -17,7 +17,7 @@ namespace quantloupe::ui {
 class ShortcutSheet : public QDialog {
     Q_OBJECT
   public:
-    /// `keys` must outlive this, and knows the actions.
+    /// `keys` must outlive this object and contain the actions.
     ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys, QWidget* parent = nullptr);
     QTreeWidget* tree() const { return m_tree; }
     QKeySequenceEdit* editor() const { return m_editor; }

@@ -6,6 +6,7 @@
 
 #include "analysis/box_decoders.h"
 #include "style/words.h"
+#include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
 
@@ -14,7 +15,7 @@ namespace {
 QString taskName(Task task) {
     switch (task) {
         case Task::Automatic:
-            return Words::tr("As the labels say");
+            return Words::tr("Automatic (from the labels)");
         case Task::Classification:
             return Words::tr("Classification");
         case Task::Detection:
@@ -55,15 +56,15 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     m_task = new ChoiceBox(tr("Task"));
     for (const Task task : {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation})
         m_task->addChoice(taskName(task), {});
-    column->addWidget(makeRow(tr("Task"), m_task, tr("What the network does")));
+    column->addWidget(makeRow(tr("Task"), m_task, tr("The task of the network")));
     m_decoder = new ChoiceBox(tr("Decoder"));
-    m_decoder->addChoice(tr("By the shapes of the outputs"), {});
+    m_decoder->addChoice(tr("Automatic (from the output shapes)"), {});
     for (const BoxDecoder& decoder : boxDecoders())
         m_decoder->addChoice(text(decoder.name), text(decoder.title));
     column->addWidget(
         makeRow(tr("Decoder"), m_decoder, tr("How boxes are decoded from the outputs of a detector")));
     m_categories = new ChoiceBox(tr("Class index"));
-    m_categories->addChoice(tr("As the decoder says"), {});
+    m_categories->addChoice(tr("Automatic (from the decoder)"), {});
     m_categories->addChoice(tr("Position among the categories"),
                             tr("Class k is the category with the k-th smallest id"));
     m_categories->addChoice(tr("Category id"), tr("Class k is the category with the id k"));
@@ -78,6 +79,7 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     m_apply = buttons->addButton(tr("Apply"), QDialogButtonBox::ApplyRole);
     m_apply->setDefault(true);
     column->addWidget(buttons);
+    alignRows(this);
     setMinimumWidth(unit * 32);
     connect(m_apply, &QPushButton::clicked, this, [this] {
         showStatus({});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Editor for the labels of the evaluation data: what the network does, the COCO file or the folder of label
-// images, the decoder of boxes, and the names of the classes.
+// Editor for the labels of the evaluation data: task of the network, COCO file or folder of label images, box
+// decoder, and class names.
 
 #include <QDialog>
 #include <QLabel>
@@ -13,7 +13,7 @@
 
 namespace quantloupe::ui {
 
-/// "Detection, instances.json, yolov8": one line; empty if nothing is set.
+/// Describes the settings in one line: "Detection, instances.json, yolov8"; empty if nothing is set.
 QString taskInWords(const TaskSettings& task);
 
 class TaskDialog : public QDialog {

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialogs/verify_dialog.h"
 
-#include <QFileDialog>
 #include <QGridLayout>
-#include <QSettings>
 #include <QVBoxLayout>
 
-#include "interchange/onnxruntime/run_onnxruntime.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
 namespace {
-
-const QString kPythonKey = QStringLiteral("python");
 
 QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 'f', 2); }
 
@@ -28,7 +23,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
       m_verdict(makeLabel({}, "muted", 1.15, QFont::DemiBold)),
       m_details(makeLabel({}, "muted")),
       m_stage(makeLabel({}, "muted")),
-      m_python(new QLineEdit(this)),
+      m_python(new PythonField(this)),
       m_run(new QPushButton(tr("Run"), this)),
       m_progress(new QProgressBar(this)) {
     setWindowTitle(tr("Verify in ONNX Runtime"));
@@ -46,16 +41,6 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     numbers->addWidget(m_runtime, 0, 1);
     numbers->addWidget(m_here, 1, 0);
     numbers->addWidget(m_there, 1, 1);
-    auto* choose = new QPushButton(tr("Choose\u2026"), this);
-    auto* pythonRow = new QWidget(this);
-    auto* pythonLayout = new QHBoxLayout(pythonRow);
-    pythonLayout->setContentsMargins(0, 0, 0, 0);
-    pythonLayout->addWidget(m_python, 1);
-    pythonLayout->addWidget(choose);
-    m_python->setText(QSettings().value(kPythonKey).toString());
-    const QString found = QString::fromStdString(findPython().string());
-    m_python->setPlaceholderText(found.isEmpty() ? tr("none found on PATH") : found);
-    m_python->setAccessibleName(tr("Python"));
     m_progress->setRange(0, 0);
     m_progress->setTextVisible(false);
     m_progress->hide();
@@ -71,9 +56,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     layout->addWidget(m_verdict);
     layout->addWidget(m_details);
     layout->addStretch(1);
-    layout->addWidget(
-        makeRow(tr("Python"), pythonRow,
-                tr("A Python with onnxruntime and numpy. Empty: QUANTLOUPE_PYTHON, or python3 on PATH")));
+    layout->addWidget(PythonField::row(m_python));
     layout->addWidget(m_progress);
     layout->addLayout(bottom);
     m_run->setDefault(true);
@@ -84,12 +67,6 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
             start();
     });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
-    connect(choose, &QPushButton::clicked, this, [this] {
-        const QString path = QFileDialog::getOpenFileName(this, tr("Python Interpreter"), m_python->text());
-        if (!path.isEmpty()) m_python->setText(path);
-    });
-    connect(m_python, &QLineEdit::textChanged, this,
-            [](const QString& path) { QSettings().setValue(kPythonKey, path.trimmed()); });
     connect(&m_job, &VerifyJob::stageChanged, m_stage, &QLabel::setText);
     connect(&m_job, &VerifyJob::finished, this, &VerifyDialog::present);
     connect(&m_job, &VerifyJob::failed, this, &VerifyDialog::presentFailure);
@@ -113,7 +90,7 @@ void VerifyDialog::start() {
     m_details->clear();
     m_run->setText(tr("Cancel"));
     m_progress->show();
-    m_job.start(m_config, m_python->text().trimmed().toStdString());
+    m_job.start(m_config, m_python->path());
 }
 
 void VerifyDialog::idle() {
@@ -131,7 +108,7 @@ void VerifyDialog::present(const Verification& r) {
     idle();
     m_answered = true;
     m_runtime->setText(QString::fromStdString(r.runtime));
-    // Without labels the preview is the reference, and the share of equal classes is what is known.
+    // Without labels, the preview is the reference, and only the fraction of equal classes is known.
     m_here->setText(r.here ? percent(*r.here) : QStringLiteral("\u2013"));
     m_there->setText(r.there ? percent(*r.there) : percent(r.agreement));
     const std::string why = whyVerificationFailed(r);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Verifies the exported model in ONNX Runtime: compares its accuracy with the preview's on the same samples.
-// Does not block the window.
+// Verifies the exported model in ONNX Runtime: compares its accuracy with the accuracy of the preview on the
+// same samples. Does not block the window.
 
 #include <QDialog>
 #include <QLabel>
-#include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
 
+#include "dialogs/python_field.h"
 #include "document/document.h"
 #include "jobs/verify_job.h"
 
@@ -21,7 +21,7 @@ class VerifyDialog : public QDialog {
 
     void start();
     VerifyJob* job() { return &m_job; }
-    QLineEdit* pythonLine() const { return m_python; }
+    QLineEdit* pythonLine() const { return m_python->line(); }
     QPushButton* runButton() const { return m_run; }
     QString verdict() const { return m_verdict->text(); }
     QString here() const { return m_here->text(); }
@@ -37,9 +37,9 @@ class VerifyDialog : public QDialog {
 
     Document& m_document;
     VerifyJob m_job;
-    QuantizationConfig m_config;  ///< that was run
+    QuantizationConfig m_config;  ///< configuration of the last run
     QLabel *m_here, *m_there, *m_runtime, *m_verdict, *m_details, *m_stage;
-    QLineEdit* m_python;
+    PythonField* m_python;
     QPushButton* m_run;
     QProgressBar* m_progress;
     bool m_answered = false;

@@ -23,11 +23,11 @@ const QString kProjectKey = QStringLiteral("project");
 
 std::unique_ptr<QLockFile> lockOf(const fs::path& file) {
     auto lock = std::make_unique<QLockFile>(QString::fromStdString(file.string() + ".lock"));
-    lock->setStaleLockTime(0);  // stale when its program is gone, however old it is
+    lock->setStaleLockTime(0);  // a lock is only stale if its program has ended, whatever its age
     return lock;
 }
 
-/// The copy stores the path of its project in its view state.
+/// The copy contains the path of its project in its view state.
 void noteProject(Project& copy, const fs::path& project) {
     QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(copy.view)).object();
     if (!project.empty()) view[kProjectKey] = QString::fromStdString(fs::absolute(project).string());
@@ -52,7 +52,7 @@ std::optional<RecoveryCopy> findRecovery(const fs::path& folder) {
         RecoveryCopy copy;
         copy.file = info.absoluteFilePath().toStdString();
         copy.lock = lockOf(copy.file);
-        if (!copy.lock->tryLock(0)) continue;  // of a window that is open
+        if (!copy.lock->tryLock(0)) continue;  // belongs to an open window
         try {
             const Project project = loadProject(copy.file);
             const QJsonObject view =
@@ -61,7 +61,7 @@ std::optional<RecoveryCopy> findRecovery(const fs::path& folder) {
             copy.title = QString::fromStdString(
                 (copy.project.empty() ? project.model : copy.project).filename().string());
         } catch (const std::exception&) {
-            continue;  // of another version, perhaps: that one will offer it
+            continue;  // possibly from another version, which will offer it
         }
         copy.when = QLocale().toString(info.lastModified(), Words::tr("HH:mm, d MMMM"));
         return copy;
@@ -89,7 +89,7 @@ Autosave::Autosave(Document* document, const fs::path& folder)
 }
 
 Autosave::~Autosave() {
-    m_thread.stop();  // what is queued is dropped
+    m_thread.stop();  // discards queued tasks
     if (!m_lock) return;
     std::error_code ignored;
     fs::remove(m_file, ignored);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A recovery copy of what is not saved: a project file in the user's state folder, written a few seconds
-// after a change and removed once there are no unsaved changes. A leftover copy belongs to a program that
-// crashed.
+// Keeps a recovery copy of unsaved changes: a project file in the user's state folder, which is written a few
+// seconds after a change and removed when there are no unsaved changes. A leftover copy belongs to a program
+// that crashed.
 //
 // A lock file next to each copy identifies its owner, so that several windows can run. GUI thread; another
 // thread writes the files.
@@ -19,10 +19,10 @@
 
 namespace quantloupe::ui {
 
-/// Folder of the recovery copies.
+/// Returns the folder of the recovery copies.
 std::filesystem::path recoveryFolder();
 
-/// A recovery copy left by a crash. Keeps its lock so that no other program offers it at the same time.
+/// A recovery copy left by a crash. Holds its lock so that no other program offers it at the same time.
 struct RecoveryCopy {
     std::filesystem::path file;
     std::filesystem::path project;  ///< the project it belongs to; empty: never saved
@@ -37,7 +37,7 @@ void discardRecovery(RecoveryCopy& copy);
 class Autosave : public QObject {
     Q_OBJECT
   public:
-    /// The document must outlive this.
+    /// The document must outlive this object.
     Autosave(Document* document, const std::filesystem::path& folder);
     /// Removes the copy, because the program ends normally.
     ~Autosave() override;

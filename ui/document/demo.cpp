@@ -24,4 +24,10 @@ std::optional<OpenRequest> findDemo(const std::filesystem::path& fallback) {
     return std::nullopt;
 }
 
+bool isDemo(const std::filesystem::path& model) {
+    std::error_code ignored;
+    return model.parent_path().filename() == "demo" &&
+           std::filesystem::exists(model.parent_path() / "demo.config.json", ignored);
+}
+
 }  // namespace quantloupe::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Location of the bundled demo.
+// Finds the bundled demo.
 
 #include <filesystem>
 #include <optional>
@@ -9,8 +9,10 @@
 
 namespace quantloupe::ui {
 
-/// The folder "demo" in ../share/quantloupe beside the program's folder, or in `fallback` (the source tree's
-/// resources). Empty if neither has the model.
+/// Looks for the folder "demo" in ../share/quantloupe relative to the program, then in `fallback` (the
+/// resources of the source tree). Empty if neither contains the model.
 std::optional<OpenRequest> findDemo(const std::filesystem::path& fallback);
+/// Returns whether this is the model of a bundled demo, beside which nothing should be written.
+bool isDemo(const std::filesystem::path& model);
 
 }  // namespace quantloupe::ui

@@ -28,8 +28,6 @@ Document::Document(QObject* parent) : QObject(parent) {
                 Q_EMIT evaluationFinished(seconds);
                 waitForIdle();
             });
-    m_idle.setSingleShot(true);
-    m_idle.setInterval(500);  // a hand that is still editing comes first
     connect(&m_idle, &QTimer::timeout, this, &Document::doIdleWork);
     connect(&m_job, &EvaluationJob::queriesFinished, this, &Document::waitForIdle);
     connect(this, &Document::historyChanged, this, &Document::waitForIdle);
@@ -53,6 +51,11 @@ Document::Document(QObject* parent) : QObject(parent) {
     });
     connect(&m_job, &EvaluationJob::exported, this, [this](const QString& text) {
         if (!text.isEmpty()) say(MessageKind::Note, text);
+    });
+    connect(&m_latency, &LayerLatency::changed, this, [this] {
+        m_scales.erase(Metric::Latency);
+        Q_EMIT layersChanged();
+        Q_EMIT evaluationChanged();
     });
     connect(&m_layoutJob, &LayoutJob::laidOut, this, [this](const PicturePtr& picture) {
         m_picture = picture;
@@ -128,6 +131,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_preprocess.reset();
     m_dataWanted = {};
     m_history = {};
+    m_latency.restore({});
     m_config = presetConfig("default");
     m_signatures = signatures;
 
@@ -136,12 +140,15 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     const std::string view = loading ? loading->project.view : std::string();
     const QString changes = loading ? adoptProject(std::move(*loading)) : QString();
     QString configError;
-    if (!request.config.empty()) {
+    if (request.preprocess) m_preprocess = request.preprocess;
+    if (request.task) std::tie(m_taskData, m_task) = std::pair(request.data, *request.task);
+    if (!request.config.empty() || request.configure) {
         try {
-            QuantizationConfig config = loadConfig(request.config);
+            QuantizationConfig config = request.config.empty() ? m_config : loadConfig(request.config);
+            if (request.configure) request.configure(config);
             resolveSkips(*model->graph, config);
             m_config = std::move(config);
-            if (request.ownConfig) m_configPath = request.config;
+            if (request.ownConfig && !request.configure) m_configPath = request.config;
         } catch (const std::exception& error) {
             configError = QString::fromUtf8(error.what());
         }
@@ -155,8 +162,8 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     Q_EMIT historyChanged();
     Q_EMIT projectChanged();
     if (!view.empty()) Q_EMIT viewLoaded(view);
-    if (!changes.isEmpty()) say(MessageKind::Error, changes);  // stays until it was read
-    if (!configError.isEmpty()) {  // after modelChanged(), which clears the messages about the model before
+    if (!changes.isEmpty()) say(MessageKind::Error, changes);  // stays until the user has read it
+    if (!configError.isEmpty()) {  // after modelChanged(), which clears the messages about the previous model
         say(MessageKind::Error, configError);
         Q_EMIT failed({Failure::During::Loading, configError});
     }
@@ -173,7 +180,7 @@ void Document::openData(const std::filesystem::path& evaluation, const std::file
         return;
     }
     m_dataWanted = {evaluation, calibration};
-    if (evaluation != m_taskData) m_task = {};  // the labels are those of the other data
+    if (evaluation != m_taskData) m_task = {};  // the labels belong to the other data
     m_taskData = evaluation;
     m_job.openData(evaluation, calibration, m_preprocess, m_task);
 }
@@ -251,7 +258,7 @@ void Document::setConfig(const QuantizationConfig& config) {
     if (!m_held) return evaluate();
     ++m_heldEdits;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
-    if (m_evaluating) m_job.cancel();  // what runs is of a configuration that nobody waits for
+    if (m_evaluating) m_job.cancel();  // the running evaluation is for an outdated configuration
     Q_EMIT evaluationChanged();
     Q_EMIT heldChanged();
 }
@@ -277,14 +284,14 @@ void Document::guessStates() {
             layer.reason = decisions.reasons[layer.node.index()];
         }
     } catch (const std::exception&) {
-        return;  // the engine will say what is wrong
+        return;  // the engine reports the error
     }
     m_guessed = true;
     m_scales.clear();
     Q_EMIT layersChanged();
 }
 
-/// A network that cannot be evaluated is listed nevertheless.
+/// The layers are listed even if the network cannot be evaluated.
 void Document::listUnevaluated() {
     if (!m_model || !m_layers.empty()) return;
     const auto nodes = m_model->graph->nodes();
@@ -324,8 +331,10 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
 
 const MetricScale& Document::scale(Metric metric) const {
     const auto known = m_scales.find(metric);
-    return known != m_scales.end() ? known->second
-                                   : m_scales.emplace(metric, scaleOf(m_layers, metric)).first->second;
+    if (known != m_scales.end()) return known->second;
+    const MetricScale scale =
+        metric == Metric::Latency ? scaleOf(m_latency.valuesOf(m_layers), metric) : scaleOf(m_layers, metric);
+    return m_scales.emplace(metric, scale).first->second;
 }
 
 void Document::toggleSelection() {
@@ -349,13 +358,23 @@ void Document::layout() {
     m_layoutJob.layout(m_model->graph, options);
 }
 
+void Document::setStudies(bool on) {
+    m_studies = on;
+    waitForIdle();
+}
+
+void Document::setQuiet(bool quiet) {
+    m_quiet = quiet;
+    waitForIdle();
+}
+
 void Document::waitForIdle() {
     if ((m_studies || m_reference.missing()) && m_evaluation && m_evaluation->complete) m_idle.start();
 }
 
-/// The baseline of a project that was opened comes before what edits are expected to do.
+/// The baseline of an opened project has priority over learning to predict edits.
 void Document::doIdleWork() {
-    if (!m_model || m_job.busy()) return;
+    if (!m_model || m_job.busy() || m_quiet) return;
     if (const auto baseline = m_reference.missing())
         m_job.measureAside(*baseline, [this](const EvaluationPtr& evaluation) {
             m_reference.adoptBaseline(evaluation);

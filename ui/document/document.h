@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The document of a window: a model, its data, the configuration with its history, the selection, and the
-// latest results. All views observe it and make their changes through it. GUI thread.
+// latest results. All views observe the document and make their changes through it. GUI thread.
 //
-// After an edit the states are predicted at once from the rules (config/skip_rules.h), so that the graph
-// changes color while the engine works; its snapshots then replace the prediction. Earlier numbers are kept
-// until newer ones arrive; stale() tells whether they are outdated.
+// After an edit, the states are predicted at once from the rules (config/skip_rules.h), so that the graph
+// changes color before the engine has finished; its snapshots then replace the prediction. Earlier numbers
+// are kept until newer ones arrive; stale() returns whether they are outdated.
 
 #include <QElapsedTimer>
 #include <QObject>
-#include <QTimer>
 #include <QUndoStack>
 #include <filesystem>
 #include <functional>
@@ -21,22 +20,29 @@
 #include "base/input_paths.h"
 #include "commands/config_edits.h"
 #include "config/quantization_config.h"
+#include "document/layer_latency.h"
 #include "document/layer_reference.h"
 #include "document/measured_history.h"
 #include "document/metric.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
+#include "jobs/pending_work.h"
 #include "results/evaluation.h"
 
 namespace quantloupe::ui {
 
 struct OpenRequest {
-    std::filesystem::path model;              ///< or a project, which names its model
+    std::filesystem::path model;              ///< or a project, which refers to its model
     std::filesystem::path data, calibration;  ///< may be empty
     std::filesystem::path config;             ///< may be empty
     bool ownConfig = true;  ///< false: the configuration is a template, saving asks for a name
-    /// The model is a recovery copy of this project; empty path: of one that never had a file.
+    /// The model is a recovery copy of this project; empty path: of a project that was never saved.
     std::optional<std::filesystem::path> recoveredFor = std::nullopt;
+    /// Changes the configuration that was opened; empty: it stays as it is.
+    std::function<void(QuantizationConfig&)> configure{};
+    /// Empty: that of the project, or of the file next to the model.
+    std::optional<Preprocess> preprocess = std::nullopt;
+    std::optional<TaskSettings> task = std::nullopt;  ///< empty: that of the project, or without labels
 };
 
 inline constexpr const char* kProjectSuffix = ".quantloupe";
@@ -50,17 +56,17 @@ class Document : public QObject {
     explicit Document(QObject* parent = nullptr);
     ~Document() override;
 
-    // What there is.
+    // Contents.
     bool hasModel() const { return m_model != nullptr; }
     const LoadedModel* model() const { return m_model.get(); }
     GraphPtr graph() const { return m_model ? m_model->graph : nullptr; }
-    /// The display names of the layers, which all views show.
+    /// The display names of the layers, which are shown in all views.
     const LayerNames& names() const { return m_names; }
     QString layerName(NodeId node) const { return QString::fromStdString(m_names.of(node)); }
     QString layerName(const std::string& fullName) const {
         return QString::fromStdString(m_names.of(fullName));
     }
-    /// A text of the engine with display names in place of full names.
+    /// Replaces full layer names in a text of the engine by display names.
     QString withLayerNames(const QString& text) const;
     QString title() const;
     const QuantizationConfig& config() const { return m_config; }
@@ -77,8 +83,8 @@ class Document : public QObject {
     const LayerResult* layer(NodeId node) const;
     /// The default scale of the layers' values, without changes by the user.
     const MetricScale& scale(Metric metric) const;
-    /// Whether the accuracy effect of each layer is measured in the background when idle. Off by default.
-    void setStudies(bool on) { m_studies = on; }
+    /// Whether the accuracy effect of each layer is evaluated in the background when idle. Off by default.
+    void setStudies(bool on);
     bool accuracyStale() const { return m_accuracyStale; }
     bool metricsStale() const { return m_metricsStale; }
     bool evaluating() const { return m_evaluating; }
@@ -90,17 +96,17 @@ class Document : public QObject {
     void select(std::vector<NodeId> nodes, NodeId current);
     void select(NodeId node) { select(node.valid() ? std::vector{node} : std::vector<NodeId>{}, node); }
 
-    // Doing.
+    // Actions.
     void open(const OpenRequest& request);
     /// Reads the model file again and applies configuration, history, data and view state to the layers that
     /// still exist. Clears the undo stack. Changes nothing on an error.
     void reload();
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
-    /// How images are converted to inputs: as set in the window, as used for the open data, or as in the file
-    /// next to the model. Throws Error if that file cannot be read.
+    /// Returns the preprocessing of images: the one set in the window, the one used for the open data, or the
+    /// one in the file next to the model. Throws Error if that file cannot be read.
     Preprocess preprocess() const;
-    /// Reads the data again with this preprocessing, as one undo step; it is saved in the project. Nothing:
-    /// the file next to the model applies.
+    /// Reads the data again with this preprocessing, as one undo step; it is saved in the project. Empty: the
+    /// file next to the model is used.
     void setPreprocess(const std::optional<Preprocess>& preprocess);
     /// Labels and decoder of the open evaluation data.
     const TaskSettings& task() const { return m_task; }
@@ -123,37 +129,42 @@ class Document : public QObject {
     /// file.
     InputPaths inputPaths() const;
 
-    // The project, and what was measured.
+    // The project and the history.
     const std::filesystem::path& projectPath() const { return m_projectPath; }  ///< empty: not saved yet
     /// Returns the project as it would be saved now.
     Project project() const;
     bool saveProject(const std::filesystem::path& path);
     const MeasuredHistory& history() const { return m_history; }
-    /// Makes that configuration current again, as one undo step.
+    /// Makes this configuration current again, as one undo step.
     void goBackTo(std::size_t index);
-    /// Pins it as the baseline, or unpins it.
+    /// Pins this configuration as the baseline, or unpins it.
     void pinBaseline(std::size_t index);
     /// Sets the user's name and note of an evaluated configuration.
     void describeMeasured(std::size_t index, const QString& name, const QString& note);
-    /// The layers of the baseline, or of the previously evaluated configuration.
+    /// The layers of the baseline or, without one, of the previously evaluated configuration.
     const LayerReference& reference() const { return m_reference; }
+    /// The latency profiles, and the time of each layer.
+    LayerLatency& latency() { return m_latency; }
+    const LayerLatency& latency() const { return m_latency; }
+    /// While set, nothing is measured in the background, so that latencies are true.
+    void setQuiet(bool quiet);
     /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
     /// passes it back.
     void setViewCollector(std::function<std::string()> collect) { m_collectView = std::move(collect); }
 
     void evaluate();
     void cancel();
-    /// Manual evaluation: edits are not evaluated until evaluate() is called or this is turned off. The
-    /// states still follow at once.
+    /// Manual evaluation: edits are not evaluated until evaluate() is called or this is turned off. Layer
+    /// states are still updated at once.
     void setHeld(bool held);
     bool held() const { return m_held; }
     int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
-    /// Size of the view that later layouts have to fit, in scene units at actual size.
+    /// Sets the size of the view that later layouts have to fit, in scene units at actual size.
     void setLayoutRoom(double width, double height) { m_roomWidth = width, m_roomHeight = height; }
     EvaluationJob* job() { return &m_job; }
-    /// Shows a message, with display names in place of full names.
+    /// Shows a message in which full layer names are replaced by display names.
     void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, withLayerNames(text)); }
 
   Q_SIGNALS:
@@ -162,13 +173,14 @@ class Document : public QObject {
     void configChanged();
     void dataChanged();
     void layersChanged();      ///< states or numbers; evaluationChanged() follows
-    void evaluationChanged();  ///< counts, accuracies, stale or not
+    void evaluationChanged();  ///< counts, accuracies, or stale()
     void evaluationFinished(double seconds);
     void selectionChanged();
     void historyChanged();
-    void projectChanged();  ///< its path
+    void projectChanged();  ///< path of the project
     void heldChanged();
     void viewLoaded(std::string json);
+    void exportStarted(QString name, QString command);  ///< file name; equivalent command line, empty: none
     void message(quantloupe::ui::MessageKind kind, QString text);
     void failed(quantloupe::ui::Failure failure);
 
@@ -209,12 +221,12 @@ class Document : public QObject {
     QUndoStack m_undo;
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
-    mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, once asked for
-    bool m_guessed = false;  ///< states of m_layers are predicted, not those of the evaluation
+    mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand
+    bool m_guessed = false;  ///< states of m_layers are predicted and not yet evaluated
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false,
-         m_held = false;
+         m_held = false, m_quiet = false;
     int m_heldEdits = 0;
-    QTimer m_idle;
+    Delay m_idle{500};  ///< while the user is editing, nothing is measured in the background
     std::vector<NodeId> m_selection;
     NodeId m_current;
     OpenRequest m_request;  ///< further steps once the model is loaded
@@ -223,11 +235,12 @@ class Document : public QObject {
     std::vector<LayerSignature> m_signatures;  ///< of the model's layers
     TaskSettings m_task;
     std::filesystem::path m_taskData;        ///< the evaluation data that m_task belongs to
-    std::optional<Preprocess> m_preprocess;  ///< the project's; nothing: the file next to the model applies
+    std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
     MeasuredHistory m_history;
     LayerReference m_reference{this};
+    LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;
 };
 

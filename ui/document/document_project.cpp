@@ -31,7 +31,7 @@ QString changesInWords(const LayerMatch& match, const std::vector<std::string>& 
     const auto renamed =
         std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
     if (match.unchanged())
-        lines.front() += Words::tr(" Its layers are the same; earlier results are marked as such.");
+        lines.front() += Words::tr(" Its layers are the same; results of the earlier model are marked.");
     if (renamed > 0)
         lines.append(
             Words::tr("%1 layers were renamed; the configuration now uses their new names.").arg(renamed));
@@ -94,6 +94,7 @@ QString Document::adoptProject(LoadingProject loading) {
     }
     m_config = std::move(project.config);
     m_history = MeasuredHistory(std::move(project.history), std::move(project.baseline));
+    m_latency.restore(std::move(project.latency));
     m_configPath = loading.config;
     if (!changes.isEmpty() || loading.unsaved) m_undo.resetClean();
     return changes;
@@ -112,6 +113,7 @@ Project Document::project() const {
     project.config = m_config;
     project.history = m_history.entries();
     project.baseline = m_history.baseline();
+    project.latency = m_latency.sources();
     if (m_collectView) project.view = m_collectView();
     return project;
 }
@@ -164,7 +166,7 @@ Preprocess Document::preprocess() const {
 
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!m_model) return;
-    // the file beside the model may be another
+    // the file next to the model may be different
     if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
     m_undo.push(new PreprocessCommand(
         m_preprocess, preprocess,
@@ -199,7 +201,7 @@ fs::path Document::preprocessFile() const {
 void Document::reload() {
     if (!m_model) return;
     Project now = project();
-    now.preprocess = m_preprocess;  // the file beside may have changed with the model
+    now.preprocess = m_preprocess;  // the file next to the model may have changed with the model
     m_request = {now.model, now.data, now.calibration, {}};
     m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true};
     m_job.loadModel(now.model);
@@ -222,7 +224,7 @@ void Document::goBackTo(std::size_t index) {
 void Document::describeMeasured(std::size_t index, const QString& name, const QString& note) {
     if (index >= m_history.entries().size()) return;
     m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
-    m_undo.resetClean();  // it is part of the project, so there is something to save
+    m_undo.resetClean();  // part of the project, so it counts as an unsaved change
     Q_EMIT historyChanged();
 }
 
@@ -230,7 +232,7 @@ void Document::pinBaseline(std::size_t index) {
     if (index >= m_history.entries().size()) return;
     const std::string& version = m_history.entries()[index].version;
     m_history.pin(m_history.baseline() == version ? std::string() : version);
-    m_undo.resetClean();  // it is part of the project, so there is something to save
+    m_undo.resetClean();  // part of the project, so it counts as an unsaved change
     Q_EMIT historyChanged();
 }
 

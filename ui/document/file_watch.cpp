@@ -8,8 +8,8 @@ namespace quantloupe::ui {
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
     m_rest.setSingleShot(true);
     m_rest.setInterval(600);
-    // Not restarted by every notification: other files of the folder may change all the time, and look()
-    // itself waits until the files no longer change.
+    // Not restarted by every notification, because other files in the folder may change all the time, and
+    // look() waits until the files no longer change.
     const auto wait = [this] {
         if (!m_rest.isActive()) m_rest.start();
     };
@@ -45,11 +45,11 @@ void FileWatch::look() {
     QList<File*> others;
     for (File& file : m_files) {
         const Stamp now = stampOf(file.path);
-        if (now.size < 0) continue;  // the folder tells when it is back
+        if (now.size < 0) continue;  // the folder's notification reports when it exists again
         // A replaced file is a different file for the system and is no longer watched.
         if (!m_watcher.files().contains(file.path)) m_watcher.addPath(file.path);
         if (now == file.known) continue;
-        moving = moving || now != file.seen;  // still being written, perhaps
+        moving = moving || now != file.seen;  // possibly still being written
         file.seen = now;
         others.append(&file);
     }

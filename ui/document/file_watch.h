@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reports when the content of files that were read changes. Programs replace a model or write it in pieces,
-// so the folders are watched, too, and a change is reported once no file has changed for a while. GUI thread.
+// Reports changes of files that were read. Because programs may replace a model or write it in pieces, the
+// folders are also watched, and a change is reported after no file has changed for a while. GUI thread.
 
 #include <QDateTime>
 #include <QFileSystemWatcher>
@@ -15,13 +15,13 @@ class FileWatch : public QObject {
   public:
     explicit FileWatch(QObject* parent = nullptr);
     /// Watches these files instead, starting from their current state. A file that does not exist yet is
-    /// waited for. Empty: none.
+    /// reported when it is created. Empty: none.
     void watch(const QStringList& paths);
     void setRest(int milliseconds) { m_rest.setInterval(milliseconds); }
 
   Q_SIGNALS:
     /// Reports the first file of the list whose size or time has changed since watch() was called or since
-    /// the last report. A file that was deleted is waited for.
+    /// the last report. A deleted file is not reported until it exists again.
     void changed(QString path);
 
   private:

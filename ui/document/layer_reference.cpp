@@ -36,7 +36,7 @@ void LayerReference::keep(std::string version, EvaluationPtr evaluation) {
     Q_EMIT changed();
 }
 
-/// Under the version that the history knows it by: of other data it would have another one.
+/// Identified by its version in the history, which would be different for other data.
 void LayerReference::adoptBaseline(EvaluationPtr evaluation) {
     const std::string version = m_document->history().baseline();
     if (evaluation) return keep(version, std::move(evaluation));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The layers of the reference configuration: of the pinned baseline, or of the previously evaluated
-// configuration. A project stores no layer results: those of its baseline are evaluated again when idle.
-// Results on other data are dropped. GUI thread.
+// The layers of the reference configuration: the pinned baseline or, without one, the previously evaluated
+// configuration. A project stores no layer results, so its baseline is evaluated again when idle. Results for
+// other data are discarded. GUI thread.
 
 #include <QObject>
 #include <deque>
@@ -18,7 +18,7 @@ class Document;
 class LayerReference : public QObject {
     Q_OBJECT
   public:
-    static constexpr std::size_t kMost = 64;  ///< configurations that are remembered
+    static constexpr std::size_t kMost = 64;  ///< maximum number of stored configurations
 
     explicit LayerReference(Document* document);
 
@@ -29,14 +29,15 @@ class LayerReference : public QObject {
     const LayerResult* layer(NodeId node) const;
     /// "the baseline", "the previous configuration"; empty if there is none.
     QString name() const;
-    /// Explains in one clause why there is none; empty if there is one.
+    /// Returns one clause that explains why there is no reference; empty if there is one.
     QString whyNone() const;
-    /// The layer's results with the pinned baseline; null if none is pinned or it is not evaluated yet.
+    /// Returns the layer's results in the pinned baseline; null if no baseline is pinned or it is not
+    /// evaluated yet.
     const LayerResult* baselineLayer(NodeId node) const;
 
     /// The baseline's configuration if it is waiting to be evaluated.
     std::optional<QuantizationConfig> missing() const;
-    /// Stores the result of that evaluation; null: it failed and is not tried again.
+    /// Stores the result of evaluating missing(); null: the evaluation failed and is not tried again.
     void adoptBaseline(EvaluationPtr evaluation);
 
   Q_SIGNALS:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The evaluated configurations, oldest first, each once; one of them may be pinned as the baseline.
+// The evaluated configurations without duplicates, oldest first. One of them may be pinned as the baseline.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 class MeasuredHistory {
   public:
-    static constexpr std::size_t kMost = 500;  ///< then the oldest that is not the baseline goes
+    static constexpr std::size_t kMost = 500;  ///< maximum number of entries; the baseline is kept
 
     MeasuredHistory() = default;
     MeasuredHistory(std::vector<MeasuredConfig> entries, std::string baseline)
@@ -22,14 +22,14 @@ class MeasuredHistory {
     /// Returns false if this version already exists.
     bool add(MeasuredConfig measured);
     std::optional<std::size_t> find(const std::string& version) const;
-    /// The newest entry with this configuration.
+    /// Returns the newest entry with this configuration.
     std::optional<std::size_t> findConfig(const QuantizationConfig& config) const;
 
     const std::string& baseline() const { return m_baseline; }
     const MeasuredConfig* baselineEntry() const;
     /// Sets the user's name and note of the entry.
     void describe(std::size_t index, std::string name, std::string note);
-    /// An empty version unpins.
+    /// Pins a version as the baseline; an empty version unpins it.
     void pin(const std::string& version) { m_baseline = version; }
 
   private:

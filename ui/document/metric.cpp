@@ -19,7 +19,7 @@ QString number(double value, int digits) {
     return value < 0 && text.toDouble() != 0 ? kMinus + text : text;
 }
 
-/// Operators that pass their input on have its bits, whatever their own settings are.
+/// Operators that pass their input on have the bits of the input, whatever their own settings are.
 int activationBitsOf(const LayerResult& layer) {
     return layer.precision.isInteger() ? layer.precision.activationBits : layer.activationBits;
 }
@@ -50,6 +50,8 @@ QString metricName(Metric metric) {
             return Words::tr("Bits");
         case Metric::Difference:
             return Words::tr("Difference");
+        case Metric::Latency:
+            return Words::tr("Latency");
     }
     return {};
 }
@@ -76,7 +78,7 @@ QString metricMeaning(Metric metric) {
             return Words::tr("Relative error of the layer's weight alone: needs no data");
         case Metric::LeaveOneOut:
             return Words::tr(
-                "Accuracy gain, in points, if this layer alone is kept in float; measured in the background "
+                "Accuracy gain, in points, if only this layer is kept in float; evaluated in the background "
                 "when idle");
         case Metric::Sqnr:
             return Words::tr(
@@ -99,7 +101,11 @@ QString metricMeaning(Metric metric) {
         case Metric::Difference:
             return Words::tr(
                 "Current cumulative QS minus the cumulative QS of the baseline or, without one, of the "
-                "previous configuration: blue is better, red is worse");
+                "previous configuration: gray is better, magenta is worse");
+        case Metric::Latency:
+            return Words::tr(
+                "Time of the layer per inference at its precision, from the latency profiles; ≈ marks "
+                "estimates");
     }
     return {};
 }
@@ -137,6 +143,7 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
             if (layer.activationBits > 0) return layer.activationBits;
             break;
         case Metric::Difference:
+        case Metric::Latency:
             break;
     }
     return std::nullopt;
@@ -169,6 +176,8 @@ QString formatMetric(double value, Metric metric) {
             const QString text = number(value, 3);
             return text.startsWith(kMinus) || text.toDouble() == 0 ? text : QLatin1Char('+') + text;
         }
+        case Metric::Latency:
+            return formatMilliseconds(value);
     }
     return {};
 }
@@ -216,7 +225,7 @@ QString formatMetricDifference(double value, double baseline, Metric metric) {
 
 namespace {
 
-/// A logarithmic scale of a cosine uses its distance from 1.
+/// A logarithmic scale for a cosine uses its distance from 1.
 double badness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
 double fromBadness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
 
@@ -256,6 +265,7 @@ bool canBeLogarithmic(Metric metric) {
         case Metric::Cosine:
         case Metric::RangeRatio:
         case Metric::Macs:
+        case Metric::Latency:
             return true;
         case Metric::None:
         case Metric::LeaveOneOut:
@@ -268,7 +278,7 @@ bool canBeLogarithmic(Metric metric) {
 }
 
 MetricScale scaleOf(std::span<const std::optional<double>> all, Metric metric, const ScaleChoice& choice) {
-    constexpr std::size_t kEnough = 12;  // below this every value counts
+    constexpr std::size_t kEnough = 12;  // with fewer values, all of them are used
     MetricScale scale;
     scale.metric = metric;
     scale.diverging = metric == Metric::Difference;
@@ -297,7 +307,7 @@ MetricScale scaleOf(std::span<const std::optional<double>> all, Metric metric, c
         if (std::isfinite(start) && start < badness(metric, scale.worst))
             scale.best = fromBadness(metric, start);
         else
-            scale.logarithmic = false;  // nothing to tell apart
+            scale.logarithmic = false;  // all values are equal
     }
     scale.fullBest = scale.best, scale.fullWorst = scale.worst;
     // One broken layer must not make all others look alike.
@@ -365,6 +375,12 @@ QString formatPoints(double rate) {
 QString formatSeconds(double seconds) {
     if (seconds < 1) return QString::number(std::lround(seconds * 1000)) + QStringLiteral(" ms");
     return QString::number(seconds, 'f', seconds < 10 ? 2 : 1) + QStringLiteral(" s");
+}
+
+QString formatMilliseconds(double ms) {
+    if (ms > 0 && ms < 0.0005) return QStringLiteral("< 0.001 ms");
+    const int digits = ms >= 100 ? 0 : ms >= 10 ? 1 : ms >= 1 ? 2 : 3;
+    return QString::number(ms, 'f', digits) + QStringLiteral(" ms");
 }
 
 QString stateText(LayerState state) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The numbers of a layer in graph, table, legend and inspector, and how far each lies between harmless and
-// bad.
+// The metrics of a layer in the graph, table, legend and inspector, and the position of each value on a scale
+// from harmless to bad.
 
 #include <QString>
 #include <array>
@@ -25,64 +25,65 @@ enum class Metric {
     RangeRatio,
     Bits,
     Difference,  ///< of the cumulative QS to another configuration (document/layer_reference.h)
+    Latency,     ///< milliseconds, from the document's profiles (document/layer_latency.h)
 };
-/// The metrics with a shortcut, 1 to 9, followed by those without.
-inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs, Metric::CumulativeQs,
-                                        Metric::LeaveOneOut, Metric::Cosine,  Metric::RangeRatio,
-                                        Metric::Bits,        Metric::Macs,    Metric::Difference,
-                                        Metric::WeightQs,    Metric::Sqnr};
-inline constexpr std::size_t kMetricsWithKey = 9;
+/// The metrics with a shortcut, 1 to 9 and 0, followed by those without.
+inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs,  Metric::CumulativeQs,
+                                        Metric::LeaveOneOut, Metric::Cosine,   Metric::RangeRatio,
+                                        Metric::Bits,        Metric::Macs,     Metric::Difference,
+                                        Metric::Latency,     Metric::WeightQs, Metric::Sqnr};
+inline constexpr std::size_t kMetricsWithKey = 10;
 
 /// "QS local".
 QString metricName(Metric metric);
 /// One sentence.
 QString metricMeaning(Metric metric);
-/// In one or two words, for a narrow place.
+/// Returns a name of one or two words, for narrow places.
 QString metricShortName(Metric metric);
-/// Empty if the layer has no such number; Metric::Difference needs more than the layer. May be infinite.
+/// Empty if the layer has no such number; Metric::Difference and Metric::Latency need more than the layer.
+/// May be infinite.
 std::optional<double> metricValue(const LayerResult& layer, Metric metric);
 QString formatMetric(double value, Metric metric);
 /// "W4A8", "A8" of a layer without a weight, "F16" or "F32".
 QString formatBits(const LayerResult& layer);
 
-/// The precisions that the overlay of the bits tells apart by color.
+/// Groups of precisions that have separate colors in the bits overlay.
 enum class PrecisionClass {
-    FewBits,  ///< less than 8 bits for weights or activations
+    FewBits,  ///< fewer than 8 bits for weights or activations
     EightBits,
-    WideActivations,  ///< 8-bit weights, activations of more bits
+    WideActivations,  ///< 8-bit weights, activations with more bits
     WideWeights,
     Float16,
     Float32,
 };
 inline constexpr std::size_t kPrecisionClasses = 6;
 PrecisionClass precisionClassOf(const LayerResult& layer);
-/// In one word, for the legend.
+/// In one word, for the legend: "W8A16".
 QString precisionClassName(PrecisionClass precisionClass);
 
 /// The user's choices for a metric's scale.
 struct ScaleChoice {
-    std::optional<double> best, worst;  ///< ends; without: what the values suggest
-    std::optional<bool> logarithmic;    ///< without: the metric's default
+    std::optional<double> best, worst;  ///< ends of the scale; empty: derived from the values
+    std::optional<bool> logarithmic;    ///< empty: default of the metric
     bool operator==(const ScaleChoice&) const = default;
 };
-/// With a sign, in the digits of formatMetric(); empty unless both are finite.
+/// Formats a difference with a sign and the digits of formatMetric(); empty unless both values are finite.
 QString formatMetricDifference(double value, double baseline, Metric metric);
 
-/// Where values lie between the best (0) and the worst (1) of all layers.
+/// Maps values to positions between the best (0) and the worst (1) value of all layers.
 struct MetricScale {
     Metric metric = Metric::None;
     double best = 0, worst = 1;
-    double fullBest = 0, fullWorst = 1;  ///< of all values; the legend's axis
-    bool any = false;                    ///< some layer has the number
-    bool clipped =
-        false;  ///< a few layers are far worse than `worst`; it lies where it tells the others apart
+    double fullBest = 0, fullWorst = 1;  ///< ends of all values, for the axis of the legend
+    bool any = false;                    ///< some layer has a value
+    bool clipped = false;  ///< a few layers are far worse than `worst`, which separates the others well
     bool logarithmic = false;
-    bool diverging = false;  ///< 0 is in the middle: better below, worse above
+    bool diverging = false;  ///< 0 is in the middle; lower is better, higher is worse
     double position(double value) const;
-    double axisPosition(double value) const;  ///< on the legend's axis, 0 to 1
+    double axisPosition(double value) const;  ///< position on the axis of the legend, 0 to 1
     double axisValue(double position) const;
 };
-/// Whether a logarithmic scale makes sense.
+/// Returns whether a logarithmic scale is useful for the metric.
 bool canBeLogarithmic(Metric metric);
 MetricScale scaleOf(std::span<const std::optional<double>> values, Metric metric,
                     const ScaleChoice& choice = {});
@@ -94,6 +95,7 @@ QString formatCount(std::uint64_t count);  ///< "1.2 M"
 QString formatRate(double rate);           ///< "93.5 %"
 QString formatPoints(double rate);         ///< "−5.6", a difference of rates in points
 QString formatSeconds(double seconds);     ///< "31 ms", "1.24 s"
+QString formatMilliseconds(double ms);     ///< "12.4 ms", "0.051 ms"
 QString stateText(LayerState state);       ///< "quantized", "skipped"
 
 }  // namespace quantloupe::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The models opened last, newest first, kept in the settings of the user.
+// The most recently opened models, newest first, stored in the user's settings.
 
 #include <QString>
 #include <QStringList>

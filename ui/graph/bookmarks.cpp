@@ -18,7 +18,7 @@ QString arrangementName(Arrangement arrangement) {
     return {};
 }
 
-/// Projects of earlier versions say "wrapped": true for columns.
+/// Projects of earlier versions contain "wrapped": true for columns.
 Arrangement arrangementOf(const QJsonObject& mark) {
     for (const auto& [arrangement, name] : kArrangements)
         if (mark[QStringLiteral("arrangement")].toString() == QLatin1String(name)) return arrangement;
@@ -139,7 +139,7 @@ void Bookmarks::add(const QString& name) {
         *known = mark;
     else
         m_bookmarks.push_back(mark);
-    m_document->undoStack()->resetClean();  // it is part of the project, so there is something to save
+    m_document->undoStack()->resetClean();  // part of the project, so it counts as an unsaved change
     fillMenu();
 }
 
@@ -158,14 +158,14 @@ void Bookmarks::go(std::size_t index) {
     options.opened = m_going->opened;
     options.arrangement = m_going->arrangement;
     options.tidy = m_going->tidy;
-    // The arrangement that "largest" has chosen is the one that the bookmark knows.
+    // The bookmark stores the arrangement that is shown, not the automatic choice of the largest one.
     LayoutOptions shown = m_document->layoutOptions();
     if (m_canvas->picture()) shown.arrangement = m_canvas->picture()->arrangement;
     if (options == m_document->layoutOptions() || options == shown) return arrive();
     m_document->setLayoutOptions(options);
 }
 
-/// Ignores what no longer exists.
+/// Ignores layers and blocks that no longer exist.
 void Bookmarks::arrive() {
     const Bookmark mark = *std::exchange(m_going, std::nullopt);
     const Graph& graph = *m_document->graph();

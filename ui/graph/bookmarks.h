@@ -14,13 +14,14 @@
 
 namespace quantloupe::ui {
 
-/// Refers to layers by name, so that it survives another layout and a reloaded model.
+/// A bookmarked view. Refers to layers by name, so that it stays valid after a new layout and for a reloaded
+/// model.
 struct Bookmark {
     QString name;
     Metric metric = Metric::LocalQs;
     double zoom = 1;
-    QString at;     ///< layer nearest to the middle
-    QPointF aside;  ///< from the middle of its box to the middle of the view, in the drawing's points
+    QString at;     ///< layer nearest to the middle of the view
+    QPointF aside;  ///< offset from the middle of its box to the middle of the view, in scene units
     std::vector<std::string> collapsed, opened, selected;
     std::string current;
     Arrangement arrangement = Arrangement::Down;
@@ -35,10 +36,10 @@ class Bookmarks : public QObject {
 
     Bookmarks(Document* document, GraphCanvas* canvas, QObject* parent = nullptr);
 
-    /// The submenu and the entry that adds one.
+    /// Adds the submenu and the entry that creates a bookmark.
     void addTo(QMenu* menu);
     const std::vector<Bookmark>& all() const { return m_bookmarks; }
-    /// Adds the current view; replaces a bookmark of the same name.
+    /// Adds the current view; replaces a bookmark with the same name.
     void add(const QString& name);
     void remove(std::size_t index);
     void go(std::size_t index);
@@ -59,7 +60,7 @@ class Bookmarks : public QObject {
     QMenu* m_menu = nullptr;
     QAction* m_add = nullptr;
     std::vector<Bookmark> m_bookmarks;
-    std::optional<Bookmark> m_going;  ///< waits for the graph to be laid out
+    std::optional<Bookmark> m_going;  ///< bookmark to show after the graph is laid out
 };
 
 }  // namespace quantloupe::ui

@@ -9,7 +9,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr qsizetype kMaxFaces = 200;
-constexpr double kSheet = kSheets / 2;  ///< from one sheet of a group to the next
+constexpr double kSheet = kSheets / 2;  ///< offset between two sheets of a group
 
 void paintHatch(QPainter& painter, const QRectF& box, const Theme& theme) {
     QColor color = theme.inFloat;
@@ -24,7 +24,7 @@ void paintHatch(QPainter& painter, const QRectF& box, const Theme& theme) {
     painter.restore();
 }
 
-/// Makes the painter paint only this part of a stack; returns the outline of a box that goes on beyond it.
+/// Clips the painter to this part of a stack; returns the outline of a box that extends beyond it.
 QRectF clippedOutline(QPainter& painter, const QRectF& box, StackPart part) {
     constexpr double kBeyond = 20;
     if (part == StackPart::Whole) return box;
@@ -65,7 +65,7 @@ void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const
     painter.fillRect(whole.adjusted(0, radius * 0.5, 4.5 - whole.width(), -radius * 0.5), look.band);
     painter.restore();
     if (look.noValue && look.number.isEmpty() &&
-        !look.isRow()) {  // an empty, dotted slot: nothing is not the same as zero
+        !look.isRow()) {  // an empty, dotted slot, because no value is not the same as zero
         painter.setPen(QPen(theme.faint, 1, Qt::DotLine));
         painter.drawRoundedRect(heatSlot(box), 1.5, 1.5);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A box of the graph without its texts and numbers: fill, hatch, border, band, the sheets behind a collapsed
-// group. On a screen most boxes look alike, so each face is painted once per zoom level and then copied; on
-// paper it is painted each time.
+// Paints a box of the graph without its texts and numbers: fill, hatch, border, band, and the sheets behind a
+// collapsed group. On the screen, most boxes look alike, so each face is painted once per zoom level and then
+// copied. On paper, it is painted every time.
 
 #include <QHash>
 #include <QImage>
@@ -14,11 +14,11 @@
 
 namespace quantloupe::ui {
 
-constexpr double kSheets = 6;  ///< how far the sheets of a group stand out, right and below
+constexpr double kSheets = 6;  ///< visible width of a group's sheets, right and below
 
-/// In the painter's coordinates.
+/// Paints the face. `box` is in the painter's coordinates.
 void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const Theme& theme);
-/// Position of a box's heat bar, between its texts and its right border.
+/// Returns the position of a box's heat bar, between its texts and its right border.
 QRectF heatSlot(const QRectF& box);
 
 class FaceCache {
@@ -27,7 +27,7 @@ class FaceCache {
         QImage image;
         int margin = 0;  ///< pixels around the box
     };
-    /// The face of a box of this many pixels, at `scale` pixels per scene unit.
+    /// Returns the face of a box of this size in pixels, at `scale` pixels per scene unit.
     const Face& face(QSize pixels, double scale, const NodeLook& look, const Theme& theme);
 
   private:

@@ -5,7 +5,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// "BatchNorm" fits where "BatchNormalization" does not.
+/// Abbreviates operators: "BatchNorm" fits where "BatchNormalization" does not.
 QString shortOperator(const std::string& title) {
     QString text = QString::fromStdString(title);
     if (text.endsWith(QLatin1String("Normalization"))) text.chop(9);
@@ -25,12 +25,12 @@ void BoxTextPainter::paint(std::size_t i, const NodeLook& look, const QRectF& bo
         paintUsual(node, look, box);
 }
 
-/// Layers that do not match the filter of the layer table fade into the canvas.
+/// Layers that do not match the filter of the layer table are faded.
 QColor BoxTextPainter::ink(const NodeLook& look, const QColor& color) const {
     return look.dimmed ? blended(color, m_theme.canvas, 0.4) : color;
 }
 
-/// The number, or a word in its place; returns its width.
+/// Paints the number or the word that replaces it; returns its width.
 double BoxTextPainter::paintNumber(const NodeLook& look, const QRectF& line, double numberSize,
                                    double wordSize) {
     if (look.number.isEmpty()) return 0;
@@ -42,7 +42,7 @@ double BoxTextPainter::paintNumber(const NodeLook& look, const QRectF& line, dou
            7;
 }
 
-/// One line. From kDetailZoom on, smaller letters leave room for the name.
+/// Paints one line. From kDetailZoom on, smaller letters leave space for the name.
 void BoxTextPainter::paintRow(const PictureNode& node, const NodeLook& look, const QRectF& box,
                               const QStringList& details) {
     if (m_zoom < kRowTextZoom) return;
@@ -59,10 +59,10 @@ void BoxTextPainter::paintRow(const PictureNode& node, const NodeLook& look, con
                  Qt::ElideMiddle);
 }
 
-/// About ten pixels on the screen, so that a higher zoom has room for more lines.
+/// About ten pixels on the screen, so that a higher zoom has space for more lines.
 double BoxTextPainter::detailSize() const { return m_zoom >= 3.5 ? 3 : m_zoom >= 2.6 ? 4 : 5; }
 
-/// Type and number, then as many lines as fit.
+/// Paints type and number, then as many lines as fit.
 void BoxTextPainter::paintDetails(const NodeLook& look, const QRectF& box, const QStringList& details) {
     const double size = detailSize(), title = size + 2;
     QRectF line(box.left() + 10, box.top() + 1.5, box.width() - 10 - 18, title * 1.3);

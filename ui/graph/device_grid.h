@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The pixels of what is painted on, seen from the scene: rectangles that lie on them are crisp, and are
-// filled without antialiasing, which is some ten times as fast. On a PDF page the grid is one of points and
-// nothing has to be moved.
+// The pixel grid of the paint device in scene coordinates. Rectangles on whole pixels are crisp and can be
+// filled without antialiasing, which is about ten times as fast. On a PDF page, nothing is moved.
 
 #include <QPaintEngine>
 #include <QPainter>
@@ -14,9 +13,9 @@ namespace quantloupe::ui {
 
 class DeviceGrid {
   public:
-    /// Of a pixel, that all is painted beside its place: many places are whole pixels or 64ths, where the
-    /// rasterizer cuts off, and the noise of another offset's floating point would take them one way or the
-    /// other. A little aside they stay what they are.
+    /// A small offset, in pixels, that is added to all positions. Many positions are whole pixels or 64ths of
+    /// a pixel, which is where the rasterizer rounds, so floating-point noise could round them either way.
+    /// With the offset, the result does not depend on the noise.
     static constexpr double kAside = 0.0013;
 
     explicit DeviceGrid(const QPainter& painter) {
@@ -29,12 +28,12 @@ class DeviceGrid {
     double scale() const { return m_scale; }  ///< pixels per scene unit
     double x(double scene) const { return scene * m_scale + m_x; }
     double y(double scene) const { return scene * m_scale + m_y; }
-    /// From pixels to the scene.
+    /// Converts a rectangle from pixels to the scene.
     QRectF scene(double left, double top, double width, double height) const {
         return {(left + kAside - m_x) / m_scale, (top + kAside - m_y) / m_scale, width / m_scale,
                 height / m_scale};
     }
-    /// The line along an axis from a to b, some whole number of pixels wide.
+    /// Returns an axis-parallel line from a to b as a rectangle that is a whole number of pixels wide.
     QRectF line(QPointF a, QPointF b, double sceneWidth) const {
         if (!m_pixels)
             return QRectF(a, b).normalized().adjusted(-sceneWidth / 2, -sceneWidth / 2, sceneWidth / 2,
@@ -56,8 +55,8 @@ class DeviceGrid {
                      std::max(1.0, std::round(y(rect.bottom())) - top));
     }
 
-    /// For a pen of that width (0: none): lines whose rims lie on the grid, so that a shape that is drawn
-    /// again elsewhere, whole pixels away, is the same to the last level.
+    /// Returns the rectangle to draw with a pen of this width (0: none). The edges of the pen's lines lie on
+    /// the grid, so that a shape looks exactly the same when it is drawn a whole number of pixels away.
     QRectF outlined(const QRectF& rect, double sceneWidth) const {
         if (!m_pixels) return rect;
         const double half = penWidth(sceneWidth) * m_scale / 2;
@@ -66,7 +65,7 @@ class DeviceGrid {
         return scene(left, top, std::max(1.0, place(x(rect.right())) - left),
                      std::max(1.0, place(y(rect.bottom())) - top));
     }
-    /// Some whole number of pixels.
+    /// Returns a pen width that is a whole number of pixels.
     double penWidth(double sceneWidth) const {
         return m_pixels ? std::max(1.0, std::round(sceneWidth * m_scale)) / m_scale : sceneWidth;
     }
@@ -74,7 +73,7 @@ class DeviceGrid {
         return m_pixels ? std::round(sceneLength * m_scale) / m_scale : sceneLength;
     }
 
-    /// At least one pixel large.
+    /// Returns the pixels of a rectangle, at least one pixel wide and high.
     QRect pixelsOf(const QRectF& rect) const {
         const auto whole = [](double place) { return static_cast<int>(std::lround(place)); };
         const int left = whole(x(rect.left())), top = whole(y(rect.top()));

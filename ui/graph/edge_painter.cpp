@@ -11,17 +11,17 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr double kLine = 1.2;    ///< of edges
-constexpr double kLoudLine = 2;  ///< of those of the box that is looked at
-constexpr double kHead = 6;      ///< of arrows
+constexpr double kLine = 1.2;    ///< width of edges
+constexpr double kLoudLine = 2;  ///< width of the edges of the hovered or current box
+constexpr double kHead = 6;      ///< length of arrow heads
 constexpr double kReferenceFont = 8.5;
 
 QPointF toPointF(const Point& p) { return {p.x, p.y}; }
 
 bool straight(QPointF a, QPointF b) { return a.x() == b.x() || a.y() == b.y(); }
 
-/// From where to where, as shares of `along`, the line from `a` is in `rect`; the second is smaller if it is
-/// not.
+/// Returns the interval, in fractions of `along`, in which the line from `a` is inside `rect`. If it is not
+/// inside, the second value is smaller than the first.
 std::pair<double, double> seenPart(QPointF a, QPointF along, const QRectF& rect) {
     double from = 0, to = 1;
     const auto cut = [&](double place, double step, double low, double high) {
@@ -37,7 +37,7 @@ std::pair<double, double> seenPart(QPointF a, QPointF along, const QRectF& rect)
     return {from, to};
 }
 
-/// The corners of an arrow's head, the tip first; none if the edge has no direction.
+/// Returns the corners of an arrow head, the tip first; empty if the edge has no direction.
 QPolygonF headOf(const PictureEdge& edge) {
     const std::size_t count = edge.points.size();
     if (count < 2) return {};
@@ -72,7 +72,7 @@ bool EdgePainter::looked(const Edge& edge) const {
 void EdgePainter::paint() {
     QPainterPath heads;
     heads.setFillRule(Qt::WindingFill);
-    // The names of references stand left of their stubs.
+    // The names of references are to the left of their stubs.
     const auto visible = m_scene.index->edgesIn(m_visible.adjusted(-2, -12, 100, 12));
     for (const std::size_t i : visible) {
         const Edge& edge = m_scene.picture->edges[i];
@@ -85,7 +85,7 @@ void EdgePainter::paint() {
         }
     }
     if (m_plain) {
-        // Where lines lie close they must not hide the boxes.
+        // Dense lines must not hide the boxes.
         fillPlain(blended(m_theme.edge, m_theme.canvas, m_zoom < 0.08 ? 0.28 : 0.5));
     } else {
         fillQuiet(m_theme.edge);
@@ -94,7 +94,7 @@ void EdgePainter::paint() {
             if (const Edge& edge = m_scene.picture->edges[i]; edge.reference && !looked(edge))
                 paintReference(edge, m_theme.edge);
     }
-    // All of them, wherever they run: what joins a stub to its far box is in no index.
+    // All of them, regardless of their position: the line from a stub to its far box is not in the index.
     std::set<std::size_t> loud;
     for (const auto& node : {m_scene.hovered, m_scene.current}) {
         if (!node) continue;
@@ -128,7 +128,7 @@ void EdgePainter::fillQuiet(const QColor& color) {
     m_painter.drawLines(m_slanted);
 }
 
-/// What is less than a pixel away from a column or row is in it.
+/// A line less than a pixel away from a column or row belongs to it.
 void EdgePainter::addPlain(const Edge& edge) {
     const QRectF around = m_visible.adjusted(-1, -1, 1, 1);
     if (edge.points.empty()) return;
@@ -189,7 +189,7 @@ void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
     heads.closeSubpath();
 }
 
-/// What comes in is dashed and what goes out is solid: color alone would not tell everyone.
+/// Incoming edges are dashed and outgoing edges are solid, because color alone is not accessible to everyone.
 void EdgePainter::paintLooked(const Edge& edge) {
     const bool in =
         m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
@@ -215,12 +215,12 @@ void EdgePainter::paintLooked(const Edge& edge) {
     if (edge.reference) paintReference(edge, color);
 }
 
-/// Where they begin must not depend on how much of the line is seen, as it does with Qt's own dashes.
+/// Unlike Qt's own dashes, the start of these dashes does not depend on the visible part of the line.
 void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
     constexpr double kDash = 6, kPeriod = 9.2;
     const QRectF around = m_visible.adjusted(-kPeriod, -kPeriod, kPeriod, kPeriod);
     QList<QLineF> slanted;
-    double start = 0;  // of the part, from the line's beginning
+    double start = 0;  // start of the part, from the beginning of the line
     for (qsizetype p = 1; p < line.size(); ++p) {
         const QPointF a = line[p - 1], along = line[p] - a;
         const double length = std::hypot(along.x(), along.y());
@@ -238,7 +238,7 @@ void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
                 slanted.append(QLineF(first, last));
                 continue;
             }
-            // A rectangle, whose ends are not rounded up by half of its width.
+            // A rectangle, because its ends do not extend by half of its width.
             const QPointF across = along.x() == 0 ? QPointF(kLoudLine / 2, 0) : QPointF(0, kLoudLine / 2);
             m_painter.fillRect(m_grid.snapped(QRectF(first - across, last + across).normalized()), color);
         }
@@ -246,7 +246,8 @@ void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
     m_painter.drawLines(slanted);
 }
 
-/// A stub with the name of the box that it comes from; both ends are joined while one of them is looked at.
+/// Paints a stub with the name of the box that it comes from. Both ends are connected while one of them is
+/// hovered or current.
 void EdgePainter::paintReference(const Edge& edge, const QColor& color) {
     if (m_plain) return;
     const bool loud = looked(edge);

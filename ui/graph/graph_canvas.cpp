@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The canvas: what it shows and where. graph_canvas_input.cpp has the mouse, graph_canvas_keys.cpp the
-// keyboard.
+// SPDX-License-Identifier: Apache-2.0 The canvas: its contents and their position. graph_canvas_input.cpp
+// handles the mouse, graph_canvas_keys.cpp the keyboard.
 #include "graph/graph_canvas.h"
 
 #include <QApplication>
@@ -17,7 +16,7 @@ namespace quantloupe::ui {
 
 namespace {
 constexpr double kFitMargin = 28;
-constexpr double kWholeZoom = 0.3;  ///< a graph that fits only below it starts at its input
+constexpr double kWholeZoom = 0.3;  ///< a graph that only fits at a lower zoom starts at its input
 }  // namespace
 
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
@@ -63,7 +62,7 @@ GraphCanvas::~GraphCanvas() = default;
 void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
     const bool sameGraph = picture && m_picture && graph == m_graph;
-    // Keeps the position of what the user looks at.
+    // Keeps the position of the visible part.
     const NodeId still = sameGraph && !m_leader ? stillLayer() : NodeId();
     const auto place = [this](NodeId layer) {
         const QRectF box = toRectF(m_picture->nodes[*m_index.boxOf(layer)].box);
@@ -107,7 +106,7 @@ void GraphCanvas::sceneChanged() {
 
 void GraphCanvas::holdStill(NodeId layer) { m_still = layer; }
 
-/// The layer that was asked for, or the current one if it is seen, or the one nearest to the middle.
+/// Returns the requested layer, or the current layer if it is visible, or the layer nearest to the middle.
 NodeId GraphCanvas::stillLayer() const {
     if (m_still.valid() && m_index.boxOf(m_still)) return m_still;
     const QRectF seen = visibleScene();
@@ -116,7 +115,7 @@ NodeId GraphCanvas::stillLayer() const {
     return layerNearest(seen.center());
 }
 
-/// Of those in sight.
+/// Among the visible layers.
 NodeId GraphCanvas::layerNearest(QPointF scene) const {
     NodeId nearest;
     double least = 0;
@@ -176,14 +175,15 @@ void GraphCanvas::updateLooks() {
     const std::vector<LayerResult>& shown = layers() ? *layers() : none;
     ScaleChoice choice = scaleChoice();
     if (m_leader) {
-        // The same color is the same value on both sides. A difference is shown where it is a difference of.
+        // The same color means the same value on both sides. Differences are only shown on the side of the
+        // current configuration.
         m_metric = m_leader->metric() == Metric::Difference ? Metric::None : m_leader->metric();
         const MetricScale& scale = m_leader->scale();
         if (scale.any) choice = {scale.best, scale.worst, scale.logarithmic};
     } else {
         m_scene.faded = m_document->metricsStale();
     }
-    m_overlay = overlayOf(shown, m_document->reference().layers(), m_metric, choice);
+    m_overlay = overlayOf(*m_document, shown, m_metric, choice);
     m_measuring = m_document->evaluating() && !m_overlay.scale.any;
     m_looks.clear();
     if (m_picture && m_document->graph())
@@ -216,11 +216,12 @@ void GraphCanvas::resetView() {
         return;
     }
     m_viewPending = false;
-    // Shown whole where boxes and colors can be told apart; a larger graph from its input.
+    // The whole graph is shown if boxes and colors can be distinguished; a larger graph starts at its input.
     const QRectF bounds = m_index.bounds();
     const QRectF area = fitArea();
     m_transform.fit(bounds, area, 1);
-    if (m_transform.zoom < kWholeZoom && !m_picture->nodes.empty()) {
+    const bool whole = m_transform.zoom >= kWholeZoom;
+    if (!whole && !m_picture->nodes.empty()) {
         m_transform.zoom = 1;
         const QRectF first = toRectF(m_picture->nodes.front().box);
         m_transform.center(first.center(), QRectF(rect()));
@@ -229,6 +230,7 @@ void GraphCanvas::resetView() {
             m_transform.offset.setX(area.left() - bounds.left());
     }
     viewMoved();
+    m_fit = whole ? std::optional(m_transform) : std::nullopt;
 }
 
 void GraphCanvas::viewMoved() {
@@ -239,12 +241,12 @@ void GraphCanvas::viewMoved() {
     Q_EMIT viewChanged();
 }
 
-/// The reference's scales are not known to the session, which has the present configuration.
+/// The session has the current configuration and does not know the scales of the reference.
 void GraphCanvas::wantScales() {
     if (!m_leader) m_scales->setWanted(m_transform.zoom >= kDetailZoom);
 }
 
-/// A part of the drawing always stays visible.
+/// Keeps a part of the drawing visible.
 void GraphCanvas::keepInside() {
     if (!m_picture) return;
     const QRectF drawn = m_transform.toView(m_index.bounds());
@@ -279,7 +281,7 @@ void GraphCanvas::zoomStep(double factor) {
     zoomAt(anchor, factor);
 }
 
-/// Where nothing floats over the canvas, if there is room.
+/// Uses the area that is not covered by other widgets, if it is large enough.
 QRectF GraphCanvas::fitArea() const {
     const QRectF all = QRectF(rect());
     const QRectF free = all.marginsRemoved(m_margins).adjusted(kFitMargin / 3, kFitMargin / 3,
@@ -288,10 +290,13 @@ QRectF GraphCanvas::fitArea() const {
     return all.adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin);
 }
 
-void GraphCanvas::fitAll() {
+void GraphCanvas::fitAll() { fitWhole(1.5); }
+
+void GraphCanvas::fitWhole(double most) {
     if (!m_picture) return;
-    m_transform.fit(m_index.bounds(), fitArea(), 1.5);
+    m_transform.fit(m_index.bounds(), fitArea(), most);
     viewMoved();
+    m_fit = m_transform;
 }
 
 void GraphCanvas::fitSelection() {
@@ -364,12 +369,14 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
 }
 
 void GraphCanvas::resizeEvent(QResizeEvent* event) {
-    if (m_leader) return;  // it is told where to look
+    if (m_leader) return;  // the leader sets the position
     tellRoom();
     if (m_viewPending && m_picture) {
         resetView();
         return;
     }
+    // A graph that is shown whole stays whole, for example when a dock appears.
+    if (m_picture && m_fit == m_transform) return fitWhole(std::max(1.0, m_transform.zoom));
     // What was in the middle stays there.
     if (m_picture && event->oldSize().isValid())
         m_transform.offset += QPointF(event->size().width() - event->oldSize().width(), 0) / 2;

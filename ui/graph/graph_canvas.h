@@ -35,7 +35,7 @@ class GraphCanvas : public QWidget {
     explicit GraphCanvas(GraphCanvas* leader, QWidget* parent = nullptr);
     ~GraphCanvas() override;
 
-    /// The document's picture is shown by itself; this is for another one of the same graph.
+    /// Shows another picture of the same graph. The document's picture is shown automatically.
     void setPicture(PicturePtr picture);
     const Picture* picture() const { return m_picture.get(); }
     const PictureIndex& index() const { return m_index; }
@@ -50,57 +50,59 @@ class GraphCanvas : public QWidget {
 
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);
-    /// Of the metric that is shown; each keeps its own.
+    /// Sets the scale of the displayed metric; each metric has its own scale.
     void setScaleChoice(const ScaleChoice& choice);
     ScaleChoice scaleChoice() const;
 
     const ViewTransform& transform() const { return m_transform; }
     void setTransform(const ViewTransform& transform);
     void zoomAt(QPointF view, double factor);
-    /// What floats over the canvas at its rims: fitting leaves it out.
+    /// Sets the margins that are covered by widgets over the canvas; fitting excludes them.
     void setFitMargins(const QMarginsF& margins) { m_margins = margins; }
-    /// Lays the graph out in another arrangement and then shows all of it.
+    /// Lays the graph out in another arrangement, then shows the whole graph.
     void arrange(Arrangement arrangement);
-    void zoomStep(double factor);  ///< at the middle, or at the current box if that is visible
+    void zoomStep(double factor);  ///< around the middle, or around the current box if it is visible
     void fitAll();
     void fitSelection();
     void actualSize();
     void centerOn(NodeId layer);
     void ensureVisible(NodeId layer);
     void centerScene(QPointF scene);
-    /// The layer nearest to the center of the view, and the distance from the center of its box to the center
-    /// of the view, in scene units.
+    /// Returns the layer nearest to the center of the view, and the offset from the center of its box to the
+    /// center of the view, in scene units.
     std::optional<std::pair<NodeId, QPointF>> placeInSight() const;
     void showPlace(NodeId layer, QPointF aside, double zoom);
-    /// The current layer's box, which keeps its position in the view when the graph is laid out again.
+    /// Keeps the position of the layer's box in the view when the graph is laid out again.
     void holdStill(NodeId layer);
     /// The visible part of the drawing.
     QRectF visibleScene() const { return m_transform.toScene(QRectF(rect())); }
     std::optional<std::size_t> boxAt(QPointF view) const;
-    /// The open block whose name is at this position: an index into the picture's groups.
+    /// Returns the expanded block whose name is at this position, as an index into the picture's groups.
     std::optional<std::size_t> frameNameAt(QPointF view) const;
 
     /// The next click chooses the end of "skip until"; each Ctrl+click chooses another end.
     void startUntil(NodeId from);
     void cancelUntil();
     bool choosingUntil() const { return m_untilFrom.valid(); }
-    /// Behaves as if the mouse were over the box.
+    /// Acts as if the mouse were over the box.
     void setHovered(std::optional<std::size_t> box);
 
-    /// Draws these layers as if a rule kept them in float; `words` are shown above the graph.
-    void setPreview(NodeSet covered, const QString& words);
+    /// Draws these layers as if a rule kept them in float; `words` are shown above the graph. `rule`: whether
+    /// it is one, so that its effect can be predicted.
+    void setPreview(NodeSet covered, const QString& words, bool rule = true);
+    bool previewsRule() const { return m_previewIsRule; }
     void clearPreview();
     /// Fades these layers; empty: none.
     void setDimmed(NodeSet layers);
     /// Describes what the previewed rule would cover; empty if there is none.
     const QString& previewText() const { return m_previewText; }
     const NodeSet& previewed() const { return m_previewed; }
-    /// The lines about a layer that its box shows at a high zoom; empty for other boxes.
+    /// Returns the lines of text that the box of a layer shows at a high zoom; empty for other boxes.
     QStringList detailsOf(std::size_t box) const;
-    /// Screen position for the context menu of the current layer.
+    /// Returns the screen position for the context menu of the current layer.
     QPoint menuPlace() const;
 
-    /// Sizes of boxes that fit the widget's font.
+    /// Returns layout options with box sizes that fit the font.
     static LayoutOptions layoutOptionsFor(const QFont& font);
 
   Q_SIGNALS:
@@ -112,7 +114,7 @@ class GraphCanvas : public QWidget {
     void untilChosen(quantloupe::NodeId from, std::vector<quantloupe::NodeId> ends);
     void previewChanged();
     void menuRequested(QPoint global);
-    /// A double click on a collapsed group, or on the name of a block that is open.
+    /// The user double-clicked a collapsed group, or the name of an expanded block.
     void foldRequested(std::size_t group, bool collapse);
 
   protected:
@@ -135,7 +137,8 @@ class GraphCanvas : public QWidget {
     enum class Drag { None, Click, Pan, Band };
 
     GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent);
-    /// The layers shown: those of the document or, for a follower, of the reference; null if there are none.
+    /// Returns the displayed layers: those of the document or, for a follower, those of the reference; null
+    /// if there are none.
     const std::vector<LayerResult>* layers() const;
     const LayerResult* layerResult(NodeId id) const;
     GraphCanvas* chooser() { return m_leader ? m_leader : this; }
@@ -148,6 +151,7 @@ class GraphCanvas : public QWidget {
     void wantScales();
     void updateSelection();
     void resetView();
+    void fitWhole(double most);
     void keepInside();
     void viewMoved();
     void hoverAnew();
@@ -170,7 +174,7 @@ class GraphCanvas : public QWidget {
     NodeId layerNearest(QPointF scene) const;
 
     Document* m_document;
-    GraphCanvas* m_leader;  ///< null: it is a leader itself
+    GraphCanvas* m_leader;  ///< null: this canvas is a leader
     GraphPtr m_graph;       ///< the graph that the view belongs to
     PicturePtr m_picture;
     PictureIndex m_index;
@@ -184,8 +188,9 @@ class GraphCanvas : public QWidget {
     PaintScene m_scene;
     std::unique_ptr<PaintCache> m_cache;
     std::unique_ptr<PaintedView> m_painted;
-    bool m_viewPending = false;  ///< the first view waits for a size
-    bool m_fitsNext = false;     ///< the next picture is shown whole
+    std::optional<ViewTransform> m_fit;  ///< that showed the whole graph; while it is not moved, it stays so
+    bool m_viewPending = false;          ///< the first view waits for a size
+    bool m_fitsNext = false;             ///< the next picture is shown whole
 
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
@@ -197,6 +202,7 @@ class GraphCanvas : public QWidget {
     std::vector<NodeId> m_untilEnds;  ///< ends chosen with Ctrl so far
     NodeSet m_previewed;              ///< by layer, so that it survives a new picture
     QString m_previewText;
+    bool m_previewIsRule = true;
     NodeSet m_dimmed;  ///< by layer
 };
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What the canvas tells about a layer: tool tips, and the lines in its box at a high zoom.
+// SPDX-License-Identifier: Apache-2.0 Texts about a layer on the canvas: tool tips, and the lines in its box
+// at a high zoom.
 #include <QToolTip>
 
 #include "graph/graph_canvas.h"
@@ -118,6 +118,9 @@ QString GraphCanvas::overlayHint(NodeId id) const {
     if (m_metric == Metric::Difference)
         return tr("<br>Cumulative QS %1 compared with %2")
             .arg(formatMetric(*value, m_metric), reference().name());
+    if (m_metric == Metric::Latency)
+        return name + formatMetric(*value, m_metric) +
+               (m_overlay.estimated[id.index()] ? tr(", estimated") : tr(", measured"));
     return name + (m_metric == Metric::Bits ? formatBits(*layerResult(id)) : formatMetric(*value, m_metric));
 }
 

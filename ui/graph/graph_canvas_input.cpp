@@ -22,7 +22,7 @@ std::optional<std::size_t> GraphCanvas::boxAt(QPointF view) const {
 }
 
 NodeId GraphCanvas::layerOf(std::size_t box) const {
-    return m_picture->nodes[box].layer;  // invalid for the graph's ends
+    return m_picture->nodes[box].layer;  // invalid for graph inputs and outputs
 }
 
 NodeId GraphCanvas::endOf(std::size_t box) const {
@@ -44,7 +44,7 @@ std::optional<std::size_t> GraphCanvas::frameNameAt(QPointF view) const {
     return std::nullopt;
 }
 
-/// With `add`, takes the box out again if all of it was selected.
+/// With `add`, deselects the box if all of its layers were selected.
 void GraphCanvas::selectBox(std::size_t box, bool add) {
     const std::vector<NodeId> layers = layersOf(box);
     if (!add) {
@@ -91,7 +91,7 @@ void GraphCanvas::setHovered(std::optional<std::size_t> box) {
     Q_EMIT hovered(box);
 }
 
-/// The graph has moved under a mouse that stands still.
+/// The graph has moved under the mouse.
 void GraphCanvas::hoverAnew() {
     if (m_pointer) setHovered(boxAt(*m_pointer));
 }
@@ -125,8 +125,8 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
     m_band = QRectF(m_pressed, m_pressed);
 }
 
-/// Both ends included, whichever comes first; where no path leads the layer is added alone. The current layer
-/// stays, so that another click takes another path from it.
+/// Selects the layers between the two, in either order, including both ends. If there is no path, only the
+/// layer is added. The current layer does not change, so that another click selects another path from it.
 void GraphCanvas::selectPathTo(std::size_t box) {
     const NodeId from = m_document->current();
     NodeSet covered = between(*m_graph, from, endOf(box));

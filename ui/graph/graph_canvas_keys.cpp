@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Keys of the canvas, and the walk along its edges.
+// SPDX-License-Identifier: Apache-2.0 Keyboard handling of the canvas, and moving along its edges.
 #include <QKeyEvent>
 #include <cmath>
 
@@ -37,8 +36,8 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-/// Where the network goes down, down and up follow the edges, to the straightest one; left and right go to
-/// the nearest box at that side. Where it goes to the right, the keys are exchanged.
+/// In a layout from top to bottom, Up and Down follow the straightest edge, and Left and Right go to the
+/// nearest box on that side. In a layout from left to right, the keys are exchanged.
 std::optional<std::size_t> GraphCanvas::neighbor(std::size_t box, int key) const {
     const bool turned = m_picture->arrangement == Arrangement::Right;
     const auto turn = [turned](const QRectF& rect) {

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// What the canvas asks of the layout: sizes of boxes, the room, the arrangement.
+// SPDX-License-Identifier: Apache-2.0 Layout options of the canvas: box sizes, available space, arrangement.
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
@@ -9,7 +8,7 @@
 namespace quantloupe::ui {
 
 namespace {
-constexpr double kRoomStep = 50;  ///< small changes of the window's size must not change the layout
+constexpr double kRoomStep = 50;  ///< small changes of the window size must not change the layout
 }
 
 LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {

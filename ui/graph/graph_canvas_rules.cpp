@@ -20,8 +20,9 @@ void GraphCanvas::cancelUntil() {
     clearPreview();
 }
 
-void GraphCanvas::setPreview(NodeSet covered, const QString& words) {
+void GraphCanvas::setPreview(NodeSet covered, const QString& words, bool rule) {
     m_previewed = std::move(covered);
+    m_previewIsRule = rule;
     m_previewText = m_document->withLayerNames(words);
     markPreviewed();
     Q_EMIT previewChanged();
@@ -42,7 +43,7 @@ void GraphCanvas::markPreviewed() {
 
 void GraphCanvas::previewUntil() {
     const QString from = m_document->layerName(m_untilFrom);
-    // The keyboard chooses with the arrows: the current layer is its cursor.
+    // With the keyboard, the user chooses with the arrow keys; the current layer is the cursor.
     NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
     if (!m_scene.hovered) to = m_document->current();
     std::vector<NodeId> ends = m_untilEnds;
@@ -54,7 +55,7 @@ void GraphCanvas::previewUntil() {
                 .arg(from));
         return;
     }
-    // In a narrow window the name is shortened, not the text about it.
+    // In a narrow window, the name is shortened, not the text about it.
     const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
     const QString end = ends.size() == 1 ? fontMetrics().elidedText(
                                                m_document->layerName(ends[0]), Qt::ElideMiddle,
@@ -72,14 +73,14 @@ void GraphCanvas::previewUntil() {
                    .arg(end, previewWords(preview)));
 }
 
-/// False if no end is being chosen. `more`: others follow.
+/// Returns false if no end is being chosen. `more`: further ends follow.
 bool GraphCanvas::endUntil(std::size_t box, bool more) {
     if (!choosingUntil()) return false;
     const NodeId from = m_untilFrom, to = endOf(box);
     std::vector<NodeId> ends = m_untilEnds;
     if (to != from && std::ranges::find(ends, to) == ends.end()) ends.push_back(to);
     if (more) {
-        // An end that no path leads to is not kept: the preview says why.
+        // An end without a path to it is not added; the preview shows the reason.
         if (skipUntil(*m_graph, m_document->config(), from, ends).complaint.isEmpty())
             m_untilEnds = std::move(ends);
         previewUntil();

@@ -68,12 +68,12 @@ void GraphGestures::propose(QAction* action, std::function<void()> apply) {
     GraphCanvas* canvas = m_view->canvas();
     const bool now = m_fromMenu || m_proposed == action;
     withdraw();
-    // Their previews would be taken for the one of this action.
+    // Their previews could be mistaken for the preview of this action.
     canvas->cancelUntil();
     m_view->thresholdBar()->finish();
     if (now) return apply();
     show(action);
-    if (canvas->previewed().empty()) return apply();  // which says why there is nothing to show
+    if (canvas->previewed().empty()) return apply();  // which reports why there is nothing to preview
     m_proposed = action;
     m_apply = std::move(apply);
     canvas->setPreview(canvas->previewed(), tr("%1 \u2014 Enter or %2 applies it, Esc cancels")
@@ -135,10 +135,11 @@ void GraphGestures::fillBlocks() {
     for (const BlockChoice& choice : blockChoices(graph, current)) {
         const bool alone = choice.like == graph.node(current).name;
         const QString what = QString::fromStdString(alone ? graph.node(current).op : choice.like);
-        const QString text =
-            alone
-                ? tr("%1 %2 layers set up like this one").arg(choice.blocks).arg(what)
-                : tr("%1 and %2 more like it (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
+        const QString text = alone ? tr("%1 %2 layers with the same structure").arg(choice.blocks).arg(what)
+                                   : tr("%1 and %2 more with the same structure (%3 nodes)")
+                                         .arg(what)
+                                         .arg(choice.blocks - 1)
+                                         .arg(choice.nodes);
         QAction* action = m_blocks->addAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
         SkipRule rule;
         rule.kind = SkipKind::Block;
@@ -153,8 +154,8 @@ void GraphGestures::fillBlocks() {
             ->setEnabled(false);
 }
 
-/// Where names have no parts, the structure of the graph defines the blocks; a rule cannot name those, so it
-/// lists their layers.
+/// If names have no parts, the blocks are derived from the structure of the graph. A rule cannot refer to
+/// such blocks by name, so it lists their layers.
 void GraphGestures::offerBlocksByShape(NodeId layer) {
     const Picture* picture = m_view->canvas()->picture();
     if (!picture) return;
@@ -167,7 +168,7 @@ void GraphGestures::offerBlocksByShape(NodeId layer) {
         for (const Group& other : picture->groups)
             if (other.kind == group.kind)
                 for (const NodeId node : other.nodes) rule.layers.push_back(graph.node(node).name);
-        QAction* action = m_blocks->addAction(tr("%1 and %2 more like it (%3 nodes)")
+        QAction* action = m_blocks->addAction(tr("%1 and %2 more with the same structure (%3 nodes)")
                                                   .arg(QString::fromStdString(group.name))
                                                   .arg(group.alike - 1)
                                                   .arg(rule.layers.size())

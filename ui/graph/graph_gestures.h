@@ -30,22 +30,22 @@ class GraphGestures : public QObject {
 
     /// Appends the entries for blocks and thresholds, and previews the entries of previewOn().
     void addTo(QMenu* layers);
-    /// The entries that concern the current layer.
+    /// The entries for the current layer.
     QList<QAction*> layerActions() const { return {m_blockAction}; }
     /// Hovering an entry of the menu previews its rule.
     void previewIn(QMenu* menu);
-    /// Chosen in a menu, whose hovering has previewed it, the rule is applied at once. Chosen by its key, it
-    /// is previewed; the same key again or Enter in the graph applies it, Escape or another selection does
-    /// not.
+    /// Handles the choice of an action. From a menu, which has already shown the preview, the rule is applied
+    /// at once. From the keyboard, the rule is previewed first: the same key again or Enter in the graph
+    /// applies it, Escape or another selection cancels it.
     void propose(QAction* action, std::function<void()> apply);
-    /// While `action` is hovered, the canvas shows what its rule would cover.
+    /// Makes the canvas show the layers that the rule of `action` would cover while the action is hovered.
     void previewOn(QAction* action, std::function<std::optional<SkipRule>()> rule);
-    /// After the selection has changed.
+    /// Call this after the selection has changed.
     void updateActions();
     /// Escape: cancels the gesture in progress. Returns false if there is none.
     bool cancel();
 
-    /// Each ends the gesture in progress.
+    /// Each of these ends the gesture in progress.
     void startUntil(NodeId from);
     void startThreshold();
     void popUpBlocks();
@@ -67,7 +67,7 @@ class GraphGestures : public QObject {
     QAction *m_blockAction = nullptr, *m_thresholdAction = nullptr;
     std::map<QAction*, std::function<std::optional<SkipRule>()>> m_rules;
     QAction* m_proposed = nullptr;
-    std::function<void()> m_apply;  ///< what is proposed
+    std::function<void()> m_apply;  ///< applies the previewed rule
     bool m_fromMenu = false;        ///< a menu is handling a click or a key
 };
 

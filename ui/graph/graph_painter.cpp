@@ -34,7 +34,7 @@ class ScenePainter {
         paintFrames();
         EdgePainter(m_painter, m_scene, m_texts, m_visible, m_zoom).paint();
         const auto nodes = m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10));
-        const double reach = 10 + 8 / m_zoom;  // of halos, which keep their width from afar
+        const double reach = 10 + 8 / m_zoom;  // for halos, which keep their width when zoomed out
         const double above = reach + m_scene.index->tallestRows();
         for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-reach, -above, reach, reach)))
             if (marked(i) && !m_scene.picture->nodes[i].isRow())
@@ -69,7 +69,7 @@ class ScenePainter {
                 m_painter.drawRect(box);
                 continue;
             }
-            // A large block fills the view: a path would be clipped line by line.
+            // A large block fills the view, and a path would be clipped line by line, which is slow.
             const QRectF seen =
                 box.intersected(m_visible.adjusted(-2 * radius, -2 * radius, 2 * radius, 2 * radius));
             const QRectF inner = seen.adjusted(0, radius, 0, -radius);
@@ -85,7 +85,7 @@ class ScenePainter {
         }
     }
 
-    /// The rim of a tall rounded rectangle, and what is round of it.
+    /// The border of a tall rounded rectangle, and its rounded parts.
     void paintEnds(const QRectF& box, const QRectF& inner, double radius) {
         m_painter.drawLine(inner.topLeft(), inner.bottomLeft());
         m_painter.drawLine(inner.topRight(), inner.bottomRight());
@@ -100,7 +100,7 @@ class ScenePainter {
         m_painter.drawPath(bottom);
     }
 
-    /// Over the halos of the boxes below them, which must not strike them through.
+    /// Painted over the halos of the boxes below, which must not cross the text.
     void paintFrameNames() {
         constexpr double kPixels = 9.5;
         m_painter.setPen(m_theme.muted);
@@ -120,7 +120,7 @@ class ScenePainter {
 
     NodeLook lookAt(std::size_t i) const {
         NodeLook look = (*m_scene.looks)[i];
-        if (flagged(m_scene.previewed, i)) {  // as it would look; the state it has keeps the band
+        if (flagged(m_scene.previewed, i)) {  // shows the previewed state; the band keeps the current state
             look.fill = m_theme.inFloatFill;
             look.outline = m_theme.inFloat;
             look.dashed = true;
@@ -128,7 +128,7 @@ class ScenePainter {
         return look;
     }
 
-    /// Where boxes are smaller than a pixel, one box per pixel is enough; selected and hovered boxes are
+    /// If boxes are smaller than a pixel, one box per pixel is sufficient; selected and hovered boxes are
     /// always drawn.
     void paintPlain(const std::vector<std::size_t>& nodes) {
         const bool tiny =
@@ -152,7 +152,7 @@ class ScenePainter {
         }
     }
 
-    /// Faces first, then what is filled, then what is written: each needs other settings of the painter.
+    /// Paints faces first, then fills, then texts, because each needs different settings of the painter.
     void paintNodes(const std::vector<std::size_t>& nodes) {
         std::vector<NodeLook> looks;
         looks.reserve(nodes.size());
@@ -196,7 +196,7 @@ class ScenePainter {
         m_painter.setWorldMatrixEnabled(true);
     }
 
-    /// The stack that the box is the top of. A group's sheets would hide half of its halo.
+    /// The stack that starts with the box. A group's sheets would hide half of its halo.
     static QRectF withSheets(const PictureNode& node) {
         return toRectF(node.stack())
             .adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0,
@@ -246,7 +246,7 @@ class ScenePainter {
         m_painter.fillRect(QRectF(rect.right() - width, rect.top(), width, rect.height()), color);
     }
 
-    /// The states of a group's layers, as shares of its lower rim.
+    /// Paints the states of a group's layers as parts of its lower edge.
     void paintParts(const QRectF& box, const NodeLook& look) {
         const QColor colors[] = {m_theme.quantized, m_theme.inFloat, m_theme.inFloat.lighter(125),
                                  m_theme.folded};
@@ -266,7 +266,7 @@ class ScenePainter {
         return color;
     }
 
-    /// In the place of the text that cannot be read; through a whole stack.
+    /// Painted instead of text that would be too small to read; extends through a whole stack.
     void paintHeatBlock(const QRectF& box, const NodeLook& look, const NodeLook& hot) {
         if (hot.heat < 0) return;
         const bool first = look.part == StackPart::Whole || look.part == StackPart::Top;
@@ -280,7 +280,7 @@ class ScenePainter {
         if (look.heat < 0) return;
         QRectF bar = heatSlot(box);
         const double line = m_grid.penWidth(1);
-        m_painter.fillRect(m_grid.snapped(bar), m_theme.faint);  // a pale bar needs a rim
+        m_painter.fillRect(m_grid.snapped(bar), m_theme.faint);  // a pale bar needs a border
         bar.adjust(line, line, -line, -line);
         m_painter.fillRect(m_grid.snapped(bar), m_theme.panel);
         bar.setTop(bar.bottom() - std::max(2.5, bar.height() * look.heat));

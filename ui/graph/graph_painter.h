@@ -23,7 +23,7 @@ constexpr double kPlainZoom = 0.25;
 constexpr double kTextZoom = 0.45;
 constexpr double kRowTextZoom = 0.6;  ///< of compact rows
 constexpr double kDetailZoom = 2;
-constexpr double kHeatFrom = 0.5;  ///< where, in a box without texts, the state ends and the heat begins
+constexpr double kHeatFrom = 0.5;  ///< fraction of the width where the heat begins in a box without texts
 
 struct PaintScene {
     const Picture* picture = nullptr;
@@ -31,8 +31,8 @@ struct PaintScene {
     const std::vector<NodeLook>* looks = nullptr;
     const Theme* theme = nullptr;
     QFont font;
-    PaintCache* cache = nullptr;  ///< kept from frame to frame; without one everything is painted again
-    bool faded = false;           ///< numbers belong to the previous configuration
+    PaintCache* cache = nullptr;  ///< reused between frames; null: everything is painted again
+    bool faded = false;           ///< the numbers belong to the previous configuration
 
     std::vector<bool> selected;   ///< one per box, or empty
     std::vector<bool> previewed;  ///< would be covered by the previewed rule
@@ -46,6 +46,6 @@ struct PaintScene {
 void paintScene(QPainter& painter, const PaintScene& scene, const ViewTransform& transform,
                 const QRectF& view);
 
-/// Where the name of an open block is written, in scene units.
+/// Returns the position of the name of an expanded block, in scene units.
 QRectF frameNameRect(const PictureFrame& frame);
 }  // namespace quantloupe::ui

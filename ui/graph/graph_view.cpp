@@ -18,7 +18,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_metrics = new SegmentedControl(names, false, this);
     for (std::size_t i = 0; i < kMetricsWithKey; ++i)
         m_metrics->button(static_cast<int>(i))
-            ->setToolTip(QStringLiteral("%1 (%2)").arg(metricMeaning(kMetrics[i])).arg(i + 1));
+            ->setToolTip(QStringLiteral("%1 (%2)").arg(metricMeaning(kMetrics[i])).arg((i + 1) % 10));
     m_metricBox = new QComboBox(this);
     m_metricBox->setAccessibleName(tr("Metric that the graph shows"));
     for (const Metric metric : kMetrics) m_metricBox->addItem(metricName(metric));
@@ -29,7 +29,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
         m_metricBox->setCurrentIndex(index);
         for (int i = 0; i < static_cast<int>(kMetricsWithKey); ++i) {
             QPushButton* button = m_metrics->button(i);
-            button->setAutoExclusive(false);  // a metric without a segment checks none
+            button->setAutoExclusive(false);  // no button is checked for a metric without a segment
             button->setChecked(i == index);
             button->setAutoExclusive(true);
         }
@@ -58,7 +58,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     connect(m_canvas, &GraphCanvas::metricChanged, this, &GraphView::place);
 }
 
-/// The coverage of the previewed rule and its predicted effect.
+/// Shows the coverage of the previewed rule and its predicted effect.
 void GraphView::showForecast() {
     QString text = m_canvas->previewText();
     m_banner->setVisible(!text.isEmpty());
@@ -90,7 +90,8 @@ void GraphView::setLegendShown(bool shown) {
 
 void GraphView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), themeOf(palette()).panel); }
 
-/// Returns the toolbar's height. Where there is no room for all metrics side by side, a box lists them.
+/// Returns the height of the toolbar. If there is not enough space for all metrics side by side, a combo box
+/// lists them.
 int GraphView::placeToolbar() {
     const int unit = fontMetrics().height(), gap = unit / 2;
     const bool shown = m_toolbarShown && height() > unit * 8;
@@ -112,7 +113,7 @@ int GraphView::placeToolbar() {
     return height + gap;
 }
 
-/// Returns the legend's height; `room` is what the canvas and the legend have.
+/// Returns the height of the legend; `room` is the space for the canvas and the legend.
 int GraphView::placeLegend(int room) {
     const int unit = fontMetrics().height();
     const QSize legend = m_legend->sizeFor(width());
@@ -123,7 +124,7 @@ int GraphView::placeLegend(int room) {
     return legend.height();
 }
 
-/// The banner and the threshold bar, which come and go, at the top of the canvas.
+/// Places the banner and the threshold bar, which are only visible at times, at the top of the canvas.
 void GraphView::placePreview(const QRect& area, int top) {
     const int unit = fontMetrics().height(), gap = unit / 2, room = area.width() - 2 * gap;
     const int bannerWidth =
@@ -144,7 +145,8 @@ void GraphView::place() {
     m_minimap->setGeometry(width() - gap / 2 - mapWidth, area.top() + gap / 2, mapWidth, area.height() - gap);
     if (roomForMap) area.setRight(area.right() - mapWidth - gap);
     const int names = m_sides->shown() ? m_sides->height() + gap : 0, top = area.top() + gap + names;
-    // With room for the banner, so that it covers no box of a graph that is shown whole or from its start.
+    // Reserves space for the banner, so that it does not cover boxes when the whole graph or its start is
+    // shown.
     m_sides->place(area, area.top() + gap, QMarginsF(gap, gap + names + unit * 5 / 3 + 4, gap, gap));
     placePreview(area, top);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The canvas and what is docked around it: a toolbar with the metric selector and the zoom buttons above, the
-// minimap at the right, the legend below. Only the banner and the threshold bar of a previewed rule float
-// over the canvas.
+// The canvas and the widgets around it: a toolbar with the metric selector and the zoom buttons above, the
+// minimap at the right, the legend below. Only the banner and the threshold bar of a previewed rule are over
+// the canvas.
 
 #include <QComboBox>
 #include <QFrame>
@@ -46,7 +46,7 @@ class GraphView : public QWidget {
     GraphCanvas* m_canvas;
     SideBySide* m_sides;
     SegmentedControl* m_metrics;
-    QComboBox* m_metricBox;  ///< replaces the metric switch where there is no room for it
+    QComboBox* m_metricBox;  ///< replaces the metric switch if there is not enough space
     ZoomButtons* m_zoom;
     Legend* m_legend;
     Minimap* m_minimap;

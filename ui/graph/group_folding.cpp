@@ -89,7 +89,7 @@ void GroupFolding::toggle() {
         expand(node.group);
         return;
     }
-    // The block; where there is none, the smallest group: children come after their parents.
+    // The block or, without one, the smallest group: children come after their parents.
     std::size_t chosen = Group::kNone;
     for (std::size_t g = 0; g < picture()->groups.size(); ++g) {
         if (!holds(picture()->groups[g], current)) continue;
@@ -130,7 +130,7 @@ void GroupFolding::collapseAll() {
 
 void GroupFolding::expandAll() { set({}, {}); }
 
-/// Some groups cannot be collapsed; they must not be listed as collapsed, and the user is told.
+/// Some groups cannot be collapsed. They must not be listed as collapsed, and the user gets a message.
 void GroupFolding::checkRequested() {
     if (m_requested.empty() || !m_document->picture()) return;
     const std::string name = std::exchange(m_requested, {});

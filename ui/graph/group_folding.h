@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Collapses and opens groups of layers on the graph. The part that the user looks at keeps its position, and
-// the selection is kept.
+// Collapses and expands groups of layers on the graph. The visible part keeps its position, and the selection
+// is kept.
 
 #include <QAction>
 #include <QMenu>
@@ -22,8 +22,8 @@ class GroupFolding : public QObject {
     /// The entry for the block around the current layer.
     QList<QAction*> layerActions() const { return m_actions.mid(0, 1); }
 
-    /// Opens the current box if it is a collapsed group, collapses the block around the current layer
-    /// otherwise.
+    /// Expands the current box if it is a collapsed group, otherwise collapses the block around the current
+    /// layer.
     void toggle();
     void collapseOuter();  ///< the next larger group
     void collapseAll();    ///< all blocks
@@ -40,7 +40,7 @@ class GroupFolding : public QObject {
     Document* m_document;
     GraphCanvas* m_canvas;
     QList<QAction*> m_actions;
-    std::string m_requested;  ///< collapsed last, and not drawn yet
+    std::string m_requested;  ///< the group that was collapsed last, until it is drawn
 };
 
 }  // namespace quantloupe::ui

@@ -58,8 +58,10 @@ QRectF switchOf(const QFontMetricsF& metrics) {
     return {barOf(unit).right() - width, unit * 0.2, width, unit * 1.1};
 }
 
-/// One color and word for each class of precisions, instead of a scale.
+/// Paints one color and one word per group of precisions instead of a scale.
 void paintPrecisions(QPainter& painter, const QRectF& bar, const Theme& colors) {
+    const QFont whole = painter.font();
+    painter.setFont(scaledFont(whole, kPrecisionNameSize));
     const QFontMetricsF metrics(painter.font());
     const double width = bar.width() / kPrecisionClasses;
     for (std::size_t i = 0; i < kPrecisionClasses; ++i) {
@@ -70,6 +72,7 @@ void paintPrecisions(QPainter& painter, const QRectF& bar, const Theme& colors) 
                          Qt::AlignLeft | Qt::AlignVCenter,
                          precisionClassName(static_cast<PrecisionClass>(i)));
     }
+    painter.setFont(whole);
 }
 
 void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin,
@@ -98,7 +101,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
     if (scale.metric == Metric::Bits) return paintPrecisions(painter, bar, colors);
     const int steps = std::max(2, static_cast<int>(bar.width()));
     painter.setRenderHint(QPainter::Antialiasing, false);
-    painter.fillRect(bar.adjusted(-1, -1, 1, 1), colors.faint);  // a pale end needs a rim
+    painter.fillRect(bar.adjusted(-1, -1, 1, 1), colors.faint);  // a pale end needs a border
     for (int i = 0; i < steps; ++i) {
         const double value = scale.axisValue((i + 0.5) / steps);
         const double left = bar.left() + bar.width() * i / steps;
@@ -130,14 +133,14 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
 
 constexpr std::size_t kCount = std::size(kEntries), kMaxRows = 3;
 
-/// The entries in columns.
+/// Arranges the entries in columns.
 struct Rows {
     std::size_t count = 1;
     std::vector<double> lefts;  ///< of the columns
-    double width = 0;           ///< of all, with the margin
+    double width = 0;           ///< of all columns, with the margin
 };
 
-/// As few rows as there is room for, so that a narrow window loses none.
+/// Uses as few rows as the width allows, so that no entry is lost in a narrow window.
 Rows rowsOf(const QFontMetricsF& metrics, double room) {
     const double unit = metrics.height(), gap = unit * 0.95;
     for (Rows rows;; ++rows.count) {
@@ -158,7 +161,7 @@ Rows rowsOf(const QFontMetricsF& metrics, double room) {
 
 double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(rows) + 0.2) * unit * 1.25; }
 
-/// Next to the scale if all rows fit there, otherwise below it.
+/// Places the entries next to the scale if all rows fit there, otherwise below it.
 double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
     const double unit = metrics.height(), beside = barOf(unit).right() + unit * 1.3;
     return hasScale && rowsOf(metrics, width - beside).count <= kMaxRows &&
@@ -230,6 +233,7 @@ QString Legend::nothing() const {
     // Leave-one-out waits until the engine is idle; the other metrics do not.
     if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut)
         return tr("evaluating\u2026");
+    if (m_canvas->metric() == Metric::Latency) return tr("no latency profile");
     if (!difference || m_canvas->reference().layers()) return {};
     return m_canvas->hasBaseline() ? tr("baseline not evaluated yet") : tr("one configuration so far");
 }
@@ -250,7 +254,7 @@ QRectF Legend::switchRect() const {
     return switchOf(QFontMetricsF(font()));
 }
 
-/// Whenever the graph under it moves: so it is kept as it was painted.
+/// Called whenever the graph moves, so the painted legend is cached.
 void Legend::paintEvent(QPaintEvent*) {
     const QSize pixels = (QSizeF(size()) * devicePixelRatioF()).toSize();
     if (m_painted.size() != pixels) {
@@ -285,10 +289,10 @@ Legend::Grip Legend::gripAt(QPointF position) const {
 void Legend::drag(QPointF position) {
     const MetricScale& scale = m_canvas->scale();
     const QRectF bar = barRect();
-    constexpr double kApart = 0.02;  // of the axis
+    constexpr double kApart = 0.02;  // fraction of the axis
     double place = std::clamp((position.x() - bar.left()) / bar.width(), 0.0, 1.0);
     ScaleChoice choice = m_canvas->scaleChoice();
-    if (scale.diverging) {  // both ends move, so that no difference keeps its color
+    if (scale.diverging) {  // both ends move, so that 0 keeps its color
         const double half = std::max(kApart, std::abs(place - 0.5));
         choice.worst = scale.axisValue(0.5 + half);
     } else if (m_grip == Grip::Worst) {
@@ -303,7 +307,7 @@ void Legend::drag(QPointF position) {
 
 void Legend::toggleLogarithmic() {
     if (!hasScale() || !canBeLogarithmic(m_canvas->metric())) return;
-    ScaleChoice choice;  // ends of one scale are seldom those of the other
+    ScaleChoice choice;  // the ends of the linear and the logarithmic scale usually differ
     choice.logarithmic = !m_canvas->scale().logarithmic;
     m_canvas->setScaleChoice(choice);
 }
@@ -350,14 +354,19 @@ void Legend::contextMenuEvent(QContextMenuEvent* event) {
     menu.exec(event->globalPos());
 }
 
+QString Legend::scaleHint() const {
+    if (m_canvas->metric() != Metric::Bits)
+        return tr(". Drag the ends of the scale to adjust it; double-click to reset it.");
+    return tr(
+        ". <8: fewer than 8 bits for weights or activations; A>8: 8-bit weights, wider activations; W>8: "
+        "wider weights");
+}
+
 bool Legend::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
         if (barRect().adjusted(-6, -4, 6, 4).contains(help->pos()))
-            QToolTip::showText(help->globalPos(),
-                               metricMeaning(m_canvas->metric()) +
-                                   tr(". Drag the ends of the scale to adjust it; double-click to reset it."),
-                               this);
+            QToolTip::showText(help->globalPos(), metricMeaning(m_canvas->metric()) + scaleHint(), this);
         else
             QToolTip::hideText();
         return true;

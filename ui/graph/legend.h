@@ -11,12 +11,16 @@
 
 namespace quantloupe::ui {
 
-/// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is
-/// shown if no layer has a value. `framed`: as a card of its own; otherwise with a line above.
+/// Paints the legend into `area` with the painter's font, for the window and for picture files. `nothing` is
+/// shown if no layer has a value. `framed`: with a frame; otherwise with a line above.
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors,
                  const QString& nothing = {}, bool framed = true);
-/// Not wider than `room`: in a narrow place the states are arranged in rows or below the scale.
+/// Returns the size of the legend, which is at most `room` wide: in narrow places, the states are arranged in
+/// rows or below the scale.
 QSizeF legendSize(const QFont& font, bool hasScale, double room = 1e9);
+
+/// Size of the names of precisions below their colors, relative to the legend's font.
+inline constexpr double kPrecisionNameSize = 0.82;
 
 class Legend : public QWidget {
     Q_OBJECT
@@ -27,7 +31,7 @@ class Legend : public QWidget {
 
     QRectF barRect() const;     ///< of the color scale
     QRectF switchRect() const;  ///< of "linear" or "log"
-    /// Why no layer has a value, in a few words; empty if unknown.
+    /// Returns why no layer has a value, in a few words; empty if unknown.
     QString nothing() const;
     void toggleLogarithmic();
     void resetScale();
@@ -49,6 +53,7 @@ class Legend : public QWidget {
     enum class Grip { None, Best, Worst };
     Grip gripAt(QPointF position) const;
     bool hasScale() const;
+    QString scaleHint() const;  ///< the end of its tooltip
     double unit() const { return fontMetrics().height(); }
     void drag(QPointF position);
 

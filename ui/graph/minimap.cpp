@@ -23,8 +23,7 @@ Minimap::Minimap(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canv
 
 QSize Minimap::sizeHint() const { return {qRound(fontMetrics().height() * 3.8), 100}; }
 
-/// A graph in columns has no heights of its own for bars: it takes all the room, and its boxes carry the
-/// heat.
+/// A graph in columns has no separate rows for bars. It uses all of the space, and its boxes show the heat.
 bool Minimap::wide() const {
     const QRectF bounds = m_canvas->index().bounds();
     return bounds.width() > 0.5 * bounds.height();
@@ -39,7 +38,7 @@ QRectF Minimap::mapped(const QRectF& scene) const {
     const QRectF bounds = m_canvas->index().bounds();
     if (bounds.isEmpty()) return {};
     const QRectF area = states();
-    // A short graph keeps its proportions; a long one is squeezed to the height.
+    // A short graph keeps its aspect ratio; a long graph is compressed to the height.
     const double scaleX = area.width() / bounds.width();
     const double scaleY = std::min(area.height() / bounds.height(), scaleX * 1.6);
     return {area.left() + (scene.left() - bounds.left()) * scaleX,
@@ -62,7 +61,7 @@ void Minimap::rebuild() {
         QColor color = looks[i].outline;
         color.setAlpha(looks[i].hatched ? 255 : 200);
         const NodeLook& heat = heatLook(*picture, looks, i);
-        if (wide()) {  // as in the graph from afar: state at the left, heat at the right
+        if (wide()) {  // as in the zoomed-out graph: state at the left, heat at the right
             box.setWidth(std::max(box.width(), 1.0));
             painter.fillRect(box, color);
             if (heat.heat >= 0)

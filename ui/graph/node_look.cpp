@@ -9,7 +9,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// Usually the previous layer: looking up names in a large graph is slow.
+/// Tries the previous layer first, because looking up names in a large graph is slow.
 const LayerResult* hostOf(const LayerResult& layer, const std::vector<LayerResult>& layers,
                           const Graph& graph) {
     const std::size_t here = layer.node.index();
@@ -55,6 +55,11 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
     if (const auto value = overlay.valueOf(layer.node)) {
         look.number =
             overlay.metric == Metric::Bits ? formatBits(layer) : formatMetric(*value, overlay.metric);
+        if (overlay.metric == Metric::Latency) {
+            look.quiet = overlay.estimated[layer.node.index()];
+            look.number.remove(QStringLiteral(" ms"));  // as the legend says; boxes are narrow
+            if (look.quiet) look.number.prepend(QStringLiteral("\u2248"));
+        }
         const double position = overlay.scale.position(*value);
         look.heat = overlay.scale.diverging ? std::abs(2 * position - 1) : position;
         look.heatColor = scaleColor(overlay.scale, position, theme);
@@ -134,14 +139,14 @@ NodeLook lookOfGroup(const Group& group, const std::vector<LayerResult>& layers,
 
 namespace {
 
-/// Folded and fused rows continue the look of their layer; the others keep their own.
+/// Folded and fused rows have the look of their layer; other rows keep their own.
 void joinStacks(const Picture& picture, const std::vector<LayerResult>& layers,
                 std::vector<NodeLook>& looks) {
     for (std::size_t i = looks.size(); i-- > 0;) {
         const PictureNode& node = picture.nodes[i];
         if (node.rowsHeight > 0) looks[i].part = StackPart::Top;
         if (!node.isRow()) continue;
-        NodeLook& host = looks[node.host];  // not yet visited: hosts come before their rows
+        NodeLook& host = looks[node.host];  // hosts come before their rows
         const bool last = host.part == StackPart::Whole;
         looks[i].part = last ? StackPart::Bottom : StackPart::Middle;
         host.part = StackPart::Top;

@@ -33,14 +33,22 @@ QString whyNotMeasured(const Document& document, const LayerResult& layer) {
 
 }  // namespace
 
-Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before,
-                  Metric metric, const ScaleChoice& choice) {
+Overlay overlayOf(const Document& document, const std::vector<LayerResult>& layers, Metric metric,
+                  const ScaleChoice& choice) {
+    const std::vector<LayerResult>* before = document.reference().layers();
     Overlay overlay;
     overlay.metric = metric;
     overlay.values.reserve(layers.size());
-    for (const LayerResult& layer : layers)
-        overlay.values.push_back(metric == Metric::Difference ? difference(layer, before)
-                                                              : metricValue(layer, metric));
+    for (const LayerResult& layer : layers) {
+        if (metric == Metric::Latency) {
+            const auto cell = document.latency().of(layer);
+            overlay.values.push_back(cell ? std::optional(cell->ms) : std::nullopt);
+            overlay.estimated.push_back(cell && cell->estimated);
+        } else {
+            overlay.values.push_back(metric == Metric::Difference ? difference(layer, before)
+                                                                  : metricValue(layer, metric));
+        }
+    }
     overlay.scale = scaleOf(overlay.values, metric, choice);
     return overlay;
 }
@@ -65,7 +73,7 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
             if (layer->leaveOneOut) return {};
             if (layer->state == LayerState::Skipped) return Words::tr("it is already in float");
             if (layer->state == LayerState::Quantized && document.data())
-                return Words::tr("it is measured in the background when idle (View, Settings)");
+                return Words::tr("it is evaluated in the background when idle (View, Settings)");
             return whyNotMeasured(document, *layer);
         case Metric::WeightQs:
             if (layer->weight) return {};
@@ -85,6 +93,12 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
             if (difference(*layer, reference.layers())) return {};
             if (!layer->cumulative) return whyNotMeasured(document, *layer);
             return Words::tr("it was not evaluated in %1").arg(reference.name());
+        case Metric::Latency:
+            if (document.latency().of(*layer)) return {};
+            if (document.latency().sources().empty())
+                return Words::tr("there is no latency profile: import one or measure it (menu Evaluation)");
+            if (!document.latency().table()) return Words::tr("the profiles are read after the evaluation");
+            return Words::tr("%1 computes it").arg(QString::fromStdString(layer->host));
     }
     return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One metric over the whole graph: the layers' values, and why one has none.
+// One metric over the whole graph: the values of the layers, and the reason if a layer has none.
 
 #include <optional>
 #include <vector>
@@ -13,6 +13,7 @@ namespace quantloupe::ui {
 struct Overlay {
     Metric metric = Metric::None;
     std::vector<std::optional<double>> values;  ///< one per layer
+    std::vector<bool> estimated;                ///< of a latency, one per layer; otherwise empty
     MetricScale scale;
 
     std::optional<double> valueOf(NodeId layer) const {
@@ -20,9 +21,9 @@ struct Overlay {
     }
 };
 
-/// `before`: the layers that Metric::Difference compares with; may be null.
-Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before,
-                  Metric metric, const ScaleChoice& choice);
+/// The layers are those of the document, or those that it compares them with.
+Overlay overlayOf(const Document& document, const std::vector<LayerResult>& layers, Metric metric,
+                  const ScaleChoice& choice);
 /// Returns one clause, such as "data is required". Empty if the layer, of the document or of its reference,
 /// has a value.
 QString whyNoValue(const Document& document, const LayerResult* layer, Metric metric);

@@ -48,7 +48,7 @@ const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& t
 }
 
 void PaintedView::paintPart(const PaintScene& scene, const QRect& pixels, const QColor& background) {
-    // In device pixels: the painter of an image that knows its scale would hide them.
+    // In device pixels, which the painter of an image with a device pixel ratio would hide.
     QPainter painter(&m_canvas);
     const double margin = kMargin / m_ratio;
     painter.scale(m_ratio, m_ratio);
@@ -61,7 +61,7 @@ void PaintedView::paintPart(const PaintScene& scene, const QRect& pixels, const 
     paintScene(painter, scene, aside, part);
 }
 
-/// Rows in the order in which none is overwritten before it is moved.
+/// Moves the rows in an order in which no row is overwritten before it is moved.
 void PaintedView::scroll(int dx, int dy) {
     const int width = m_image.width(), height = m_image.height();
     const qsizetype stride = m_canvas.bytesPerLine();

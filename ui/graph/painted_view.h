@@ -15,17 +15,16 @@ namespace quantloupe::ui {
 
 class PaintedView {
   public:
-    /// The scene has changed.
+    /// Call this when the scene has changed.
     void forget() { m_known = false; }
-    /// The frame of `size` widget pixels at `ratio` device pixels each, on `background`. The offset is
-    /// rounded to whole device pixels, so that a graph that moves does not shimmer. Valid until the next
-    /// call.
+    /// Returns the frame of `size` widget pixels with `ratio` device pixels each, on `background`. The offset
+    /// is rounded to whole device pixels, so that a moving graph does not shimmer. Valid until the next call.
     const QImage& frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio,
                         const QColor& background);
 
   private:
-    /// Where the image cuts curves, the rasterizer is off by one gray level, so it cuts them outside the
-    /// visible part.
+    /// Where the image border cuts a curve, the rasterizer can be off by one gray level, so the border is
+    /// outside the visible part.
     static constexpr int kMargin = 32;  ///< device pixels, more than the radius of a corner
 
     void paintPart(const PaintScene& scene, const QRect& pixels, const QColor& background);
@@ -33,7 +32,7 @@ class PaintedView {
 
     bool m_known = false;
     QImage m_canvas;  ///< the visible part with kMargin around it
-    QImage m_image;   ///< the visible part of it, sharing its memory
+    QImage m_image;   ///< the visible part of m_canvas, sharing its memory
     ViewTransform m_transform;
     double m_ratio = 1;
 };

@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "document/output_folder.h"
 #include "graph/legend.h"
 #include "style/words.h"
 
@@ -20,19 +21,19 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr double kMaxPixels = 16'000;
-constexpr double kMaxPoints = 14'400;  // of a PDF page
+constexpr double kMaxPoints = 14'400;  // limit of a PDF page
 constexpr double kMargin = 24;
 constexpr int kLegendPixels = 11;
 constexpr double kPixelsAPoint = 2;
 
-/// Fonts in pixels: on paper and on a screen a point must be the same.
+/// Uses font sizes in pixels, because a point must be the same on paper and on the screen.
 QFont legendFont(const QFont& base) {
     QFont font = base;
     font.setPixelSize(kLegendPixels);
     return font;
 }
 
-/// The graph, and below it the legend.
+/// Paints the graph, and the legend below it.
 QSizeF sizeOf(const DrawnGraph& graph) {
     const QSizeF legend = legendSize(legendFont(graph.font), graph.scale.metric != Metric::None);
     return {std::max(graph.picture->width, legend.width()) + 2 * kMargin,
@@ -122,13 +123,13 @@ QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* 
         action->setToolTip(Words::tr("The graph as displayed, with its groups and the metric"));
         QObject::connect(action, &QAction::triggered, window, [=] {
             if (!document->picture()) return;
-            std::filesystem::path proposal = document->model()->path;
-            proposal.replace_extension(suffix.toStdString());
+            const auto proposal = proposedOutput(document->model()->path, suffix.toStdString());
             const QString chosen = QFileDialog::getSaveFileName(
                 window, Words::tr("Export Graph"), QString::fromStdString(proposal.string()), filter);
             if (chosen.isEmpty()) return;
             const DrawnGraph graph = drawnGraph(*document, *canvas);
             const std::filesystem::path path = chosen.toStdString();
+            rememberOutputFolder(document->model()->path, path.parent_path());
             const InputPaths inputs = document->inputPaths();
             document->job()->runExport(
                 Words::tr("export to %1").arg(chosen), [=](Session&, const CancelToken&) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The drawn graph as displayed, including groups and metric, as an image file: painted by the canvas's own
-// painter, always in light colors.
+// Exports the graph as displayed, including groups and metric, to an image file. Uses the painter of the
+// canvas, always with light colors.
 
 #include <QAction>
 #include <QFont>
@@ -22,14 +22,14 @@ struct DrawnGraph {
 };
 DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas);
 
-/// Bytes of a PNG file. `scale` pixels per point, fewer for a graph that would exceed 16,000 pixels. Throws
-/// Error. Any thread.
+/// Returns the bytes of a PNG file with `scale` pixels per point, or fewer if the image would exceed 16,000
+/// pixels. Throws Error. Any thread.
 std::string pngOf(const DrawnGraph& graph, double scale);
-/// Bytes of a PDF file of one page, as large as the graph, or 200 inches, which is all that PDF allows. Any
-/// thread.
+/// Returns the bytes of a PDF file with one page, which is as large as the graph but at most 200 inches (the
+/// limit of PDF). Any thread.
 std::string pdfOf(const DrawnGraph& graph);
 
-/// Adds "Graph as PNG" and "Graph as PDF", which ask for a file. They need a model.
+/// Adds the actions "Graph as PNG" and "Graph as PDF", which ask for a file. They need a model.
 QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* canvas, QWidget* window);
 
 }  // namespace quantloupe::ui

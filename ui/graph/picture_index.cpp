@@ -90,7 +90,7 @@ std::vector<std::size_t> PictureIndex::collect(const QRectF& scene, std::vector<
         std::iota(found.begin(), found.end(), std::size_t{0});
         return found;
     }
-    // Long edges are in many cells: a bit for each tells once, and in order.
+    // Long edges are in many cells; a bit for each edge avoids duplicates and keeps the order.
     std::vector<std::uint64_t> marks(boxes.size() / 64 + 1);
     const CellRange range = cellsOf(scene);
     for (int row = range.top; row <= range.bottom; ++row)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Finds the boxes and edges of a picture by place: a grid of cells, each with the boxes and edges that touch
-// it. Building is O(nodes + edges + cells touched); a query costs what lies in the cells it covers. Also the
-// edges of each box.
+// Finds the boxes and edges of a picture by position, with a grid of cells that list the boxes and edges that
+// touch them. Building is O(nodes + edges + cells touched); the cost of a query is the number of entries in
+// the cells that it covers. Also provides the edges of each box.
 
 #include <QPointF>
 #include <QRectF>
@@ -31,7 +31,7 @@ class PictureIndex {
 
     const std::vector<std::size_t>& edgesInto(std::size_t node) const { return m_into[node]; }
     const std::vector<std::size_t>& edgesOutOf(std::size_t node) const { return m_outOf[node]; }
-    /// The box of a layer, or of the collapsed group that contains it.
+    /// Returns the box of a layer, or of the collapsed group that contains the layer.
     std::optional<std::size_t> boxOf(NodeId layer) const;
 
   private:

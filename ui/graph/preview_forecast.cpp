@@ -11,7 +11,6 @@
 namespace quantloupe::ui {
 
 namespace {
-constexpr int kHoldsStill = 80;  // ms
 const QString kSlot = QStringLiteral("forecast");
 }  // namespace
 
@@ -25,8 +24,6 @@ QString expectedWords(const ExpectedEffect& effect) {
 
 PreviewForecast::PreviewForecast(Document* document, GraphCanvas* canvas, QObject* parent)
     : QObject(parent), m_document(document), m_canvas(canvas) {
-    m_delay.setSingleShot(true);
-    m_delay.setInterval(kHoldsStill);
     connect(&m_delay, &QTimer::timeout, this, &PreviewForecast::ask);
     connect(canvas, &GraphCanvas::previewChanged, this, &PreviewForecast::previewChanged);
     connect(document, &Document::evaluationFinished, this, [this] {
@@ -40,13 +37,13 @@ void PreviewForecast::previewChanged() {
     setText({});
     m_document->job()->dropQuery(kSlot);
     m_delay.stop();
-    if (std::ranges::count(m_covered, true) > 0) m_delay.start();
+    if (m_canvas->previewsRule() && std::ranges::count(m_covered, true) > 0) m_delay.start();
 }
 
 void PreviewForecast::ask() {
-    if (m_document->evaluating() || !m_document->hasModel()) return;
+    if (m_document->evaluating() || !m_document->hasModel() || !m_canvas->previewsRule()) return;
     std::vector<std::string> names;
-    bool studied = false;  // before that there is nothing to predict from, and asking would only disturb it
+    bool studied = false;  // otherwise a query would only interrupt the learning
     for (const LayerResult& layer : m_document->layers()) {
         studied = studied || layer.leaveOneOut.has_value();
         const std::size_t node = layer.node.index();

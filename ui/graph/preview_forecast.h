@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The predicted effect of the previewed rule on accuracy, as soon as the engine can predict it reliably: it
-// resolves states and adds up sensitivities without running the network. Waits until the preview has not
-// changed for a moment.
+// The predicted effect of the previewed rule on accuracy, if the engine can predict it reliably. The
+// prediction resolves states and adds up sensitivities without running the network. It starts when the
+// preview has not changed for a moment.
 
 #include <QObject>
-#include <QTimer>
 
 #include "document/document.h"
 #include "graph/graph_canvas.h"
@@ -19,7 +18,7 @@ class PreviewForecast : public QObject {
     Q_OBJECT
   public:
     PreviewForecast(Document* document, GraphCanvas* canvas, QObject* parent);
-    /// Of the preview that is shown; empty: none, or not known (yet).
+    /// The prediction for the current preview; empty if there is none (yet).
     const QString& text() const { return m_text; }
 
   Q_SIGNALS:
@@ -32,8 +31,8 @@ class PreviewForecast : public QObject {
 
     Document* m_document;
     GraphCanvas* m_canvas;
-    QTimer m_delay;
-    NodeSet m_covered;  ///< that `text` is of
+    Delay m_delay{80};
+    NodeSet m_covered;  ///< layers that `text` is about
     QString m_text;
 };
 

@@ -15,12 +15,12 @@ namespace quantloupe::ui {
 struct RulePreview {
     NodeSet covered;  ///< one flag a node
     std::size_t nodes = 0, quantizable = 0;
-    std::size_t changed = 0;  ///< that are quantized now and would stay in float
+    std::size_t changed = 0;  ///< number of layers that are quantized now and would stay in float
     QString complaint;        ///< why the rule covers nothing
 };
 
-/// `layers` are the newest results, one per node, or empty. Thresholds are compared with their numbers.
-/// O(nodes + edges).
+/// Returns the layers that a rule would cover. `layers` are the latest results, one per node, or empty;
+/// thresholds are compared with them. O(nodes + edges).
 RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const SkipRule& rule);
 /// "14 nodes, 5 quantizable, 3 of them quantized now".

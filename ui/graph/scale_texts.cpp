@@ -5,7 +5,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr int kHoldsStill = 150;  // ms
 const QString kSlot = QStringLiteral("layer scales");
 
 QString number(float value) { return QString::number(static_cast<double>(value), 'g', 3); }
@@ -25,8 +24,6 @@ QString outputText(const LayerScale& scale) {
 }  // namespace
 
 ScaleTexts::ScaleTexts(Document* document, QObject* parent) : QObject(parent), m_document(document) {
-    m_delay.setSingleShot(true);
-    m_delay.setInterval(kHoldsStill);
     connect(&m_delay, &QTimer::timeout, this, &ScaleTexts::ask);
     connect(document, &Document::evaluationFinished, this, [this] { setWanted(m_wanted); });
     for (const auto signal : {&Document::modelChanged, &Document::dataChanged})

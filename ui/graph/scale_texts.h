@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Asks the session for the scales of the layers while the canvas is zoomed in so far that it shows them.
+// Queries the scales of the layers from the session while the canvas is zoomed in far enough to show them.
 
 #include <QHash>
 #include <QObject>
 #include <QString>
-#include <QTimer>
 #include <optional>
 
 #include "document/document.h"
@@ -17,10 +16,10 @@ class ScaleTexts : public QObject {
     Q_OBJECT
   public:
     explicit ScaleTexts(Document* document, QObject* parent = nullptr);
-    /// Bits of weight and output, with their scales once they are known: "W8 scale 0.004 · A8 scale 0.02,
-    /// zero point 3".
+    /// Returns the bits of weight and output, with their scales if they are known: "W8 scale 0.004 · A8 scale
+    /// 0.02, zero point 3".
     QString of(const LayerResult& layer) const;
-    /// From now on the texts are wanted, or no longer.
+    /// Sets whether the texts are needed.
     void setWanted(bool wanted);
 
   Q_SIGNALS:
@@ -28,11 +27,11 @@ class ScaleTexts : public QObject {
 
   private:
     void ask();
-    /// Model or data have changed.
+    /// Discards the scales after the model or the data have changed.
     void forget();
 
     Document* m_document;
-    QTimer m_delay;
+    Delay m_delay{150};
     bool m_wanted = false;
     int m_generation = 0;  ///< of model and data
     std::optional<QuantizationConfig> m_answered;

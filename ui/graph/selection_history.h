@@ -34,7 +34,7 @@ class SelectionHistory : public QObject {
 
     Document* m_document;
     std::vector<Step> m_steps;
-    std::size_t m_place = 0;  ///< steps up to the one that is shown
+    std::size_t m_place = 0;  ///< number of steps up to the current one
     bool m_going = false;
 };
 

@@ -36,7 +36,7 @@ void SideBySide::setShown(bool shown) {
     if (shown == (m_other != nullptr)) return;
     if (shown) {
         m_other = new GraphCanvas(m_canvas, m_view);
-        m_other->lower();  // what floats over the canvas floats over this one, too
+        m_other->lower();  // widgets over the canvas are also over this one
         connect(m_canvas, &GraphCanvas::viewChanged, m_other, [this] { follow(m_canvas, m_other); });
         connect(m_other, &GraphCanvas::viewChanged, m_canvas, [this] { follow(m_other, m_canvas); });
         connect(m_canvas, &GraphCanvas::hovered, m_other, &GraphCanvas::setHovered);
@@ -87,7 +87,7 @@ void SideBySide::place(const QRect& area, int top, const QMarginsF& margins) {
         m_canvas->setGeometry(area);
         return;
     }
-    // Of the same width, so that one place at one zoom shows the same on both.
+    // Both have the same width, so that the same position and zoom show the same part.
     const int width = (area.width() - 1) / 2;
     const QRect then(area.left(), area.top(), width, area.height()),
         now(area.right() - width + 1, area.top(), width, area.height());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph twice, at the left with the results of the reference configuration: both show the same place at
-// the same zoom, on one scale of colors, with one selection. Each has its configuration and result written
-// over it.
+// Shows the graph twice, on the left with the results of the reference configuration. Both sides share
+// position, zoom, color scale and selection. The configuration and the result are shown above each side.
 
 #include <QFrame>
 #include <QObject>
@@ -15,14 +14,14 @@ namespace quantloupe::ui {
 class SideBySide : public QObject {
     Q_OBJECT
   public:
-    /// Makes its widgets in `view`, which holds the canvas and says where they go.
+    /// Creates its widgets in `view`, which contains the canvas and calls place().
     SideBySide(Document* document, GraphCanvas* canvas, QWidget* view);
 
     bool shown() const { return m_other != nullptr; }
     void setShown(bool shown);
-    GraphCanvas* other() const { return m_other; }  ///< null while it is not shown
+    GraphCanvas* other() const { return m_other; }  ///< null while hidden
 
-    /// Divides the area; `top` is where the names go, `margins` the space that overlays take at the borders
+    /// Divides the area. `top` is the position of the names, `margins` the space of overlays at the borders
     /// of the area.
     void place(const QRect& area, int top, const QMarginsF& margins);
     int height() const;  ///< height of the names; 0 while hidden
@@ -30,7 +29,7 @@ class SideBySide : public QObject {
 
   Q_SIGNALS:
     void shownChanged(bool shown);
-    void described();  ///< the names have changed, and with them their width
+    void described();  ///< the names and their widths have changed
 
   private:
     void follow(const GraphCanvas* from, GraphCanvas* to);

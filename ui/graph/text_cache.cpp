@@ -12,7 +12,7 @@
 namespace quantloupe::ui {
 
 namespace {
-constexpr qsizetype kMaxTexts = 20'000;  // some 10 MB
+constexpr qsizetype kMaxTexts = 20'000;  // about 10 MB
 }
 
 void TextCache::setFont(const QFont& base) {
@@ -61,7 +61,7 @@ const ShapedText& TextCache::shaped(const QString& text, Face face, double pixel
 double TextCache::draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face,
                        double pixels, const QRectF& line, bool right, Qt::TextElideMode elide) {
     const ShapedText& words = shaped(text, face, pixels, line.width(), elide);
-    // On whole pixels: glyphs of a graph that moves must not change their shapes.
+    // On whole pixels, so that the shapes of glyphs do not change while the graph moves.
     const QPointF place = grid.snapped(
         QPointF(right ? line.right() - words.width : line.left(), line.center().y() - words.height / 2));
     for (const QGlyphRun& run : words.runs) painter.drawGlyphRun(place, run);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Texts of the graph, shaped and elided once: shaping costs more than painting, and most boxes show the same
-// text in every frame. Positions are in scene units, so one entry serves all zoom levels. GUI thread, one per
-// canvas.
+// Caches shaped and elided texts of the graph, because shaping costs more than painting and most boxes show
+// the same text in every frame. Positions are in scene units, so one entry is valid for all zoom levels. GUI
+// thread, one per canvas.
 
 #include <QFont>
 #include <QGlyphRun>
@@ -27,10 +27,10 @@ class TextCache {
 
     /// Clears the cache if the font has changed.
     void setFont(const QFont& base);
-    /// `pixels`: the font's size in scene units. Valid until the next call.
+    /// Returns a shaped text. `pixels`: the font size in scene units. Valid until the next call.
     const ShapedText& shaped(const QString& text, Face face, double pixels, double width,
                              Qt::TextElideMode elide);
-    /// Draws the line in the middle of `line`'s height, in the painter's pen; returns its width.
+    /// Draws the text vertically centered in `line` with the painter's pen; returns its width.
     double draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels,
                 const QRectF& line, bool right = false, Qt::TextElideMode elide = Qt::ElideRight);
 

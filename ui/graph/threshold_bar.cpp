@@ -21,7 +21,7 @@ struct Choice {
     const char* name;
     const char* unit;
     int decimals;
-    double factor;  ///< shown times this is the rule's unit
+    double factor;  ///< displayed value times factor = value in the unit of the rule
     bool lowIsBad;
 };
 constexpr std::array kChoices = {
@@ -43,7 +43,7 @@ constexpr std::array kChoices = {
     Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1,
            true},
 };
-constexpr double kFirstShare = 0.1;  ///< of the layers, taken at first
+constexpr double kFirstShare = 0.1;  ///< fraction of the layers that is covered initially
 
 const Choice& choiceAt(int index) { return kChoices[static_cast<std::size_t>(std::max(0, index))]; }
 
@@ -81,6 +81,7 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_slider->setAccessibleName(tr("Number of layers beyond the threshold"));
     m_count = new ElidedLabel({}, Qt::ElideRight);
     m_count->setMinimumWidth(unit * 10);
+    m_effect = new ElidedLabel({}, Qt::ElideRight);
     m_accept = new QPushButton(tr("Keep in Float"));
     m_accept->setToolTip(tr("Adds the rule (Enter)"));
     m_accept->setProperty("primary", true);
@@ -96,6 +97,7 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     below->addWidget(m_slider);
     below->addWidget(m_count, 1);
     below->addWidget(m_accept);
+    rows->addWidget(m_effect);
     connect(m_metric, &QComboBox::activated, this, [this] { chooseMetric(false); });
     connect(m_side, &QComboBox::activated, this, [this] { chooseMetric(true); });
     connect(m_value, &QDoubleSpinBox::valueChanged, this, &ThresholdBar::refresh);
@@ -108,7 +110,7 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
         const bool first = m_ranked.empty();
         rankLayers();
         if (first && !m_ranked.empty())
-            chooseMetric(true);  // the first values: now there is something to propose
+            chooseMetric(true);  // the first values have arrived, so a threshold can be proposed
         else
             refresh();
     });
@@ -133,6 +135,7 @@ void ThresholdBar::start(NodeId layer) {
     const auto shown = std::ranges::find(kChoices, m_canvas->metric(), &Choice::shown);
     if (shown != kChoices.end() && m_canvas->metric() != Metric::None)
         m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
+    m_effect->hide();
     show();
     raise();
     chooseMetric(false);
@@ -155,7 +158,7 @@ void ThresholdBar::finish() {
     Q_EMIT closed();
 }
 
-/// Values of all quantizable layers in the order in which a moving threshold takes them.
+/// Collects the values of all quantizable layers in the order in which a moving threshold covers them.
 void ThresholdBar::rankLayers() {
     m_ranked.clear();
     for (const LayerResult& layer : m_document->layers())
@@ -183,8 +186,8 @@ void ThresholdBar::chooseMetric(bool keepSide) {
     takeFirst(static_cast<std::size_t>(std::ceil(static_cast<double>(m_ranked.size()) * kFirstShare)));
 }
 
-/// A round threshold between the last layer that is taken and the first that is not; as round as keeps them
-/// apart.
+/// Returns a threshold between the last covered layer and the first layer that is not covered, with as few
+/// digits as possible.
 void ThresholdBar::takeFirst(std::size_t count) {
     if (m_ranked.empty()) {
         refresh();
@@ -206,7 +209,7 @@ void ThresholdBar::takeFirst(std::size_t count) {
         value = !finite(count - 1) ? outside * shown + (below ? -step : step)
                 : !finite(count)   ? inside * shown + (below ? step : -step)
                                    : (inside + outside) / 2 * shown;
-        // The fewest decimals that still lie between the two.
+        // The smallest number of decimals with which the threshold is still between the two.
         if (finite(count - 1) && finite(count)) {
             const double low = std::min(inside, outside) * shown, high = std::max(inside, outside) * shown;
             for (int digits = 0; digits <= m_value->decimals(); ++digits) {
@@ -242,8 +245,7 @@ void ThresholdBar::refresh() {
                    .arg(m_ranked.size());
         if (preview.changed < preview.nodes) text += tr(", %1 currently quantized").arg(preview.changed);
     }
-    m_counted = text;
-    showCount();
+    m_count->setFullText(text);
     m_accept->setEnabled(preview.nodes > 0);
     {
         const QSignalBlocker quiet(m_slider);
@@ -253,13 +255,9 @@ void ThresholdBar::refresh() {
 }
 
 void ThresholdBar::setForecast(const QString& text) {
-    m_forecast = text;
-    showCount();
-}
-
-void ThresholdBar::showCount() {
-    m_count->setFullText(m_forecast.isEmpty() ? m_counted
-                                              : m_counted + QStringLiteral(" \u00b7 ") + m_forecast);
+    m_effect->setFullText(text);
+    // Once there is one, its row stays, so that the bar does not change its height while the slider moves.
+    if (!text.isEmpty()) m_effect->show();
 }
 
 void ThresholdBar::accept() {

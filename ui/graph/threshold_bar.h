@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// "Keep in float what is above ...": a bar over the graph that shows, while the threshold moves, how many
-// layers it covers and which. Enter adds the rule, Escape closes the bar. The slider steps from layer to
-// layer, worst first.
+// A bar over the graph for choosing the threshold of a skip rule. While the threshold changes, the bar shows
+// the number of covered layers, and the graph shows which ones. Enter adds the rule, Escape closes the bar.
+// The slider steps from layer to layer, worst first.
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -33,6 +33,7 @@ class ThresholdBar : public QFrame {
     QSlider* slider() const { return m_slider; }
     QPushButton* acceptButton() const { return m_accept; }
     QString countText() const { return m_count->fullText(); }
+    const ElidedLabel* effect() const { return m_effect; }
 
   Q_SIGNALS:
     void chosen(quantloupe::SkipRule rule);
@@ -43,23 +44,21 @@ class ThresholdBar : public QFrame {
 
   private:
     void refresh();
-    void showCount();
     void rankLayers();
     void chooseMetric(bool keepSide);
     void takeFirst(std::size_t count);
     void accept();
     SkipMetric metric() const;
-    double factor() const;  ///< factor from displayed values to the rule's unit
+    double factor() const;  ///< converts displayed values to the unit of the rule
 
     Document* m_document;
     GraphCanvas* m_canvas;
     QComboBox *m_metric, *m_side;
     QDoubleSpinBox* m_value;
     QSlider* m_slider;
-    ElidedLabel* m_count;
-    QString m_counted, m_forecast;
+    ElidedLabel *m_count, *m_effect;
     QPushButton *m_accept, *m_close;
-    std::vector<double> m_ranked;  ///< of the quantizable layers, the first to be taken first
+    std::vector<double> m_ranked;  ///< values of the quantizable layers, worst first
     std::size_t m_changed = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where the drawing lies under the window: view = scene * zoom + offset. Scene units are the picture's
-// points.
+// The transform from the scene to the view: view = scene * zoom + offset. Scene units are the points of the
+// picture.
 
 #include <QPointF>
 #include <QRectF>
@@ -23,15 +23,16 @@ struct ViewTransform {
     QRectF toView(const QRectF& scene) const { return {toView(scene.topLeft()), scene.size() * zoom}; }
     QRectF toScene(const QRectF& view) const { return {toScene(view.topLeft()), view.size() / zoom}; }
 
-    /// Changes the zoom and keeps what is under `view` there.
+    /// Changes the zoom and keeps the scene position under `view` fixed.
     void zoomAt(QPointF view, double factor) {
         const QPointF scene = toScene(view);
         zoom = std::clamp(zoom * factor, std::min(kMinZoom, zoom), kMaxZoom);
         offset = view - scene * zoom;
     }
-    /// The middle of `scene` comes to the middle of `view`.
+    /// Moves `scene` to the center of `view`.
     void center(QPointF scene, const QRectF& view) { offset = view.center() - scene * zoom; }
-    /// Shows all of `scene` in `view`, not larger than `most`; a very long one smaller than a hand can zoom.
+    /// Shows all of `scene` in `view`, with a zoom of at most `most`. For very long scenes, the zoom may be
+    /// below kMinZoom.
     void fit(const QRectF& scene, const QRectF& view, double most) {
         if (scene.isEmpty() || view.isEmpty()) return;
         zoom = std::min({view.width() / scene.width(), view.height() / scene.height(), most, kMaxZoom});

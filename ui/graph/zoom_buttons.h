@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Buttons that zoom the graph in and out, show all of it, and show its zoom.
+// Buttons that zoom the graph in and out and show the whole graph. Also displays the zoom.
 
 #include <QToolButton>
 #include <QWidget>
@@ -13,7 +13,7 @@ class ZoomButtons : public QWidget {
     Q_OBJECT
   public:
     explicit ZoomButtons(GraphCanvas* canvas, QWidget* parent = nullptr);
-    /// Only the buttons that zoom, for a place without room.
+    /// Shows only the zoom buttons, for narrow places.
     void setNarrow(bool narrow);
 
   private:

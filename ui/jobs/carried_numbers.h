@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// While a configuration is being evaluated, the numbers of the previous one stay visible. Created on the
-// engine's thread: a network of 10,000 layers has megabytes of results, and copying them must not block the
-// window. Any thread.
+// While a configuration is being evaluated, the numbers of the previous one stay visible. The combined
+// results are created on the engine's thread, because a network with 10,000 layers has megabytes of results,
+// and copying them must not block the window. Any thread.
 
 #include "results/evaluation.h"
 
@@ -11,14 +11,14 @@ namespace quantloupe::ui {
 /// A snapshot as shown in the window.
 struct ShownEvaluation {
     EvaluationPtr evaluation;
-    /// the evaluation's, for the receiver to take and to change
+    /// results of the layers, which the receiver may move from or change
     std::shared_ptr<std::vector<LayerResult>> layers;
-    bool ownAccuracy = false;  ///< its accuracies are no longer those of before
+    bool ownAccuracy = false;  ///< the accuracies belong to this evaluation
 };
 
-/// `evaluation` with what it does not know yet taken from `before` (may be null): numbers of layers, and, as
-/// they belong together, all accuracies until the quantized network's is there. A complete one stays as it
-/// is.
+/// Returns `evaluation` with missing numbers taken from `before` (may be null): numbers of layers and, until
+/// the accuracy of the quantized network is available, all accuracies, because they belong together. A
+/// complete evaluation is returned unchanged.
 ShownEvaluation withNumbersOf(const EvaluationPtr& before, EvaluationPtr evaluation);
 
 }  // namespace quantloupe::ui

@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
-#include "data/labeled_dataset.h"
 #include "data/preprocess.h"
 #include "jobs/evaluation_job_state.h"
 #include "jobs/freed_in_background.h"
 #include "jobs/network_view.h"
+#include "jobs/session_data.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -40,11 +40,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
                     const TaskSettings& task) {
     const auto beside = preprocessBeside(session.model().path);
     const Preprocess preprocess = wanted ? *wanted : beside ? loadPreprocess(*beside) : Preprocess{};
-    const auto specs = inputSpecsOf(session.graph());
-    const DatasetPtr data = withTask(openDataset(evaluation, specs, preprocess), task, preprocess);
-    const DatasetPtr calibrationData =
-        calibration.empty() ? nullptr : openDataset(calibration, specs, preprocess);
-    session.setData(data, calibrationData);
+    const auto [data, calibrationData] = setSessionData(session, evaluation, calibration, preprocess, task);
 
     DataInfo info;
     info.evaluationPath = evaluation;

@@ -37,11 +37,11 @@ struct DataInfo {
     QString notice;
     QList<QImage> thumbnails;
     /// The first images as the network receives them, from the smallest value (black) to the largest (white),
-    /// and the span of all values.
+    /// and the range of all values.
     QList<QImage> networkViews;
     QString networkSpan;    ///< "−2.12 to 2.64"
-    Preprocess preprocess;  ///< that is used
-    TaskSettings task;      ///< where the labels are; its task is never Automatic if there are labels
+    Preprocess preprocess;  ///< preprocessing that is used
+    TaskSettings task;      ///< the labels; the task is never Automatic if there are labels
     std::size_t samples = 0;
     bool labels = false;
 };
@@ -66,9 +66,9 @@ class EvaluationJob : public QObject {
                   const std::optional<Preprocess>& preprocess = std::nullopt, const TaskSettings& task = {});
     /// Values that are not known yet are taken from `before` (null: shown as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
-    /// Once idle, measures the cost of each layer and learns to predict (Session::measureInBackground), then
-    /// evaluates again so that the results show it. Any other request ends it at once; it reports neither
-    /// progress nor errors.
+    /// When idle, measures the accuracy cost of each layer and learns to predict
+    /// (Session::measureInBackground), then evaluates again so that the results contain the new values. Any
+    /// other request ends it at once. Reports neither progress nor errors.
     void measureInBackground(const QuantizationConfig& config);
     /// When idle, evaluates another configuration without keeping anything for edits of the current one.
     /// Cancelled like measureInBackground(), silently; null if it fails. Only one of the two runs at a time.
@@ -89,15 +89,17 @@ class EvaluationJob : public QObject {
     /// too. Opening a model ends the pause.
     void setPaused(bool paused);
     bool paused() const { return m_gate->closed(); }
-    /// Since this was made.
+    /// Total time since this object was created.
     double pausedSeconds() const { return m_gate->closedSeconds(); }
     /// The running work, followed by the waiting work.
     std::vector<QueuedWork> queue() const { return m_queue.works(); }
 
     bool busy() const { return m_open > 0; }
+    /// A token for work on other threads that pauses with the evaluations.
+    CancelToken pausable() const { return CancelToken(m_gate); }
 
   Q_SIGNALS:
-    /// With the signatures that identify its layers after a reload (layer_signature.h), and their display
+    /// Includes the signatures that identify the layers after a reload (layer_signature.h), and their display
     /// names.
     void modelLoaded(quantloupe::ui::ModelPtr model, std::vector<quantloupe::LayerSignature> signatures,
                      quantloupe::LayerNames names);
@@ -107,37 +109,36 @@ class EvaluationJob : public QObject {
     void evaluationFinished(quantloupe::EvaluationPtr evaluation, double seconds);
     void evaluationCancelled();
     void progressed(QString stage, std::size_t done, std::size_t total);
-    /// The same of measureInBackground(); what is shown stays usable meanwhile.
+    /// The progress of measureInBackground(); the displayed results stay usable meanwhile.
     void studied(QString stage, std::size_t done, std::size_t total);
     void exported(QString text);
     void failed(quantloupe::ui::Failure failure);
     void busyChanged(bool busy);
-    void queriesFinished();  ///< nothing is asked any more
+    void queriesFinished();  ///< no queries are left
     void queueChanged();
     void pausedChanged(bool paused);
-    void queriesDropped();  ///< an evaluation, an export or cancel() has ended what was asked
+    void queriesDropped();  ///< an evaluation, an export or cancel() has cancelled the queries
 
   private:
-    struct State;  ///< touched by the engine's thread only
+    struct State;  ///< used only by the engine's thread
     void begin();
     void end();
     template <typename Work>
     void post(Failure::During during, QueuedWork::Kind kind, const QString& what, const CancelToken& token,
               Work work);
-    /// The task is listed from now until it has run.
+    /// Adds a task, which is listed until it has run.
     void enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
                  std::function<void()> task);
     void dropQueries();
-    CancelToken pausable() const { return CancelToken(m_gate); }
 
     WorkerThread m_thread;
     std::shared_ptr<State> m_state;
     std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
     JobQueue m_queue;
     CancelToken m_evaluationToken, m_loadToken, m_studyToken;  ///< the last: of what is done while idle
-    std::map<QString, CancelToken> m_queries;                  ///< that have not come back
+    std::map<QString, CancelToken> m_queries;                  ///< unanswered queries
     quint64 m_generation = 0;
-    int m_open = 0;  ///< requests that have not come back
+    int m_open = 0;  ///< unanswered requests
 };
 
 }  // namespace quantloupe::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What lives on the engine's thread. Internal to ui/jobs.
+// State that belongs to the engine's thread. Internal to ui/jobs.
 
 #include "jobs/evaluation_job.h"
 

@@ -13,19 +13,19 @@ namespace quantloupe::ui {
 struct QueuedWork {
     enum class Kind { Loading, Data, Evaluation, Export, Question, Baseline, Study };
     Kind kind = Kind::Evaluation;
-    QString what;  ///< Export: which, for people; Question: its slot
+    QString what;  ///< Export: a description for the user; Question: its slot
     bool running = false;
     quint64 id = 0;
 };
 
 class JobQueue {
   public:
-    /// What names the work from now on.
+    /// Adds work and returns the number that identifies it.
     quint64 add(QueuedWork::Kind kind, const QString& what, const CancelToken& token);
     void start(quint64 id);
     void finish(quint64 id);
     void cancel(QueuedWork::Kind kind) const;
-    /// Without what was cancelled.
+    /// Returns the work without cancelled entries.
     std::vector<QueuedWork> works() const;
 
   private:

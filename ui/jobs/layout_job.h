@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lays a graph out on a thread of its own; the latest request wins.
+// Lays a graph out in a separate thread; the latest request wins.
 
 #include <QObject>
 #include <memory>

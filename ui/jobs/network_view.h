@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Samples as images of the network's inputs, which make wrong scales, swapped colors and transposed axes
-// visible.
+// Shows samples as images of the network's inputs, which make wrong scales, swapped colors and transposed
+// axes visible.
 
 #include <QImage>
 #include <QList>
@@ -11,8 +11,9 @@
 
 namespace quantloupe::ui {
 
-/// Of the first few samples, and the span of their values; both empty where the samples are no images of 1 or
-/// 3 channels, channels first or last. Any thread. Throws Error for a sample that cannot be read.
+/// Returns images of the first samples and the range of their values. Both are empty if the samples are not
+/// images with 1 or 3 channels, channels first or last. Any thread. Throws Error for a sample that cannot be
+/// read.
 std::pair<QList<QImage>, QString> networkViews(const Dataset& data);
 
 }  // namespace quantloupe::ui

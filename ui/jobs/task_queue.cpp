@@ -3,15 +3,25 @@
 
 #include <QCoreApplication>
 #include <QEvent>
+#include <atomic>
 
 #include "base/tsan_annotations.h"
 
 namespace quantloupe::ui {
 
+namespace {
+std::atomic<int> countOfUnfinished{0};
+}
+
+int TaskQueue::unfinished() { return countOfUnfinished.load(); }
+
+TaskQueue::~TaskQueue() { countOfUnfinished -= static_cast<int>(m_tasks.size()); }
+
 void TaskQueue::post(std::function<void()> task) {
     {
         const std::lock_guard lock(m_mutex);
         m_tasks.push_back(std::move(task));
+        ++countOfUnfinished;
     }
     auto* wake = new QEvent(QEvent::User);
     annotateRelease(this);
@@ -29,6 +39,7 @@ bool TaskQueue::event(QEvent* event) {
     }
     task();
     task = nullptr;
+    --countOfUnfinished;
     annotateRelease(this);
     return true;
 }

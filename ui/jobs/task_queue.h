@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Functions that wait for the thread that this object lives in; its event loop runs them one by one, in
-// order, and drops them there. What still waits when the object goes is dropped with it.
+// A queue of functions for the thread that this object belongs to. The thread's event loop runs them one by
+// one, in order, and destroys them on this thread. Functions that are still waiting when the object is
+// destroyed are destroyed with it.
 //
-// QMetaObject::invokeMethod does the same but for one thing: whichever thread is later drops the function and
-// all it holds.
+// QMetaObject::invokeMethod is not used because with it, either thread may destroy the function and its
+// captures.
 
 #include <QObject>
 #include <deque>
@@ -15,6 +16,9 @@ namespace quantloupe::ui {
 
 class TaskQueue : public QObject {
   public:
+    ~TaskQueue() override;
+    /// The number of functions in all queues that wait or run. Any thread.
+    static int unfinished();
     /// Any thread.
     void post(std::function<void()> task);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The time left for the running work, from its progress and from how long the stages took the last time
-// something of this kind ran. The displayed time counts down: it is shown only once the estimate is reliable,
-// and reset only if the estimate has clearly differed for a while. Times are seconds of any clock that stands
-// still while the work is paused.
+// Estimates the remaining time of the running work from its progress and from the durations of the stages of
+// earlier work of the same kind. The displayed time counts down. It is shown when the estimate is reliable,
+// and corrected only if the estimate has differed clearly for a while. Times are seconds of any clock that
+// stops while the work is paused.
 
 #include <QString>
 #include <cstddef>
@@ -17,9 +17,9 @@ class TimeLeft {
   public:
     void start(const QString& kind, double now);
     void progress(const QString& stage, std::size_t done, std::size_t total, double now);
-    /// Only a complete run teaches how long its stages take.
+    /// Ends a run. The durations of its stages are only stored if it is complete.
     void finish(bool complete, double now);
-    /// Rounded seconds; nothing while there is no believable estimate.
+    /// Returns rounded seconds; empty as long as there is no reliable estimate.
     std::optional<int> shown(double now);
 
   private:
@@ -31,9 +31,9 @@ class TimeLeft {
 
     std::map<QString, std::vector<Stage>> m_known;  ///< by kind
     QString m_kind;
-    std::vector<Stage> m_stages;  ///< of this run; the last is the present one
+    std::vector<Stage> m_stages;  ///< stages of this run; the last one is the current stage
     double m_stageStart = 0, m_share = 0;
-    std::optional<double> m_end, m_doubtedSince;  ///< what is shown counts down to the end
+    std::optional<double> m_end, m_doubtedSince;  ///< the displayed time counts down to m_end
 };
 
 /// "about 25 s left", "about 2 min left".

@@ -9,7 +9,8 @@ namespace {
 
 bool carriesWeights(const LayerResult& layer) { return layer.quantizable && layer.parameters > 0; }
 
-/// The first layers with weights on each path from `start`, which `next` goes on along.
+/// Returns the first weighted layers on each path from `start`; `next` returns the neighbors to continue
+/// with.
 template <typename Next>
 NodeSet firstWeighted(const std::vector<LayerResult>& layers, std::vector<NodeId> walk, Next next) {
     NodeSet seen(layers.size()), found(layers.size());
@@ -48,7 +49,7 @@ NodeSet outputLayers(const Graph& graph, const std::vector<LayerResult>& layers)
     });
 }
 
-/// A tenth of the median of the layers with weights; below it parameters are few.
+/// Returns a tenth of the median of the weighted layers; layers below it have few parameters.
 std::uint64_t fewParameters(const std::vector<LayerResult>& layers) {
     std::vector<std::uint64_t> counts;
     for (const LayerResult& layer : layers)

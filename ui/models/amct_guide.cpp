@@ -23,7 +23,7 @@ bool makesSense(const AmctTarget& target) {
            target.points <= 100;
 }
 
-/// The results on the open data: those with the same number of samples and the same float accuracy.
+/// Returns the results on the open data, which have the same number of samples and the same float accuracy.
 std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const MeasuredHistory& history) {
     std::vector<AmctMeasurement> measured;
     if (!present.floating) return measured;
@@ -48,8 +48,6 @@ AmctGuide::AmctGuide(Document* document, QObject* parent) : QObject(parent), m_d
     AmctTarget kept{settings.value(kPointsKey, m_target.points).toDouble(),
                     settings.value(kDecibelsKey, m_target.decibels).toDouble()};
     if (makesSense(kept)) m_target = kept;
-    m_tell.setSingleShot(true);
-    m_tell.setInterval(0);
     connect(&m_tell, &QTimer::timeout, this, &AmctGuide::changed);
     connect(document, &Document::configChanged, this, &AmctGuide::outdate);
     connect(document, &Document::layersChanged, this, &AmctGuide::outdate);
@@ -130,7 +128,7 @@ bool AmctGuide::tried(const QuantizationConfig& config) {
 QStringList AmctGuide::differences() const {
     QuantizationConfig amct = presetConfig(kAmctPreset), initial = amctInitial(m_document->config());
     for (QuantizationConfig* config : {&amct, &initial}) {
-        config->preset.clear();  // its name is no difference
+        config->preset.clear();  // the name of the preset is not a difference
         config->exports = {};
         config->layers.clear();
     }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMCT's tuning workflow of a document: the current step, the proposed layers and parameters, and their
+// AMCT's tuning workflow for a document: the current step, the proposed layers and parameters, and their
 // evaluation. GUI thread.
 
 #include <QObject>
 #include <QStringList>
-#include <QTimer>
 
 #include "document/document.h"
 #include "models/amct_candidates.h"
@@ -19,20 +18,20 @@ class AmctGuide : public QObject {
     explicit AmctGuide(Document* document, QObject* parent = nullptr);
 
     const AmctState& state();
-    /// One per reason; empty without layers.
+    /// Returns one entry per reason; empty without layers.
     const std::vector<SkipCandidates>& candidates();
     const std::vector<AmctVariant>& variants();
-    /// Nothing if it was not evaluated or the evaluation failed.
+    /// Returns the result of a configuration; empty if it was not evaluated or the evaluation failed.
     std::optional<AmctNumber> numberOf(const QuantizationConfig& config);
     bool tried(const QuantizationConfig& config);
     /// Describes how the initial configuration differs from AMCT's preset.
     QStringList differences() const;
 
-    /// Stored in the settings. Ignores an invalid target.
+    /// The target, which is stored in the settings. Invalid targets are ignored.
     const AmctTarget& target() const { return m_target; }
     bool setTarget(const AmctTarget& target);
 
-    /// Evaluates the variants without a result one by one when idle; an edit stops it.
+    /// When idle, evaluates the variants that have no result, one by one; an edit stops this.
     void tryVariants();
     void stopTrying();
     bool trying() const { return m_trying; }
@@ -51,7 +50,7 @@ class AmctGuide : public QObject {
     std::vector<AmctMeasurement> m_measured, m_trials;
     std::vector<SkipCandidates> m_candidates;
     std::vector<AmctVariant> m_variants;
-    QTimer m_tell;  ///< many things change at once
+    Delay m_tell{0};  ///< combines notifications, because many things change at once
     bool m_outdated = true, m_trying = false;
 };
 

@@ -7,7 +7,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// IFMR keeps a share of all magnitudes and tries multiples of what is left.
+/// IFMR keeps a fraction of all magnitudes and tries multiples of the remaining bound.
 constexpr double kIfmrPercentiles[] = {1.0, 0.9999, 0.999};
 constexpr int kHfmgBins[] = {1024, 2048, 4096, 8192}, kDefaultBins = 4096;
 
@@ -21,7 +21,7 @@ std::vector<AmctVariant> amctVariants(const QuantizationConfig& config) {
     };
     const auto use = [](QuantizationConfig& c, CalibrationMethod method) {
         c.calibration.method = method;
-        c.calibration.parameters = {};  // AMCT refuses IFMR's and HFMG's beside each other
+        c.calibration.parameters = {};  // AMCT rejects a mix of IFMR's and HFMG's parameters
     };
     const bool ifmr = config.calibration.method == CalibrationMethod::Ifmr,
                hfmg = config.calibration.method == CalibrationMethod::Hfmg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Step 4 of AMCT's tuning: other parameters for the ranges of activations (IFMR, HFMG) and the scales of
-// weights (ARQ), and their results.
+// Step 4 of AMCT's tuning: other parameters for activation ranges (IFMR, HFMG) and weight scales (ARQ), and
+// their results.
 
 #include <functional>
 
@@ -18,11 +18,12 @@ struct AmctVariant {
     QString why;    ///< one sentence
 };
 
-/// Each variant changes one setting of the configuration.
+/// Returns the variants, each of which changes one setting of the configuration.
 std::vector<AmctVariant> amctVariants(const QuantizationConfig& config);
 
-/// Evaluates them one by one on all evaluation samples, independent of the normal evaluations; `found`
-/// receives each on the calling thread. A variant that cannot be evaluated has no number. Throws Cancelled.
+/// Evaluates the configurations one by one on all evaluation samples, independent of the normal evaluations.
+/// `found` receives each result on the calling thread. A variant that cannot be evaluated has no number.
+/// Throws Cancelled.
 void measureVariants(Session& session, const std::vector<QuantizationConfig>& configs,
                      const std::function<void(const AmctMeasurement&)>& found, const CancelToken& cancel);
 

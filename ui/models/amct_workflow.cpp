@@ -10,18 +10,18 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// In points or decibels; a smaller change is not an improvement.
+/// Smallest improvement that counts, in points or decibels.
 constexpr double kWorthwhileGain = 0.1;
 
 QuantizationConfig presetOf(const QuantizationConfig& config) {
     try {
         return presetConfig(config.preset);
     } catch (const std::exception&) {
-        return presetConfig("default");  // a preset that this version does not know
+        return presetConfig("default");  // this version does not have the preset
     }
 }
 
-/// What step 4 tunes: activation_quant_params and weight_quant_params in AMCT's file.
+/// The settings that step 4 tunes: activation_quant_params and weight_quant_params in AMCT's file.
 void resetParameters(QuantizationConfig& config, const QuantizationConfig& preset) {
     config.calibration.method = preset.calibration.method;
     config.calibration.parameters = preset.calibration.parameters;
@@ -40,7 +40,7 @@ void resetParameters(QuantizationConfig& config, const QuantizationConfig& prese
 
 void resetSkips(QuantizationConfig& config, const QuantizationConfig& preset) {
     config.rules = preset.rules;
-    // to quantize more than the preset does is not to skip
+    // quantizing more layers than the preset is not skipping
     config.skipTail = config.skipTail && preset.skipTail;
     for (auto& [name, settings] : config.layers) settings.quantize.reset();
 }
@@ -72,7 +72,7 @@ double amctGain(const AmctNumber& number, const AmctNumber& than) {
 }
 
 bool AmctTarget::met(const AmctNumber& number) const {
-    constexpr double kRounding = 1e-9;  // 93.5 - 92.5 is not quite 1
+    constexpr double kRounding = 1e-9;  // in floating point, 93.5 - 92.5 is not exactly 1
     return number.inDecibels ? number.value >= decibels - kRounding : number.value <= points + kRounding;
 }
 
@@ -118,7 +118,7 @@ AmctState amctState(const AmctFacts& facts) {
     for (std::size_t step = 0; step < kAmctSteps; ++step) state.done[step] = state.numbers[step].has_value();
     state.done[place(AmctStep::Skip)] = skipped;
 
-    bool promising = false;  // a variant that was measured is better
+    bool promising = false;  // an evaluated variant is better
     for (const QuantizationConfig& variant : facts.variants) {
         const AmctMeasurement* measurement = findMeasurement(facts.measured, variant);
         state.untried += measurement == nullptr;

@@ -5,8 +5,8 @@
 // determined, (5) decide: good enough, or the model is not suitable for quantization. Source: "Manual Tuning"
 // of AMCT's documentation.
 //
-// All of it is derived from the configuration and the evaluation results, so that undo restores the step. It
-// fits any preset: the initial configuration is the preset's.
+// The step is derived from the configuration and the evaluation results, so undo restores it. This works with
+// any preset, which defines the initial configuration.
 
 #include <array>
 #include <optional>
@@ -27,14 +27,15 @@ struct AmctNumber {
     double value = 0;
     bool inDecibels = false;
 };
-/// Nothing: there is neither. Classes of random inputs mean nothing: then it is the SQNR.
+/// Returns the effect of quantization; empty if neither metric is available. With random inputs it is the
+/// SQNR, because their classes are meaningless.
 std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs);
-/// Above 0: the first is better.
+/// Returns how much better `number` is than `than`; above 0: better.
 double amctGain(const AmctNumber& number, const AmctNumber& than);
 
 struct AmctTarget {
     double points = 1;     ///< largest loss
-    double decibels = 26;  ///< least SQNR; a relative error of 0.05, which AMCT's analyzer takes for good
+    double decibels = 26;  ///< least SQNR; a relative error of 0.05, which AMCT's analyzer considers good
     bool met(const AmctNumber& number) const;
 };
 
@@ -42,24 +43,24 @@ struct AmctMeasurement {
     /// The configuration without settings that no result depends on (comments, export options).
     AmctMeasurement(QuantizationConfig config, std::optional<AmctNumber> number);
     QuantizationConfig config;
-    std::optional<AmctNumber> number;  ///< nothing: it could not be measured
+    std::optional<AmctNumber> number;  ///< empty: it could not be evaluated
 };
 
 enum class AmctVerdict {
-    NotMeasured,  ///< the present configuration has no number yet
-    GoOn,         ///< not good enough; the present step is what to do next
+    NotMeasured,  ///< the current configuration has no number yet
+    GoOn,         ///< not good enough; continue with the current step
     Good,
-    Unsuitable,  ///< layers were skipped, all variants of the parameters were tried, and nothing came of it
+    Unsuitable,  ///< layers were skipped and all parameter variants were tried without success
     Removed,     ///< nothing is quantized
 };
 
 struct AmctFacts {
     QuantizationConfig config;
-    /// on the present model and data; of two with one configuration the last counts
+    /// evaluations with the current model and data; if a configuration occurs twice, the last one is used
     std::vector<AmctMeasurement> measured;
-    std::vector<QuantizationConfig> variants;    ///< of the parameters, that are worth trying
+    std::vector<QuantizationConfig> variants;    ///< parameter variants to try
     std::size_t candidates = 0;                  ///< layers that step 2 could still keep in float
-    std::optional<std::size_t> quantizedLayers;  ///< nothing: not known yet
+    std::optional<std::size_t> quantizedLayers;  ///< empty: not known yet
     AmctTarget target;
 };
 
@@ -67,18 +68,19 @@ struct AmctState {
     AmctStep present = AmctStep::Initial;
     AmctVerdict verdict = AmctVerdict::NotMeasured;
     std::array<bool, kAmctSteps> done{};
-    std::array<std::optional<AmctNumber>, kAmctSteps> numbers;  ///< of the steps that judge
-    std::size_t untried = 0;                                    ///< variants without a measurement
+    std::array<std::optional<AmctNumber>, kAmctSteps> numbers;  ///< of the steps that compare the drop
+    std::size_t untried = 0;                                    ///< number of variants without a result
 };
 AmctState amctState(const AmctFacts& facts);
 
-/// The configuration before steps 2 to 4: the preset's rules, calibration and weight scales.
+/// Returns the configuration before steps 2 to 4: with the rules, the calibration and the weight scales of
+/// the preset.
 QuantizationConfig amctInitial(const QuantizationConfig& config);
-/// With the skipped layers, without step 4.
+/// Returns the configuration with the skipped layers, without step 4.
 QuantizationConfig amctSkippedOnly(const QuantizationConfig& config);
-/// Whether both give the same results.
+/// Returns whether both configurations give the same results.
 bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other);
-/// The newest result; null if it was not evaluated.
+/// Returns the newest result of a configuration; null if it was not evaluated.
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
                                        const QuantizationConfig& config);
 

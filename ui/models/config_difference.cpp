@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "quantization.weight.per_channel" is "weight per channel".
+/// Converts a key to words: "weight per channel" for "quantization.weight.per_channel".
 QString keyInWords(const std::string& path) {
     QString words = QString::fromStdString(path);
     for (const char* part : {"quantization.", "transforms.", "refine.", "skip.", "parameters."})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What differs between two configurations, in words, one line each: "weight bits: 4 → 8", "Conv_3: 8-bit
+// Describes the differences between two configurations, one per line: "weight bits: 4 → 8", "Conv_3: 8-bit
 // weights".
 
 #include <QStringList>

@@ -1,59 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/evaluation_log.h"
 
-#include <nlohmann/json.hpp>
-
-#include "config/config_json.h"
-#include "config/presets.h"
 #include "document/metric.h"
+#include "models/command_line.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-QString quoted(QString text) {
-    static const QString safe =
-        QStringLiteral("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%");
-    const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return safe.contains(c); });
-    return plain ? text
-                 : QLatin1Char('\'') + text.replace(QLatin1Char('\''), QLatin1String("'\\''")) +
-                       QLatin1Char('\'');
-}
-
-/// Keys below `path` whose values differ, as KEY=JSON. A list and all settings of a layer are one value.
-void collect(const Json& now, const Json& standard, const std::string& path, QStringList& settings) {
-    for (const auto& [key, value] : now.items()) {
-        const std::string name = path.empty() ? key : path + "." + key;
-        const Json before = standard.contains(key) ? standard[key] : Json();
-        if (value == before) continue;
-        if (value.is_object() && path != "layers")
-            collect(value, before.is_object() ? before : Json::object(), name, settings);
-        else
-            settings << QString::fromStdString(name + "=" + value.dump());
-    }
-}
-
-}  // namespace
-
-QString commandLineOf(const Document& document, const QuantizationConfig& config) {
-    QStringList words{QStringLiteral("quantloupe-cli"), QStringLiteral("analyze"),
-                      quoted(QString::fromStdString(document.model()->path.string()))};
-    if (const auto& data = document.data()) {
-        words << QStringLiteral("--data") << quoted(QString::fromStdString(data->evaluationPath.string()));
-        if (!data->calibrationPath.empty())
-            words << QStringLiteral("--calibration-data")
-                  << quoted(QString::fromStdString(data->calibrationPath.string()));
-    }
-    words << QStringLiteral("--preset") << quoted(QString::fromStdString(config.preset));
-    QStringList settings;
-    collect(Json::parse(configToJson(config)), Json::parse(configToJson(presetConfig(config.preset))), {},
-            settings);
-    for (const QString& setting : settings) words << QStringLiteral("--set") << quoted(setting);
-    return words.join(QLatin1Char(' '));
-}
 
 EvaluationLog::EvaluationLog(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
@@ -65,9 +17,8 @@ EvaluationLog::EvaluationLog(Document* document, QObject* parent)
         const Evaluation& evaluation = *m_document->evaluation();
         LogEntry entry{QDateTime::currentDateTime(),
                        what(),
-                       evaluation.config,
+                       analyzeCommand(*m_document, evaluation.config),
                        evaluation.samples,
-                       evaluation.calibrationSamples,
                        seconds,
                        {},
                        false,
@@ -82,11 +33,16 @@ EvaluationLog::EvaluationLog(Document* document, QObject* parent)
         add(std::move(entry));
     });
     connect(document, &Document::failed, this, [this, what](const Failure& failure) {
-        add({QDateTime::currentDateTime(), what(), m_document->config(), 0, 0, 0, failure.text, true, false});
+        const QString command =
+            m_document->hasModel() ? analyzeCommand(*m_document, m_document->config()) : QString();
+        add({QDateTime::currentDateTime(), what(), command, 0, 0, failure.text, true, false});
+    });
+    connect(document, &Document::exportStarted, this, [this](const QString& name, const QString& command) {
+        add({QDateTime::currentDateTime(), tr("Export %1").arg(name), command, 0, 0, {}, false, false});
     });
     connect(document, &Document::modelChanged, this, [this] {
         beginResetModel();
-        m_entries.clear();  // a command line of another model would be wrong
+        m_entries.clear();
         endResetModel();
     });
 }
@@ -113,7 +69,7 @@ QVariant EvaluationLog::data(const QModelIndex& index, int role) const {
     if (role == Qt::TextAlignmentRole)
         return QVariant((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     if (role == Qt::FontRole && !words) return numberFont(QFont());
-    if (role == Qt::ToolTipRole) return entry.wrong ? entry.result : QVariant();
+    if (role == Qt::ToolTipRole) return entry.wrong ? entry.result : entry.command;
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case Time:
@@ -121,7 +77,7 @@ QVariant EvaluationLog::data(const QModelIndex& index, int role) const {
         case Result:
             return entry.wrong ? tr("failed") : entry.result;
         case Seconds:
-            return entry.wrong ? QString() : formatSeconds(entry.seconds);
+            return entry.seconds == 0 ? QString() : formatSeconds(entry.seconds);
         case Samples:
             return entry.samples == 0   ? QString()
                    : entry.randomInputs ? tr("%1 random").arg(entry.samples)

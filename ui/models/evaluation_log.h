@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The evaluations of this session, newest first: time, change, number of images, duration, result. GUI
-// thread.
+// The evaluations and exports of this session, newest first: time, change, number of images, duration,
+// result, and the equivalent command line. GUI thread.
 
 #include <QAbstractTableModel>
 #include <QDateTime>
@@ -12,11 +12,11 @@ namespace quantloupe::ui {
 
 struct LogEntry {
     QDateTime when;
-    QString what;  ///< "Skip Conv_3"
-    QuantizationConfig config;
-    std::size_t samples = 0, calibrationSamples = 0;
+    QString what;     ///< "Skip Conv_3"
+    QString command;  ///< for a POSIX shell; empty: the command line cannot do this
+    std::size_t samples = 0;
     double seconds = 0;
-    QString result;  ///< "87.9 %", or what went wrong
+    QString result;  ///< "87.9 %", or the error
     bool wrong = false, randomInputs = false;
 };
 
@@ -38,9 +38,5 @@ class EvaluationLog : public QAbstractTableModel {
     Document* m_document;
     std::vector<LogEntry> m_entries;
 };
-
-/// Returns a shell command that evaluates this configuration again: the preset, and each key that differs
-/// from it as --set, including rules and layer settings. Names in it are quoted for a POSIX shell.
-QString commandLineOf(const Document& document, const QuantizationConfig& config);
 
 }  // namespace quantloupe::ui

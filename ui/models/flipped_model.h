@@ -26,7 +26,7 @@ class FlippedModel : public QAbstractListModel {
   public:
     enum Role { KindRole = Qt::UserRole, SampleRole };
     explicit FlippedModel(int thumbnailSize, QObject* parent = nullptr);
-    /// `folder` holds the images by the samples' names; others have no thumbnail.
+    /// `folder` contains the images, named like the samples; samples without an image have no thumbnail.
     void setEntries(std::vector<FlippedEntry> entries, const std::filesystem::path& folder);
     const std::vector<FlippedEntry>& entries() const { return m_entries; }
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -44,7 +44,7 @@ class FlippedModel : public QAbstractListModel {
     mutable WorkerThread m_thread;
 };
 
-/// In the order of the samples' places.
+/// Returns one entry per sample, in the order of the samples.
 std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped);
 
 }  // namespace quantloupe::ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/headline.h"
 
+#include <cmath>
+
 #include "document/metric.h"
 #include "style/words.h"
 
@@ -8,7 +10,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// Below, even full agreement leaves the 95 % interval wider than 16 points.
+/// With fewer samples, even full agreement has a 95 % interval wider than 16 points.
 constexpr std::size_t kFewSamples = 20;
 
 /// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
@@ -35,7 +37,7 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
             Words::tr("\n%1 samples are too few for a reliable accuracy").arg(quantized.samples));
 }
 
-/// The accuracy is that of the tensors before the nodes that are not evaluated.
+/// The accuracy of the tensors before the nodes that are not evaluated.
 void markPart(Headline& line, const Evaluation& evaluation) {
     if (evaluation.unevaluated.empty()) return;
     line.note.prepend(Words::tr("Partly evaluated \u00b7 "));
@@ -134,6 +136,29 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
     markPart(line, *evaluation);
     line.toolTip = line.toolTip.trimmed();
     return line;
+}
+
+QString latencyText(const LatencySum& sum) {
+    const QString ms = formatMilliseconds(sum.ms);
+    if (!(sum.floatMs > 0)) return ms;
+    const double percent = 100 * sum.change();
+    const QString text = QString::number(std::abs(percent), 'f', 0);
+    return QStringLiteral("%1, %2%3\u202f%")
+        .arg(ms,
+             text == QLatin1Char('0') ? QStringLiteral("\u00b1")
+             : percent < 0            ? QStringLiteral("\u2212")
+                                      : QStringLiteral("+"),
+             text);
+}
+
+QString latencyDetails(const LatencySum& sum) {
+    return Words::tr(
+               "Sum of the layers' times per inference. In float: %1. Measured: %2 of %3 layers at their "
+               "precision; %4 are estimates from the other measured layers.")
+        .arg(formatMilliseconds(sum.floatMs))
+        .arg(sum.measured)
+        .arg(sum.layers)
+        .arg(formatMilliseconds(sum.estimatedMs));
 }
 
 }  // namespace quantloupe::ui

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The result of one configuration in a few words, for the summary bar, the graphs side by side and the
+// A short summary of the result of a configuration, for the summary bar, the side-by-side graphs and the
 // desktop notification.
 
 #include <QString>
 
+#include "document/layer_latency.h"
 #include "results/evaluation.h"
 
 namespace quantloupe::ui {
 
 inline const QString kNoNumber = QStringLiteral("\u2013");
 
-/// The measure of accuracy: mAP, mIoU or top-1 with labels, agreement with the float model without.
+/// The accuracy metric: with labels mAP, mIoU or top-1, without labels the agreement with the float model.
 struct Headline {
     QString floatValue, floatNote;
     QString value, note;  ///< of the quantized network
@@ -20,9 +21,14 @@ struct Headline {
     QString toolTip;
     double loss = 0;  ///< accuracy drop from float, for the color
     bool known = false;
-    bool neutral = false;  ///< says nothing about quantization: shown without the colors of a judgment
+    bool neutral = false;  ///< says nothing about quantization, so it is shown in a neutral color
 };
-/// `evaluating`: with no results yet, whether some are on their way.
+/// `evaluating`: if there are no results yet, whether an evaluation is running.
 Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating = true);
+
+/// "12.4 ms, −38 %": compared with float; without the difference if nothing is known about float.
+QString latencyText(const LatencySum& sum);
+/// Which part is measured, and the latency in float.
+QString latencyDetails(const LatencySum& sum);
 
 }  // namespace quantloupe::ui

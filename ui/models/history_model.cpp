@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// The task's rate: mAP, mIoU or top-1 with labels, agreement with the float model without.
+/// The rate of the task: with labels mAP, mIoU or top-1, without labels the agreement with the float model.
 std::optional<double> rateOf(const MeasuredConfig& entry) {
     const auto rate = taskRate(entry.quantized);
     return rate ? std::optional(rate->value) : std::nullopt;
@@ -23,7 +23,7 @@ QString resultText(const MeasuredConfig& entry) {
     return entry.quantized.sqnrDb ? formatDecibel(*entry.quantized.sqnrDb) : QString();
 }
 
-/// To the baseline, or to the float model where none is pinned.
+/// Difference from the baseline or, if none is pinned, from the float model.
 QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline) {
     if (const auto rate = rateOf(entry)) {
         const auto other = baseline != nullptr ? rateOf(*baseline) : std::nullopt;
@@ -47,7 +47,7 @@ HistoryModel::HistoryModel(Document* document, QObject* parent)
     update();
 }
 
-/// Rows that only look different now keep the view's selection.
+/// If only the appearance of rows has changed, the view keeps its selection.
 void HistoryModel::update() {
     const auto& entries = m_document->history().entries();
     std::vector<std::string> versions;

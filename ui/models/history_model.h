@@ -20,11 +20,11 @@ class HistoryModel : public QAbstractTableModel {
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
-    /// Of the document's history.
+    /// Returns the index into the document's history.
     std::size_t entryOf(const QModelIndex& index) const;
 
   Q_SIGNALS:
-    void updated();  ///< rows, their looks, or both
+    void updated();  ///< the rows or their appearance have changed
 
   private:
     void update();
@@ -33,7 +33,7 @@ class HistoryModel : public QAbstractTableModel {
     QString change(const MeasuredConfig& entry) const;
 
     Document* m_document;
-    std::vector<std::string> m_versions;   ///< of the rows, oldest first
+    std::vector<std::string> m_versions;   ///< versions of the rows, oldest first
     std::optional<std::size_t> m_current;  ///< entry of the document's configuration
 };
 

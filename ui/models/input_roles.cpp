@@ -62,7 +62,7 @@ constexpr Roles kRoles[] = {
 }  // namespace
 
 QString inputRole(const Node& node, std::size_t index) {
-    // Before opset 11, Resize has no region.
+    // Before opset 11, Resize has no input for a region of interest.
     if (node.op == "Resize" && node.inputs.size() == 2 && index == 1) return Words::tr("scales");
     if (index == 0 || index > std::tuple_size_v<decltype(Roles::names)>) return {};
     for (const Roles& roles : kRoles)

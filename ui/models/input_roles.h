@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the inputs of an operator are for.
+// Roles of the inputs of an operator.
 
 #include <QString>
 
@@ -8,8 +8,8 @@
 
 namespace quantloupe::ui {
 
-/// "weight", "bias", "scale", "mean", … for input `index` of the node; empty for operators with no common
-/// names, and for the data input. From ONNX's operator specifications.
+/// Returns "weight", "bias", "scale", "mean", … for input `index` of the node; empty for the data input, and
+/// for operators without common names. Source: ONNX operator specifications.
 QString inputRole(const Node& node, std::size_t index);
 
 }  // namespace quantloupe::ui

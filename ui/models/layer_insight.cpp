@@ -9,7 +9,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr int kAskAfter = 120;  // ms: who walks with the arrow keys asks for nothing
 const QString kSlot = QStringLiteral("layer");
 
 void findPartners(const Prepared& prepared, NodeId node, LayerInsight& insight) {
@@ -32,7 +31,7 @@ void findPartners(const Prepared& prepared, NodeId node, LayerInsight& insight) 
             insight.factors = set.factors[place];
         insight.partners.push_back(std::move(partners));
     }
-    // A junction may have several heads; its factors are those of each of them.
+    // A junction may have several heads; its factors apply to each of them.
     for (const EqualizationJunction& junction : prepared.junctions)
         if (insight.factors.empty() && junction.enabled && std::ranges::count(junction.heads, node) > 0)
             insight.factors = junction.factors;
@@ -65,8 +64,6 @@ LayerInsight look(Session& session, const QuantizationConfig& config, NodeId nod
 
 LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
     : QObject(parent), m_document(document) {
-    m_delay.setSingleShot(true);
-    m_delay.setInterval(kAskAfter);
     connect(&m_delay, &QTimer::timeout, this, &LayerInsightModel::ask);
     connect(document, &Document::selectionChanged, this, &LayerInsightModel::plan);
     connect(document, &Document::evaluationFinished, this, &LayerInsightModel::plan);
@@ -99,7 +96,7 @@ void LayerInsightModel::ask() {
     const NodeId node = m_document->current();
     const bool known = m_insight && m_insight->node == node && m_insight->config == m_document->config();
     if (!m_wanted || !node.valid() || m_document->selection().size() != 1 || known) return;
-    if (!m_document->evaluation() || m_document->evaluating()) return;  // asked again when that is done
+    if (!m_document->evaluation() || m_document->evaluating()) return;  // queried again afterwards
     m_document->job()->ask(
         kSlot, [this, node, config = m_document->config()](Session& session, const CancelToken& cancel) {
             auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Details of the selected layer besides its metrics: the distributions of its tensors, per channel, and the
-// layers that it is equalized with. Queried when no edit is in progress; the previous answer stays until
-// there is a new one. GUI thread.
+// layers that it is equalized with. Queried when no edit is being evaluated; the previous answer is kept
+// until there is a new one. GUI thread.
 
 #include <QObject>
-#include <QTimer>
 #include <memory>
 
 #include "document/document.h"
@@ -28,19 +27,19 @@ struct LayerInsight {
     std::optional<LayerDetails> details;
     QString refusal;  ///< why there are no details
     std::vector<EqualizationPartners> partners;
-    /// of the first junction that the layer's outputs are divided by; empty: none
+    /// factors of the first junction by which the layer's outputs are divided; empty: none
     std::vector<float> factors;
-    ConstantPtr before, after;  ///< the layer's weight, source and prepared; null: none
+    ConstantPtr before, after;  ///< weight of the layer before and after the transforms; null: none
 };
 
 class LayerInsightModel : public QObject {
     Q_OBJECT
   public:
     explicit LayerInsightModel(Document* document, QObject* parent = nullptr);
-    /// Null until the first answer, and if the answer belongs to a layer other than the current one.
+    /// Returns null until the first answer, and if the answer belongs to another layer than the current one.
     const LayerInsight* insight() const;
     bool stale() const;
-    /// Off: no queries, because the panel is not visible.
+    /// Turns queries off while the panel is not visible.
     void setWanted(bool wanted);
 
   Q_SIGNALS:
@@ -52,7 +51,7 @@ class LayerInsightModel : public QObject {
 
     Document* m_document;
     std::shared_ptr<const LayerInsight> m_insight;
-    QTimer m_delay;
+    Delay m_delay{120};  ///< moving with the arrow keys causes no queries
     bool m_wanted = false;
 };
 

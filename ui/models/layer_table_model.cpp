@@ -17,7 +17,7 @@ const QString kNone = QStringLiteral("\u2013");
 LayerTableModel::LayerTableModel(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
     connect(document, &Document::layersChanged, this, &LayerTableModel::update);
-    connect(document, &Document::evaluationChanged, this, [this] {  // beside what layersChanged() tells
+    connect(document, &Document::evaluationChanged, this, [this] {  // in addition to layersChanged()
         if (m_rows > 0 && std::exchange(m_stale, m_document->metricsStale()) != m_stale)
             Q_EMIT dataChanged(index(0, 0), index(static_cast<int>(m_rows) - 1, ColumnCount - 1),
                                {StaleRole});
@@ -59,15 +59,33 @@ std::optional<Metric> LayerTableModel::metricOf(int column) {
             return Metric::Sqnr;
         case Macs:
             return Metric::Macs;
+        case Latency:
+            return Metric::Latency;
         default:
             return std::nullopt;
     }
 }
 
+std::optional<double> LayerTableModel::valueOf(const LayerResult& layer, Metric metric) const {
+    if (metric != Metric::Latency) return metricValue(layer, metric);
+    const auto cell = m_document->latency().of(layer);
+    return cell ? std::optional(cell->ms) : std::nullopt;
+}
+
+QString LayerTableModel::latencyHint(const LayerResult& layer) const {
+    const auto cell = m_document->latency().of(layer);
+    if (!cell) return {};
+    return cell->estimated ? tr("%1, estimated: no profile has this layer at this precision")
+                                 .arg(formatMilliseconds(cell->ms))
+                           : tr("%1, measured").arg(formatMilliseconds(cell->ms));
+}
+
 QVariant LayerTableModel::display(const LayerResult& layer, int column, std::size_t row) const {
     if (const auto metric = metricOf(column)) {
-        const auto value = metricValue(layer, *metric);
-        return value ? formatMetric(*value, *metric) : kNone;
+        const auto value = valueOf(layer, *metric);
+        if (!value) return kNone;
+        const bool estimated = metric == Metric::Latency && m_document->latency().of(layer)->estimated;
+        return (estimated ? QStringLiteral("\u2248") : QString()) + formatMetric(*value, *metric);
     }
     switch (column) {
         case Number:
@@ -83,12 +101,12 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         case Parameters:
             return layer.parameters > 0 ? formatCount(layer.parameters) : kNone;
         case Bits: {
-            // As the layer's own settings and the network's have it.
+            // According to the settings of the layer and of the network.
             if (layer.state != LayerState::Quantized && layer.state != LayerState::Skipped) return kNone;
             const QuantizationConfig& config = m_document->config();
             const auto found = config.layers.find(layer.name);
             const LayerSettings own = found == config.layers.end() ? LayerSettings{} : found->second;
-            // Precisions of rules are known once the states are.
+            // Precisions that are set by rules are known as soon as the states are known.
             const Precision precision = own.precision.value_or(
                 hasPrecisions(config) || layer.precision == Precision::float16() ? layer.precision
                                                                                  : Precision{});
@@ -142,7 +160,7 @@ std::optional<double> LayerTableModel::sortNumber(int row, int column) const {
     const LayerResult& layer = layers[static_cast<std::size_t>(row)];
     std::optional<double> value;
     if (column == Number) value = row;
-    if (const auto metric = metricOf(column)) value = metricValue(layer, *metric);
+    if (const auto metric = metricOf(column)) value = valueOf(layer, *metric);
     if (column == Cosine && layer.local) value = layer.local->cosine;
     if (column == Parameters && layer.parameters > 0) value = static_cast<double>(layer.parameters);
     return value && std::isnan(*value) ? std::nullopt : value;
@@ -150,7 +168,7 @@ std::optional<double> LayerTableModel::sortNumber(int row, int column) const {
 
 QVariant LayerTableModel::sortKey(const LayerResult& layer, int column, std::size_t row) const {
     if (const auto metric = metricOf(column)) {
-        const auto value = metricValue(layer, *metric);
+        const auto value = valueOf(layer, *metric);
         return value && !std::isnan(*value) ? QVariant(*value) : QVariant();
     }
     switch (column) {
@@ -176,6 +194,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
             if (index.column() == Name) return QString::fromStdString(layer.name);
             if (index.column() == State || index.column() == Reason)
                 return m_document->withLayerNames(QString::fromStdString(layer.reason));
+            if (index.column() == Latency) return latencyHint(layer);
             if (const auto metric = metricOf(index.column())) {
                 const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
                 const auto now = metricValue(layer, *metric),
@@ -200,7 +219,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
         case HeatRole: {
             const auto metric = metricOf(index.column());
             if (!metric || metric == Metric::Macs) return {};
-            const auto value = metricValue(layer, *metric);
+            const auto value = valueOf(layer, *metric);
             return value ? QVariant(m_document->scale(*metric).position(*value)) : QVariant();
         }
         default:
@@ -221,6 +240,7 @@ const char* LayerTableModel::columnKey(int column) {
                                                         QT_TR_NOOP("SQNR"),
                                                         QT_TR_NOOP("MACs"),
                                                         QT_TR_NOOP("weights"),
+                                                        QT_TR_NOOP("latency"),
                                                         QT_TR_NOOP("bits"),
                                                         QT_TR_NOOP("why")};
     return kNames[column];
@@ -239,9 +259,10 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
         return {};
     }
     if (role == Qt::InitialSortOrderRole) {
-        // The first click on a header puts the worst or the largest first.
+        // The first click on a header sorts the worst or the largest values to the top.
         const bool largestFirst = section == LocalQs || section == WeightQs || section == CumulativeQs ||
-                                  section == LeaveOneOut || section == Macs || section == Parameters;
+                                  section == LeaveOneOut || section == Macs || section == Parameters ||
+                                  section == Latency;
         return static_cast<int>(largestFirst ? Qt::DescendingOrder : Qt::AscendingOrder);
     }
     if (role != Qt::DisplayRole) return {};
@@ -264,7 +285,8 @@ const QHash<QString, int>& metricColumns() {
                                                 {QStringLiteral("cosine"), LayerTableModel::Cosine},
                                                 {QStringLiteral("sqnr"), LayerTableModel::Sqnr},
                                                 {QStringLiteral("macs"), LayerTableModel::Macs},
-                                                {QStringLiteral("weights"), LayerTableModel::Parameters}};
+                                                {QStringLiteral("weights"), LayerTableModel::Parameters},
+                                                {QStringLiteral("ms"), LayerTableModel::Latency}};
     return columns;
 }
 
@@ -277,7 +299,8 @@ bool isStateText(const QString& text) {
 
 }  // namespace
 
-/// A term such as "qs>0.2"; a term without a relation has no column. Complains about half a term.
+/// Reads a term such as "qs>0.2"; a term without a relation has no column. Sets the complaint for an
+/// incomplete term.
 std::optional<LayerFilter::Term> LayerFilter::readComparison(const QString& word) {
     static const QRegularExpression comparison(QStringLiteral("^([A-Za-z]+)([<>=])(=?)(.*)$"));
     Term term;
@@ -304,7 +327,7 @@ std::optional<LayerFilter::Term> LayerFilter::readComparison(const QString& word
     term.column = *column;
     term.relation = relation.front();
     term.orEqual = !match.captured(3).isEmpty();
-    // As the column shows it: in points.
+    // In points, as shown in the column.
     term.number = term.column == LayerTableModel::LeaveOneOut ? limit / 100 : limit;
     return term;
 }
@@ -331,7 +354,7 @@ std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
             term.pattern = std::make_shared<const NamePattern>(pattern.toStdString());
         } catch (const std::exception& error) {
             m_complaint = QString::fromUtf8(error.what());
-            return std::nullopt;  // one half typed hides nothing
+            return std::nullopt;  // an incomplete term does not hide anything
         }
     } else {
         const auto compared = readComparison(word);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All layers as a table, in graph order; the proxy sorts and filters.
+// All layers as a table in graph order. LayerFilter sorts and filters the rows.
 
 #include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
@@ -29,6 +29,7 @@ class LayerTableModel : public QAbstractTableModel {
         Sqnr,
         Macs,
         Parameters,
+        Latency,
         Bits,
         Reason,
         ColumnCount
@@ -49,23 +50,26 @@ class LayerTableModel : public QAbstractTableModel {
 
     /// The untranslated key of a column, used in the settings.
     static const char* columnKey(int column);
-    /// Whether the column is sorted by numbers, and a row's number: ten thousand rows are sorted whenever
-    /// results come, and asking data() would take longer than a frame.
+    /// Whether the column is sorted by numbers, and the number of a row. These are faster than data(): ten
+    /// thousand rows are sorted whenever results arrive, and data() would take longer than a frame.
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
     std::string fullName(int row) const;
-    /// Whether the layer is quantized or could be; true for all rows if there is no such layer.
+    /// Returns whether the layer is quantized or could be quantized; true for all rows if there is no such
+    /// layer.
     bool isQuantizable(int row) const;
-    /// Whether the text occurs in a name of the row's layer (LayerNames::matches).
+    /// Returns whether the text occurs in a name of the row's layer (LayerNames::matches).
     bool hasName(int row, const QString& text) const;
 
   private:
     void update();
-    /// Null while the results of a new model are not there yet.
+    /// Returns null as long as there are no results of a new model.
     const LayerResult* layerAt(int row) const;
     QVariant display(const LayerResult& layer, int column, std::size_t row) const;
     QVariant sortKey(const LayerResult& layer, int column, std::size_t row) const;
     static std::optional<Metric> metricOf(int column);
+    std::optional<double> valueOf(const LayerResult& layer, Metric metric) const;
+    QString latencyHint(const LayerResult& layer) const;
 
     Document* m_document;
     std::size_t m_rows = 0;
@@ -74,10 +78,10 @@ class LayerTableModel : public QAbstractTableModel {
 };
 
 /// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=,
-/// <=, for qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights) narrow further; "re:" or slashes
-/// begin a regular expression on the name; "-" before a term turns it round. Rows without a number sort last
-/// in both directions. Layers that cannot be quantized are left out if setShowAll(false), unless a term asks
-/// for an operator or a state.
+/// <=, for qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights, ms) narrow further; "re:" or
+/// slashes begin a regular expression on the name; "-" before a term turns it round. Rows without a number
+/// sort last in both directions. Layers that cannot be quantized are left out if setShowAll(false), unless a
+/// term asks for an operator or a state.
 class LayerFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
@@ -85,7 +89,7 @@ class LayerFilter : public QSortFilterProxyModel {
     void setFilter(const QString& text);
     void setShowAll(bool all);
     bool showsAll() const { return m_showAll; }
-    /// Whether there are terms, and whether they match a row of the source.
+    /// Whether there are filter terms, and whether they match a row of the source model.
     bool hasTerms() const { return !m_terms.isEmpty(); }
     bool matchesTerms(int row) const;
     /// Describes the invalid part of the text; empty if the text is valid.
@@ -99,7 +103,7 @@ class LayerFilter : public QSortFilterProxyModel {
     struct Term {
         int column = -1;  ///< -1: any
         QString text;
-        QChar relation;  ///< '<' or '>' with number
+        QChar relation;  ///< '<' or '>', with a number
         bool orEqual = false, inverted = false;
         double number = 0;
         std::shared_ptr<const NamePattern> pattern;  ///< on the name; null: none

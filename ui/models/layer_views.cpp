@@ -72,7 +72,7 @@ bool LayerView::shows(const LayerView& present) const {
 
 QList<LayerView> builtInViews() {
     using Table = LayerTableModel;
-    // The filter compares states as they are shown.
+    // The filter compares translated state names.
     const auto ofState = [](LayerState state) { return QStringLiteral("state:") + stateText(state); };
     return {
         {Words::tr("Most sensitive first"), {}, Table::LocalQs, Qt::DescendingOrder},

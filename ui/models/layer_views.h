@@ -13,22 +13,22 @@ namespace quantloupe::ui {
 
 struct LayerView {
     QString name, filter;
-    int column = LayerTableModel::Number;  ///< that the rows are sorted by
+    int column = LayerTableModel::Number;  ///< column by which the rows are sorted
     Qt::SortOrder order = Qt::AscendingOrder;
-    /// hidden columns; nothing: the columns are not changed
+    /// hidden columns; empty: the columns are not changed
     std::optional<QList<int>> hidden = std::nullopt;
     bool all = false;  ///< also layers that cannot be quantized
 
-    /// Whether both show the same; a view that leaves the columns alone fits any.
+    /// Returns whether both views show the same. A view that does not change the columns matches any columns.
     bool shows(const LayerView& present) const;
 };
 
 /// The built-in views; their names are translated.
 QList<LayerView> builtInViews();
-/// The user's, in the order in which they were saved. An entry of the settings that cannot be read is ignored
-/// and kept.
+/// The user's views, in the order in which they were saved. Invalid entries in the settings are ignored, but
+/// kept.
 QList<LayerView> savedViews();
-/// Adds the view; replaces a view of the same name.
+/// Adds the view; replaces a view with the same name.
 void saveView(const LayerView& view);
 void removeView(const QString& name);
 

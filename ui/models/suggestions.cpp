@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kWorstLayers = 3;
 
-/// The most sensitive quantized layers: by leave-one-out where it was measured, by their own error otherwise.
+/// Returns the most sensitive quantized layers, by leave-one-out if available, otherwise by their local
+/// error.
 std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
     std::vector<std::pair<double, const LayerResult*>> order;
     const bool measured =
@@ -110,7 +111,7 @@ std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationC
         } catch (const Cancelled&) {
             throw;
         } catch (const Error&) {
-            continue;  // it cannot be done with this network; whoever tries it by hand is told why
+            continue;  // not possible with this network; applying the edit manually shows the reason
         }
         if (const auto paired = compareEvaluations(*before, *after); paired && !before->randomInputs) {
             candidate.gain = paired->difference;

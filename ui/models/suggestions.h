@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Edits that may improve accuracy, each evaluated before it is suggested: every listed edit improved accuracy
-// on these images with this configuration.
+// Edits that may improve accuracy. Each one is evaluated before it is suggested: every listed edit improved
+// the accuracy on these images with this configuration.
 
 #include <QString>
 #include <vector>
@@ -17,11 +17,11 @@ struct Suggestion {
     QString title, why;
     double gain = 0;  ///< accuracy gain as a fraction; without classes, gain of the output SQNR in dB
     bool inDecibels = false;
-    bool certain = false;  ///< not within noise
+    bool certain = false;  ///< the gain is not within noise
     QString verdict;       ///< "+2.4 points, 13 images fixed, 1 broken: a real gain"
 };
 
-/// The candidates: transforms and schemes that are off, and the most sensitive layers.
+/// Returns the candidates: transforms and schemes that are off, and the most sensitive layers.
 std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
                                        const std::vector<LayerResult>& layers);
 

@@ -26,8 +26,8 @@ class AccuracyPathPanel : public AskingPanel {
     Waterfall* m_waterfall;
 };
 
-/// The steps as rows, in the measure that the accuracies have; and in words which step costs most, empty if
-/// none costs anything.
+/// Return the steps as rows, in the metric of the accuracies, and a text about the step with the largest loss
+/// (empty if there is no loss).
 std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path);
 QString costliestStep(const std::vector<AccuracyStep>& path);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // AMCT's five-step manual tuning as a checklist (models/amct_workflow.h). The next step is expanded; a click
-// expands another one.
+// expands another step.
 
 #include <QLabel>
 #include <QPushButton>
@@ -72,18 +72,18 @@ class AmctPanel : public QScrollArea {
     QPushButton *m_usePreset = nullptr, *m_try = nullptr, *m_remove = nullptr;
     std::array<CandidateRow, 4> m_candidates{};
     QVBoxLayout* m_variants = nullptr;
-    QString m_variantsShown;  ///< so that the rows are rebuilt only when the variants change
+    QString m_variantsShown;  ///< shown variants; the rows are only rebuilt if they change
     std::optional<AmctStep> m_present;
 };
 
-/// "-2.3", "21.3 dB": the effect of quantization.
+/// Formats the effect of quantization: "-2.3", "21.3 dB".
 QString amctNumberText(const AmctNumber& number);
-/// "loses 2.3 points".
+/// Describes the effect of quantization: "loses 2.3 points".
 QString amctNumberWords(const AmctNumber& number);
-/// Layers that step 2 could still skip; one that is in several groups counts once.
+/// Returns the number of layers that step 2 could still skip; a layer in several groups counts once.
 std::size_t amctLayersLeft(const std::vector<SkipCandidates>& groups);
-/// What to do next, while the network is not good enough; a step that was done already is not simply named
-/// again.
+/// Describes what to do next if the network is not good enough. Does not just repeat the name of a step that
+/// is already done.
 QString amctNextWords(const AmctState& state);
 /// "1 layer", "3 layers".
 QString amctLayersWords(std::size_t count);

@@ -5,8 +5,6 @@ namespace quantloupe::ui {
 
 AskingPanel::AskingPanel(Document* document, const QString& slot, QWidget* parent)
     : QWidget(parent), m_document(document), m_slot(slot) {
-    m_delay.setSingleShot(true);
-    m_delay.setInterval(60);
     connect(&m_delay, &QTimer::timeout, this, &AskingPanel::ask);
     connect(document, &Document::evaluationFinished, this, &AskingPanel::plan);
     connect(document, &Document::configChanged, this, [this] { showAnswer({}); });

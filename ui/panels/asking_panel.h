@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A panel that queries its content from the session while it is visible and once the evaluation is done. The
-// previous answer stays, marked as stale, until the next one arrives.
+// A panel that queries its content from the session when it is visible and the evaluation has finished. The
+// previous answer is kept, marked as stale, until the next one arrives.
 
-#include <QTimer>
 #include <QWidget>
 #include <optional>
 
@@ -27,7 +26,8 @@ class AskingPanel : public QWidget {
     void hideEvent(QHideEvent* event) override;
     /// Called on the GUI thread; the function that it returns runs on the engine's thread.
     virtual EvaluationJob::Query question(const QuantizationConfig& config) = 0;
-    /// A new answer (`refusal` empty), none (after a new model), or why there is none; or it became stale.
+    /// Called when there is a new answer (`refusal` is empty), when there is none (after a new model, or for
+    /// the reason in `refusal`), and when the answer becomes stale.
     virtual void showAnswer(const QString& refusal) = 0;
     Document* document() const { return m_document; }
     void askAgain();
@@ -38,7 +38,7 @@ class AskingPanel : public QWidget {
 
     Document* m_document;
     QString m_slot;
-    QTimer m_delay;
+    Delay m_delay{60};
     std::optional<QuantizationConfig> m_answered;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The parameters of one calibration method: those that it knows, each with its default. For the network and
-// for single layers.
+// The parameters of a calibration method with their defaults, for the network and for single layers.
 
 #include <QLabel>
 #include <QList>
@@ -17,11 +16,11 @@ class CalibrationForm : public QWidget {
     Q_OBJECT
   public:
     explicit CalibrationForm(QWidget* parent = nullptr);
-    /// `inherited` applies where `own` has no value.
+    /// Shows the parameters of a method. `inherited` is used where `own` has no value.
     void show(CalibrationMethod method, const CalibrationParameters& own,
               const CalibrationParameters& inherited = {});
-    /// The field of a key, e.g. "percentile"; null: the method does not have it. `part` 1: the end of a
-    /// range.
+    /// Returns the field of a key, e.g. "percentile"; null if the method does not have it. `part` 1: the end
+    /// of a range.
     NumberField* field(const QString& key, int part = 0) const;
 
   Q_SIGNALS:

@@ -5,6 +5,7 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QScrollBar>
 #include <QToolTip>
 #include <algorithm>
 
@@ -16,9 +17,10 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr int kMostRows = 1000;  // of a matrix that can be drawn
+constexpr double kNameSize = 0.85;  // of the window's font
+constexpr int kMostRows = 1000;     // of a matrix that can be drawn
 
-/// Sorts by its value instead of its text.
+/// Sorts by the value instead of the text.
 class NumberItem : public QTableWidgetItem {
   public:
     NumberItem(const QString& text, double value) : QTableWidgetItem(text), m_value(value) {
@@ -63,16 +65,48 @@ const ConfusionCell* ConfusionView::cell(std::int32_t label, std::int32_t predic
 
 int ConfusionView::side() const {
     const int unit = fontMetrics().height();
-    return m_names.size() <= 20 ? unit * 7 / 4 : m_names.size() <= 100 ? unit / 2 : 4;
+    return m_names.size() <= 20 ? unit * 7 / 5 : m_names.size() <= 100 ? unit / 2 : 4;
 }
 
 QSize ConfusionView::sizeHint() const {
     const int extent = static_cast<int>(std::min<std::size_t>(m_names.size(), kMostRows)) * side() + 1;
-    return {extent, extent};
+    return {origin().x() + extent, origin().y() + extent};
+}
+
+QPoint ConfusionView::origin() const {
+    if (!isNamed()) return {};
+    const QFontMetrics metrics(scaledFont(font(), kNameSize));
+    int widest = 0;
+    for (const QString& name : m_names) widest = std::max(widest, metrics.horizontalAdvance(name));
+    const int room = std::min(widest, fontMetrics().height() * 7) + metrics.height() / 2;
+    return {room, room};
+}
+
+/// Those of the columns are turned, so that they read upwards.
+void ConfusionView::paintNames(QPainter& painter) const {
+    const Theme& colors = themeOf(palette());
+    const QFont small = scaledFont(font(), kNameSize);
+    const QFontMetrics metrics(small);
+    painter.setFont(small);
+    painter.setPen(colors.muted);
+    const int size = side(), room = origin().x(), gap = metrics.height() / 4;
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        const QString name = metrics.elidedText(m_names[i], Qt::ElideRight, room - 2 * gap);
+        const int from = room + static_cast<int>(i) * size;
+        painter.drawText(QRect(0, from, room - gap, size), Qt::AlignRight | Qt::AlignVCenter, name);
+        painter.save();
+        painter.translate(from, room - gap);
+        painter.rotate(-90);
+        painter.drawText(QRect(0, 0, room, size), Qt::AlignLeft | Qt::AlignVCenter, name);
+        painter.restore();
+    }
 }
 
 const ConfusionCell* ConfusionView::cellAt(QPointF at) const {
-    return cell(static_cast<std::int32_t>(at.y() / side()), static_cast<std::int32_t>(at.x() / side()));
+    const QPointF inside = at - QPointF(origin());
+    if (inside.x() < 0 || inside.y() < 0) return nullptr;
+    return cell(static_cast<std::int32_t>(inside.y() / side()),
+                static_cast<std::int32_t>(inside.x() / side()));
 }
 
 void ConfusionView::paintEvent(QPaintEvent*) {
@@ -80,10 +114,12 @@ void ConfusionView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const int size = side();
     const bool numbers = size > fontMetrics().height();
+    if (isNamed()) paintNames(painter);
     painter.setFont(scaledFont(font(), 0.8));
-    painter.fillRect(QRect(QPoint(0, 0), sizeHint()), colors.soft);
+    painter.fillRect(QRect(origin(), QPoint(sizeHint().width(), sizeHint().height()) - QPoint(1, 1)),
+                     colors.soft);
     for (const ConfusionCell& cell : m_cells) {
-        const QRect place(cell.predicted * size, cell.label * size, size, size);
+        const QRect place(origin() + QPoint(cell.predicted * size, cell.label * size), QSize(size, size));
         const std::size_t count = m_quantized ? cell.quantized.size() : cell.floating.size();
         const double share =
             static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(1, m_rowSums[cell.label]));
@@ -140,7 +176,9 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_table->setAccessibleName(tr("Results of each class"));
     m_confusion = new ConfusionView;
     m_scroll = new QScrollArea;
@@ -175,6 +213,17 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
     refresh();
 }
 
+/// Room for all columns; the matrix beside it scrolls.
+void ClassesPanel::fitTable() {
+    const QAbstractItemView* cells = m_table;
+    const QHeaderView* header = m_table->horizontalHeader();
+    int width = m_table->verticalScrollBar()->sizeHint().width() +
+                std::min(cells->sizeHintForColumn(0), fontMetrics().height() * 8);
+    for (int column = 1; column < m_table->columnCount(); ++column)
+        width += std::max(header->sectionSizeHint(column), cells->sizeHintForColumn(column));
+    m_table->setMinimumWidth(width);
+}
+
 void ClassesPanel::refresh() {
     m_shown = m_document->evaluation();
     const ClassResults results = m_shown ? classResults(*m_shown) : ClassResults{};
@@ -194,8 +243,8 @@ void ClassesPanel::refresh() {
                            : results.metric == "iou" ? tr("pixels")
                                                      : tr("images");
     m_table->setSortingEnabled(false);
-    m_table->setHorizontalHeaderLabels(
-        {tr("class"), labels, tr("%1, float").arg(metric), tr("quantized"), tr("points")});
+    m_table->setHorizontalHeaderLabels({tr("class"), labels, tr("float"), tr("quantized"), tr("points")});
+    for (const int column : {2, 3}) m_table->horizontalHeaderItem(column)->setToolTip(metric);
     m_table->setRowCount(static_cast<int>(results.classes.size()));
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const ClassResult& result = results.classes[static_cast<std::size_t>(row)];
@@ -208,6 +257,7 @@ void ClassesPanel::refresh() {
     }
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(4, Qt::AscendingOrder);  // the largest loss first
+    fitTable();
     std::vector<ConfusionCell> cells = confusionCells(*m_shown);
     std::int32_t most = -1;
     for (const ConfusionCell& cell : cells) most = std::max({most, cell.label, cell.predicted});
@@ -215,12 +265,12 @@ void ClassesPanel::refresh() {
     std::vector<QString> names;
     for (std::int32_t index = 0; index <= most; ++index)
         names.push_back(QString::fromStdString(classNameOf(*m_shown, index)));
+    const QString order = tr("Classes by %1, largest loss first.").arg(metric);
     m_summary->setText(
         cells.empty()
-            ? tr("Largest loss first.")
-            : tr("Largest loss first. Confusion matrix: labels (rows) by predicted classes "
-                 "(columns), quantized; confusions that quantization adds are outlined. Click a cell "
-                 "to see its images."));
+            ? order
+            : order + tr(" Confusion matrix: labels (rows) by predicted classes (columns), quantized; "
+                         "confusions that quantization adds are outlined. Click a cell to see its images."));
     m_confusion->setCells(std::move(cells), names, true);
     m_confusion->resize(m_confusion->sizeHint());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The result of each class in float and quantized, and the confusion matrix of a classifier. A click on a
-// cell of the matrix shows its images.
+// The results of each class in the float and the quantized network, and the confusion matrix of a classifier.
+// A click on a cell of the matrix shows its images.
 
 #include <QLabel>
 #include <QScrollArea>
@@ -12,14 +12,14 @@
 
 namespace quantloupe::ui {
 
-/// Labels (rows) by predicted classes (columns). The color of a cell is its share of the row; new confusions
-/// of the quantized network are outlined.
+/// Labels (rows) by predicted classes (columns), with the names of up to 30 classes. The color of a cell is
+/// its share of the row; new confusions of the quantized network are outlined.
 class ConfusionView : public QWidget {
     Q_OBJECT
   public:
     explicit ConfusionView(QWidget* parent = nullptr);
     void setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names, bool quantized);
-    /// The cell of these classes; null if it is empty.
+    /// Returns the cell of these classes; null if it is empty.
     const ConfusionCell* cell(std::int32_t label, std::int32_t predicted) const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }
@@ -34,6 +34,10 @@ class ConfusionView : public QWidget {
 
   private:
     int side() const;
+    bool isNamed() const { return m_names.size() <= 30; }  ///< otherwise there is no room for names
+    /// Room for the names of rows and columns, where the cells begin.
+    QPoint origin() const;
+    void paintNames(QPainter& painter) const;
     const ConfusionCell* cellAt(QPointF at) const;
     QString describe(const ConfusionCell& cell) const;
 
@@ -57,6 +61,7 @@ class ClassesPanel : public QWidget {
 
   private:
     void refresh();
+    void fitTable();
 
     Document* m_document;
     QLabel* m_summary;

@@ -10,11 +10,11 @@
 
 namespace quantloupe::ui {
 
-/// How data is chosen: a folder of images or tensors, or a .npy or .npz file.
+/// The form of the data: a folder of images or tensors, or a .npy or .npz file.
 enum class DataForm { Folder, File };
 
-/// Empty unless the float network is no better on these labels than always saying the most frequent class
-/// would be; then why that means that the preprocessing looks wrong.
+/// Returns a warning that the preprocessing may be wrong, if the float network is no better on these labels
+/// than always predicting the most frequent class; otherwise empty.
 QString chanceWarning(const Evaluation& evaluation);
 
 class DataSection : public QWidget {

@@ -95,25 +95,16 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_summary = makeLabel({}, "muted");
     m_summary->setWordWrap(true);
     m_summary->setContentsMargins(unit, unit / 2, unit, 0);
-    auto* list = new QFrame;
-    list->setObjectName(QStringLiteral("panel"));
-    auto* left = new QVBoxLayout(list);
-    left->setContentsMargins(0, 0, 0, 0);
-    left->setSpacing(unit / 3);
-    left->addWidget(m_summary);
     m_changed = new LinkButton;
     m_changed->setFullText(tr("show changed images"));
     m_changed->hide();
-    left->addWidget(m_changed, 0, Qt::AlignLeft);
-    left->addWidget(m_view, 1);
-
-    auto* side = new QFrame;
-    side->setObjectName(QStringLiteral("panel"));
-    side->setFixedWidth(unit * 22);
-    auto* right = new QVBoxLayout(side);
+    m_side = new QFrame;
+    m_side->setObjectName(QStringLiteral("panel"));
+    m_side->setFixedWidth(unit * 22);
+    auto* right = new QVBoxLayout(m_side);
     right->setContentsMargins(unit, unit / 2, unit, unit / 2);
     right->setSpacing(unit / 4);
-    m_what = makeLabel(tr("Click an image to see the first layer that diverges."), "muted");
+    m_what = makeLabel({}, "muted");
     m_what->setWordWrap(true);
     right->addWidget(m_what);
     m_layer = new LinkButton;
@@ -124,11 +115,17 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     right->addWidget(m_picture, 3);
     m_plot = new DivergencePlot;
     right->addWidget(m_plot, 1);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    m_side->hide();  // the images have all the room until one is clicked
+    auto* row = new QHBoxLayout;
     row->setSpacing(0);
-    row->addWidget(list, 1);
-    row->addWidget(side);
+    row->addWidget(m_view, 1);
+    row->addWidget(m_side);
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    rows->addWidget(m_summary);
+    rows->addWidget(m_changed, 0, Qt::AlignLeft);
+    rows->addLayout(row, 1);
 
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &FlippedPanel::askDivergence);
@@ -158,7 +155,10 @@ void FlippedPanel::showSamples(const QString& title, const std::vector<std::size
 }
 
 void FlippedPanel::showAnswer(const QString& refusal) {
-    if (!answered()) m_flipped = {};
+    if (!answered()) {
+        m_flipped = {};
+        m_side->hide();
+    }
     std::vector<FlippedEntry> entries = entriesOf(m_flipped);
     const auto same = [](const FlippedEntry& a, const FlippedEntry& b) {
         return a.sample.index == b.sample.index && a.text == b.text && a.kind == b.kind;
@@ -180,36 +180,41 @@ void FlippedPanel::showAnswer(const QString& refusal) {
 }
 
 void FlippedPanel::summarize() {
+    const auto show = [this](const QString& text) {
+        m_summary->setText(m_side->isHidden() && !m_flipped.samples.empty()
+                               ? tr("%1. Click an image to see the first layer that diverges.").arg(text)
+                               : text);
+    };
     const QString before = stale() ? tr(" \u00b7 for the previous configuration") : QString();
     if (!m_chosen.empty())
-        return m_summary->setText(
-            tr("%1: %2 images%3").arg(m_title).arg(m_flipped.samples.size()).arg(before));
+        return show(tr("%1: %2 images%3").arg(m_title).arg(m_flipped.samples.size()).arg(before));
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
-        return m_summary->setText(tr("%1 images without labels: click one to compare both networks%2")
-                                      .arg(m_flipped.evaluated)
-                                      .arg(before));
+        return show(tr("%1 images without labels%2").arg(m_flipped.evaluated).arg(before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
-        return m_summary->setText(tr("The own score of %1 of %2 images changed, the largest loss first%3")
-                                      .arg(m_flipped.samples.size())
-                                      .arg(m_flipped.evaluated)
-                                      .arg(before));
-    m_summary->setText(
-        tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
-           "quantized, %5 other%6")
-            .arg(m_flipped.samples.size())
-            .arg(m_flipped.evaluated)
-            .arg(count(FlippedSample::Kind::Broken))
-            .arg(count(FlippedSample::Kind::Fixed))
-            .arg(count(FlippedSample::Kind::Other))
-            .arg(before));
+        return show(tr("The own score of %1 of %2 images changed, the largest loss first%3")
+                        .arg(m_flipped.samples.size())
+                        .arg(m_flipped.evaluated)
+                        .arg(before));
+    show(tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
+            "quantized, %5 other%6")
+             .arg(m_flipped.samples.size())
+             .arg(m_flipped.evaluated)
+             .arg(count(FlippedSample::Kind::Broken))
+             .arg(count(FlippedSample::Kind::Fixed))
+             .arg(count(FlippedSample::Kind::Other))
+             .arg(before));
 }
 
 void FlippedPanel::askDivergence() {
     const QModelIndex index = m_view->currentIndex();
     if (!index.isValid()) return;
+    if (m_side->isHidden()) {
+        m_side->show();
+        summarize();
+    }
     m_sample = index.data(FlippedModel::SampleRole).toString();
     const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
     const QuantizationConfig config = document()->config();

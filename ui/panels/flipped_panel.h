@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Images whose predicted class or own score changed, or the images of a cell of the confusion matrix; and for
-// one of them what both networks see in it and the first layer at which the quantized network diverges from
-// the float network.
+// Images whose predicted class or own score changed, or the images of a cell of the confusion matrix. For the
+// selected image, shows the predictions of both networks, and the first layer at which the quantized network
+// diverges from the float network.
 
 #include <QLabel>
 #include <QListView>
@@ -64,6 +64,7 @@ class FlippedPanel : public AskingPanel {
     FlippedModel* m_model;
     QListView* m_view;
     QLabel *m_summary, *m_what;
+    QWidget* m_side;  ///< about the current image
     LinkButton *m_layer, *m_changed;
     TaskPicture* m_picture;
     QString m_title;                    ///< of the chosen samples

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Evaluated configurations, newest first. A click goes back to a configuration, as one undo step; the others
-// are compared with the pinned one; two selected ones are compared with each other. Below, accuracy against
-// the cost of float layers.
+// Evaluated configurations, newest first. A click returns to a configuration, as one undo step. All
+// configurations are compared with the pinned one; two selected configurations are compared with each other.
+// A plot below shows the accuracy against the cost of float layers.
 
 #include <QLabel>
 #include <QLineEdit>
@@ -23,7 +23,7 @@ class HistoryPanel : public QWidget {
     explicit HistoryPanel(Document* document, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     TradeOffPlot* plot() const { return m_plot; }
-    /// What the comparison of the two selected ones says; empty: none.
+    /// The comparison of the two selected configurations; empty if there is none.
     QString comparison() const { return m_compared->isHidden() ? QString() : m_comparison->text(); }
 
   private:
@@ -49,7 +49,7 @@ class HistoryPanel : public QWidget {
     QListView* m_flipView;
     TradeOffPlot* m_plot;
     SegmentedControl* m_cost;
-    std::optional<std::string> m_edited;  ///< version of the entry that name and note are of
+    std::optional<std::string> m_edited;  ///< version of the entry that name and note belong to
 };
 
 }  // namespace quantloupe::ui

@@ -26,8 +26,9 @@ ImprovePanel::ImprovePanel(Document* document, QWidget* parent) : QWidget(parent
             tr("Tries transforms, schemes, and keeping the worst layers in float, one after another. Each "
                "candidate is evaluated on all samples."),
             m_suggestions));
-    add(tr("Search"), tr("The cheapest layers to keep in float"),
-        scrolled(tr("Finds the cheapest set of float layers that keeps the accuracy drop within a limit."),
+    add(tr("Search"), tr("The cheapest precision of each layer"),
+        scrolled(tr("Finds the cheapest precision of each layer that keeps the accuracy drop within a limit, "
+                    "or the most accurate choice within a budget. You can go on editing meanwhile."),
                  m_finder));
     add(tr("AMCT"), tr("The five steps of AMCT's manual tuning"), m_amct);
     auto* column = new QVBoxLayout(this);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One place for everything that improves the accuracy: evaluated suggestions, the search for layers to keep
-// in float, and AMCT's workflow.
+// One place for everything that improves the accuracy: evaluated suggestions, the search for precisions, and
+// AMCT's workflow.
 
 #include <QStackedWidget>
 #include <QTabBar>

@@ -122,6 +122,8 @@ void Inspector::build() {
     m_metrics.append(new MetricRow(
         tr("cosine"), tr("Cosine similarity of the layer's output to its float output; 1 means identical")));
     rows->addWidget(m_metrics.back());
+    m_latency = new MetricRow(metricName(Metric::Latency), metricMeaning(Metric::Latency));
+    rows->addWidget(m_latency);
     details->addWidget(metrics);
     m_sensitivity->setBody(metrics, QStringLiteral("sensitivity"));
     details->addSpacing(unit / 3);
@@ -359,6 +361,7 @@ void Inspector::showResults() {
     m_metrics.back()->setValue(
         valued.local ? QString::number(valued.local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,
         stale || asIf);
+    showLatency(valued);
     if (!m_comment->hasFocus()) {
         const auto settings = m_document->config().layers.find(node.name);
         const QString comment = settings == m_document->config().layers.end()
@@ -366,6 +369,14 @@ void Inspector::showResults() {
                                     : QString::fromStdString(settings->second.comment);
         if (comment != m_comment->toPlainText()) m_comment->setPlainText(comment);
     }
+}
+
+void Inspector::showLatency(const LayerResult& layer) {
+    const auto cell = m_document->latency().of(layer);
+    m_latency->setVisible(m_document->latency().table() != nullptr);
+    m_latency->setValue(cell ? formatMilliseconds(cell->ms) : QStringLiteral("\u2013"), -1,
+                        cell && cell->estimated);
+    m_latency->setDifference(!cell ? QString() : cell->estimated ? tr("estimated") : tr("measured"));
 }
 
 QSize Inspector::minimumSizeHint() const {

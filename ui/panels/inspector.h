@@ -43,6 +43,7 @@ class Inspector : public QScrollArea {
     void showResults();    ///< the parts that an evaluation changes
     void showStructure(const Node& node);
     void showSeveral();
+    void showLatency(const LayerResult& layer);
     void commitComment();
     /// `tensor`: its name, below the value.
     void addFact(const QString& name, const QString& value, const std::string& tensor = {});
@@ -57,6 +58,7 @@ class Inspector : public QScrollArea {
     LinkButton* m_host;
     QPushButton* m_toggle;
     QList<MetricRow*> m_metrics;
+    MetricRow* m_latency = nullptr;
     SectionHeading *m_sensitivity, *m_attributesHeading;
     QFormLayout *m_facts, *m_attributes;
     QPlainTextEdit* m_comment;

@@ -67,8 +67,9 @@ void LayerTable::buildHead() {
             [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
-/// In a narrow window nothing is cut off: what has another place is hidden first (the menu of the header has
-/// the columns, the View menu the views). Show All stays, since it tells that rows are hidden.
+/// In a narrow window, controls are hidden so that nothing is cut off, first those that are also available
+/// elsewhere (the columns in the menu of the header, the views in the View menu). Show All stays visible,
+/// because it shows that rows are hidden.
 void LayerTable::fitHead() {
     const QList<QWidget*> hideable{m_columns, m_views, m_count, m_ranges};
     const QLayout* row = m_head->layout();
@@ -95,9 +96,10 @@ void LayerTable::showColumnMenu(const QPoint& global) {
         if (column == LayerTableModel::Name) continue;
         QAction* action = menu->addAction(columnName(*m_model, column));
         action->setCheckable(true);
-        action->setChecked(!m_view->isColumnHidden(column));
+        action->setChecked(!isHidden(column));
+        action->setEnabled(column != LayerTableModel::Latency || m_document->latency().table());
         connect(action, &QAction::toggled, this, [this, column](bool on) {
-            m_view->setColumnHidden(column, !on);
+            setHidden(column, !on);
             saveColumns();
         });
     }
@@ -116,7 +118,7 @@ void LayerTable::restoreColumns() {
     const QStringList order = settings.value(kOrderKey).toStringList();
     QHeaderView* header = m_view->horizontalHeader();
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-        m_view->setColumnHidden(column, hidden.contains(columnName(*m_model, column)));
+        setHidden(column, hidden.contains(columnName(*m_model, column)));
         header->moveSection(header->visualIndex(column), column);
     }
     int place = 0;
@@ -133,11 +135,22 @@ void LayerTable::saveColumns() const {
     for (int place = 0; place < LayerTableModel::ColumnCount; ++place) {
         const QString name = columnName(*m_model, header->logicalIndex(place));
         order << name;
-        if (header->isSectionHidden(header->logicalIndex(place))) hidden << name;
+        if (isHidden(header->logicalIndex(place))) hidden << name;
     }
     QSettings settings;
     settings.setValue(kHiddenKey, hidden);
     settings.setValue(kOrderKey, order);
+}
+
+/// Without a latency profile, there is nothing to show in its column, whatever the user has chosen.
+void LayerTable::setHidden(int column, bool hidden) {
+    const bool latency = column == LayerTableModel::Latency;
+    if (latency) m_hidesLatency = hidden;
+    m_view->setColumnHidden(column, hidden || (latency && !m_document->latency().table()));
+}
+
+bool LayerTable::isHidden(int column) const {
+    return column == LayerTableModel::Latency ? m_hidesLatency : m_view->isColumnHidden(column);
 }
 
 QString LayerTable::columnTitle(int column) const { return columnName(*m_model, column); }
@@ -151,7 +164,7 @@ LayerView LayerTable::present() const {
                    QList<int>(),
                    m_filter->showsAll()};
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
-        if (m_view->isColumnHidden(column)) view.hidden->append(column);
+        if (isHidden(column)) view.hidden->append(column);
     return view;
 }
 
@@ -160,9 +173,9 @@ void LayerTable::apply(const LayerView& view) {
     m_all->setChecked(view.all);
     if (view.hidden)
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
-            m_view->setColumnHidden(column, view.hidden->contains(column));
+            setHidden(column, view.hidden->contains(column));
     else
-        m_view->setColumnHidden(view.column, false);  // what the rows are sorted by is worth seeing
+        setHidden(view.column, false);  // what the rows are sorted by is worth seeing
     m_view->sortByColumn(view.column, view.order);
     m_view->scrollToTop();
     saveColumns();

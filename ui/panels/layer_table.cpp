@@ -94,6 +94,8 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
             [this](QPoint at) { Q_EMIT menuRequested(m_view->viewport()->mapToGlobal(at)); });
     connect(document, &Document::selectionChanged, this, &LayerTable::fromDocument);
     connect(document, &Document::layersChanged, this, &LayerTable::updateCount);
+    connect(&document->latency(), &LayerLatency::changed, this,
+            [this] { setHidden(LayerTableModel::Latency, m_hidesLatency); });
     connect(m_all, &QPushButton::toggled, this, [this](bool all) {
         m_syncing = true;  // as with the filter
         m_filter->setShowAll(all);
@@ -111,10 +113,10 @@ void LayerTable::sizeColumns() {
     const int unit = fontMetrics().height();
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
-        {Table::Number, 3.2},    {Table::Name, 15},      {Table::Op, 6},     {Table::State, 6.8},
-        {Table::LocalQs, 6.2},   {Table::WeightQs, 6.6}, {Table::Bits, 4},   {Table::CumulativeQs, 7},
-        {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},   {Table::Sqnr, 6.6}, {Table::Macs, 5.2},
-        {Table::Parameters, 5.4}};
+        {Table::Number, 3.2},     {Table::Name, 15},      {Table::Op, 6},     {Table::State, 6.8},
+        {Table::LocalQs, 6.2},    {Table::WeightQs, 6.6}, {Table::Bits, 4},   {Table::CumulativeQs, 7},
+        {Table::LeaveOneOut, 7},  {Table::Cosine, 5.2},   {Table::Sqnr, 6.6}, {Table::Macs, 5.2},
+        {Table::Parameters, 5.4}, {Table::Latency, 6.4}};
     for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The table of all layers with its filter line; its selection and the document's are one.
+// The table of all layers with its filter line. It shares the selection of the document.
 
 #include <QLabel>
 #include <QLineEdit>
@@ -25,23 +25,23 @@ class LayerTable : public QWidget {
   public:
     explicit LayerTable(Document* document, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
-    /// Filter line and count, for the row above the table; whoever shows the table places it.
+    /// Filter line and count for the row above the table; placed by the owner of the table.
     QWidget* head() const { return m_head; }
     QLineEdit* filterLine() const { return m_filterLine; }
     LayerFilter* filter() const { return m_filter; }
-    /// The same rows as strips over powers of two, in place of the table.
+    /// Shows ranges on a scale of powers of two instead of the table, with the same rows.
     void showRanges(bool on);
     LayerViewMenu* views() const { return m_viewMenu; }
-    /// What is shown now, without a name.
+    /// Returns the current view, without a name.
     LayerView present() const;
     void apply(const LayerView& view);
     QString columnTitle(int column) const;
     /// Returns the visible rows and columns with their headings, separated by commas.
     QString asCsv() const;
-    /// The rows that are shown.
+    /// Returns the visible rows.
     std::vector<NodeId> shownLayers() const;
     bool isFiltered() const { return m_filter->hasTerms(); }
-    /// The layer after (step 1) or before (-1) the current one in the order that is shown.
+    /// Returns the layer after (step 1) or before (-1) the current one in the displayed order.
     NodeId neighbor(int step) const;
 
   Q_SIGNALS:
@@ -61,6 +61,8 @@ class LayerTable : public QWidget {
     void showColumnMenu(const QPoint& global);
     void restoreColumns();
     void saveColumns() const;
+    void setHidden(int column, bool hidden);
+    bool isHidden(int column) const;
     void fromDocument();
     void toDocument();
     void updateCount();
@@ -82,7 +84,8 @@ class LayerTable : public QWidget {
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;
-    NodeSet m_others;  ///< as last told
+    bool m_hidesLatency = false;  ///< by choice; the column is also hidden without a profile
+    NodeSet m_others;             ///< as last told
 };
 
 }  // namespace quantloupe::ui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The views of the layer table: choose one, save the current one, remove one. Used by the table's button and
-// in the View menu, so that the command palette finds them, too.
+// The menu of layer table views, for choosing, saving and removing views. It is used by the table's button
+// and in the View menu, so that the command palette also finds the views.
 
 #include <QMenu>
 
@@ -15,14 +15,14 @@ class LayerViewMenu : public QMenu {
     Q_OBJECT
   public:
     explicit LayerViewMenu(LayerTable* table);
-    /// Reads what is saved, which another window may have changed, and marks the view that is shown.
+    /// Reads the saved views, which another window may have changed, and marks the current view.
     void refresh();
-    /// Asks for a name.
+    /// Saves the current view under a name that the user enters.
     void save();
 
   Q_SIGNALS:
     void chosen();
-    /// The name cannot be used, in words.
+    /// The name cannot be used, for this reason.
     void refused(QString why);
 
   private:

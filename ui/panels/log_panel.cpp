@@ -6,6 +6,8 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 
+#include "style/theme.h"
+
 namespace quantloupe::ui {
 
 LogPanel::LogPanel(Document* document, QWidget* parent)
@@ -29,22 +31,33 @@ LogPanel::LogPanel(Document* document, QWidget* parent)
     auto* row = new QHBoxLayout(m_head);
     row->setContentsMargins(0, 0, 0, 0);
     m_copy = new QPushButton(tr("Copy as Command Line"));
-    m_copy->setToolTip(tr("Copies a command that evaluates the configuration of this row again"));
+    m_copy->setToolTip(tr("Copies the command that does the same as this row"));
     m_copy->setEnabled(false);
     row->addStretch(1);
     row->addWidget(m_copy);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_view);
-    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this,
-            [this] { m_copy->setEnabled(m_view->selectionModel()->hasSelection()); });
+    m_command = new QLineEdit;
+    m_command->setReadOnly(true);
+    m_command->setFont(numberFont(m_command->font()));
+    m_command->setPlaceholderText(tr("Select a row to see the equivalent command line"));
+    m_command->setAccessibleName(tr("Equivalent command line"));
+    column->addWidget(m_command);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &LogPanel::showCommand);
+    connect(m_log, &QAbstractItemModel::modelReset, this, &LogPanel::showCommand);
     connect(m_copy, &QPushButton::clicked, this, &LogPanel::copyCommand);
 }
 
-void LogPanel::copyCommand() {
+void LogPanel::showCommand() {
     const QModelIndexList rows = m_view->selectionModel()->selectedRows();
-    if (rows.isEmpty() || !m_document->hasModel()) return;
-    QApplication::clipboard()->setText(commandLineOf(*m_document, m_log->entry(rows.front().row()).config));
+    m_command->setText(rows.isEmpty() ? QString() : m_log->entry(rows.front().row()).command);
+    m_command->setCursorPosition(0);
+    m_copy->setEnabled(!m_command->text().isEmpty());
+}
+
+void LogPanel::copyCommand() {
+    QApplication::clipboard()->setText(m_command->text());
     m_document->say(MessageKind::Note, tr("Copied the command line."));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The log of evaluations; each row can be copied as a command line.
+// The log of evaluations and exports, with the equivalent command line of each.
 
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTableView>
 
@@ -19,12 +20,14 @@ class LogPanel : public QWidget {
     QWidget* head() const { return m_head; }
 
   private:
+    void showCommand();
     void copyCommand();
     Document* m_document;
     EvaluationLog* m_log;
     QTableView* m_view;
     QWidget* m_head;
     QPushButton* m_copy;
+    QLineEdit* m_command;
 };
 
 }  // namespace quantloupe::ui

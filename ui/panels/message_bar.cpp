@@ -86,7 +86,7 @@ void MessageBar::show(MessageKind kind, const QString& text) {
     style()->unpolish(this);
     style()->polish(this);
     updateIcon();
-    if (kind == MessageKind::Note && m_more->isHidden())
+    if (kind == MessageKind::Note && m_more->isHidden() && !m_keepsNotes)
         m_timer.start(kNoteMilliseconds);
     else
         m_timer.stop();

@@ -24,6 +24,8 @@ class MessageBar : public QFrame {
     QPushButton* acceptButton() const { return m_accept; }
     QPushButton* declineButton() const { return m_decline; }
     void dismiss();
+    /// Notes stay until the next message, instead of vanishing after some seconds.
+    void keepNotes() { m_keepsNotes = true; }
     /// The whole text, including collapsed messages.
     QString text() const { return m_full; }
     MessageKind kind() const { return m_kind; }
@@ -44,6 +46,7 @@ class MessageBar : public QFrame {
     QToolButton* m_close;
     QString m_full;
     QTimer m_timer;
+    bool m_keepsNotes = false;
     MessageKind m_kind = MessageKind::Note;
 };
 

@@ -44,7 +44,10 @@ void MetricRow::paintEvent(QPaintEvent*) {
     painter.setPen(m_quiet ? colors.muted : colors.text);
     painter.drawText(QRectF(0, 0, barLeft - unit * 0.6, height()), Qt::AlignRight | Qt::AlignVCenter,
                      m_value);
-    const double right = m_difference.isEmpty() ? width() : width() - unit * 3.6;
+    const double right =
+        m_difference.isEmpty()
+            ? width()
+            : width() - std::max(unit * 3.6, painter.fontMetrics().horizontalAdvance(m_difference) + 1.0);
     if (!m_difference.isEmpty()) {
         painter.setPen(colors.muted);
         painter.drawText(QRectF(right, 0, width() - right, height()), Qt::AlignRight | Qt::AlignVCenter,

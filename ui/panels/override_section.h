@@ -24,7 +24,7 @@ class OverrideSection : public QWidget {
     void nameTheTensor();
     void refreshBatchNorm();
     std::vector<std::string> names() const;
-    /// Changes by the same `control` one after the other are one undo step.
+    /// Consecutive changes by the same `control` are one undo step.
     void change(const QString& text, const std::function<void(LayerSettings&)>& change,
                 QWidget* control = nullptr);
     template <typename Value>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The rows of the layer table as strips over powers of two: the distribution of the weights, the range of the
-// output, and, grayed out, what the scheme cannot represent. Uses the selection of the document.
+// The rows of the layer table on a scale of powers of two: the distribution of the weights, the range of the
+// output and, grayed out, the values that the scheme cannot represent. Uses the selection of the document.
 
 #include <QScrollArea>
 #include <QSortFilterProxyModel>
@@ -18,7 +18,7 @@ class RangeView : public AskingPanel {
   public:
     RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* parent = nullptr);
     const std::vector<LayerRanges>& ranges() const { return m_ranges; }
-    /// Null: the layer has none.
+    /// Returns the ranges of a layer; null if it has none.
     const LayerRanges* rangesOf(NodeId node) const;
 
   protected:

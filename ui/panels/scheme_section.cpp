@@ -84,7 +84,10 @@ void SchemeSection::build() {
     auto* points = new QVBoxLayout(finer);
     points->setContentsMargins(unit * 4 / 5, 0, 0, 0);
     points->setSpacing(unit / 3);
-    rows->addWidget(m_more);
+    auto* more = new QHBoxLayout;  // indented: it belongs to the section
+    more->addSpacing(unit * 4 / 5);
+    more->addWidget(m_more);
+    rows->addLayout(more);
     rows->addWidget(finer);
     m_more->setBody(finer, QStringLiteral("scheme.finer"), false);
     m_weightMethod = new ChoiceBox(tr("Weight scale method"));

@@ -23,7 +23,7 @@ class SchemeSection : public QWidget {
     void refresh();
     template <typename Change>
     void edit(const QString& text, Change change, int mergeKey = -1);
-    /// A switch that sets a flag of the configuration; `flag` finds it there.
+    /// A function that returns the flag of the configuration that a switch sets.
     using Flag = bool& (*)(QuantizationConfig&);
     ToggleSwitch* addSwitch(QLayout* layout, const QString& name, const QString& toolTip, const QString& off,
                             Flag flag);

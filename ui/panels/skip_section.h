@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What stays in float: the tail, the rules, and layers with their own setting.
+// Layers that stay in float: the tail, the rules, and layers with their own setting.
 
 #include <QVBoxLayout>
 

@@ -211,8 +211,8 @@ void StartPage::resizeEvent(QResizeEvent* event) {
     fit();
 }
 
-/// In a low window nothing is squeezed: the recent files are left out (the File menu has them), and then the
-/// pictures (the File and Help menus have the demo and the tour).
+/// In a low window, the recent files are hidden (they are also in the File menu), and then the pictures (the
+/// demo and the tour are also in the File and Help menus), so that nothing is squeezed.
 void StartPage::fit() {
     const auto tooHigh = [this] { return m_card->layout()->sizeHint().height() > height(); };
     m_recentPart->setVisible(m_recent->count() > 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The page of an empty window: what the program is for, the demo and the tour as pictures, recent files.
+// The page of an empty window: a short description, the demo and the tour as pictures, recent files.
 
 #include <QPixmap>
 #include <QVBoxLayout>

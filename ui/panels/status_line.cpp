@@ -174,13 +174,12 @@ void StatusLine::progressed(const QString& stage, std::size_t done, std::size_t 
 void StatusLine::finished(double seconds) {
     m_left.finish(true, now());
     const Evaluation& evaluation = *m_document->evaluation();
-    m_measured = tr("%1 in %2")
-                     .arg(evaluation.quantized ? tr("last edit evaluated") : tr("layer states computed"),
-                          formatSeconds(seconds));
+    m_measured = evaluation.quantized ? tr("last edit evaluated") : tr("layer states computed");
+    if (!m_reproducible) m_measured = tr("%1 in %2").arg(m_measured, formatSeconds(seconds));
     if (evaluation.samples > 0)
-        m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images"))
+        m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 samples"))
                           .arg(evaluation.samples);
-    m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
+    if (!m_reproducible) m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
     refresh();
 }
 

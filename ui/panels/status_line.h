@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The status line: what the engine is doing (after 150 ms), what is waiting, the time left, buttons to pause
-// and cancel it (after 1 s), and how long the last edit took.
+// The status line: the running work (after 150 ms), the waiting work, the remaining time, buttons to pause
+// and cancel (after 1 s), and the duration of the last evaluation.
 
 #include <QElapsedTimer>
 #include <QFrame>
@@ -24,6 +24,8 @@ class StatusLine : public QFrame {
     explicit StatusLine(Document* document, QWidget* parent = nullptr);
     QString text() const { return m_text->text(); }
     QString rightText() const { return m_right->text(); }
+    /// Omits what differs between two runs of the same evaluation: its duration and the number of threads.
+    void setReproducible() { m_reproducible = true; }
 
   private:
     void build();
@@ -48,7 +50,8 @@ class StatusLine : public QFrame {
     TimeLeft m_left;
     QElapsedTimer m_clock;
     QTimer m_showBar, m_showCancel, m_showQuestion, m_tick;
-    bool m_busy = false, m_barShown = false, m_cancelShown = false, m_questionShown = false;
+    bool m_busy = false, m_barShown = false, m_cancelShown = false, m_questionShown = false,
+         m_reproducible = false;
 };
 
 }  // namespace quantloupe::ui

@@ -27,7 +27,7 @@ class SuggestionSection : public QWidget {
     QLabel* m_text;
     QVBoxLayout* m_list;
     std::vector<Suggestion> m_suggestions;
-    std::optional<QuantizationConfig> m_measured;  ///< that the suggestions are for
+    std::optional<QuantizationConfig> m_measured;  ///< configuration that the suggestions are for
     bool m_looking = false;
 };
 

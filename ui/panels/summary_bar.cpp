@@ -96,6 +96,8 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     QLabel* macsNote = nullptr;
     m_macsPart = part(block(tr("MACs in float"), m_macs, macsNote, 1.15));
     m_macs->setToolTip(tr("Share of the multiplications that stay in float"));
+    m_latencyPart = part(block(tr("Latency"), m_latency, m_latencyNote, 1.15));
+    m_latencyPart->hide();
     row->addStretch(1);
 
     m_undo = new QPushButton(tr("Undo"));
@@ -123,10 +125,11 @@ void SummaryBar::resizeEvent(QResizeEvent* event) {
     fit();
 }
 
-/// In a narrow window nothing is cut off: parts are left out or shortened, the least important first.
+/// In a narrow window, parts are hidden or shortened so that nothing is cut off, the least important first.
 void SummaryBar::fit() {
     m_macsPart->show();
     m_layersPart->show();
+    m_latencyPart->setVisible(!m_latency->text().isEmpty());
     m_undo->show();
     m_redo->show();
     m_improve->setText(tr("Improve Accuracy\u2026"));
@@ -134,6 +137,7 @@ void SummaryBar::fit() {
     if (tooWide()) m_macsPart->hide();
     if (tooWide()) m_improve->setText(tr("Improve\u2026"));
     if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
+    if (tooWide()) m_latencyPart->hide();
     if (tooWide()) m_layersPart->hide();
 }
 
@@ -186,7 +190,15 @@ void SummaryBar::refresh() {
     m_macs->setToolTip(cost.macsReason.empty()
                            ? tr("Share of the multiplications that stay in float")
                            : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
+    refreshLatency();
     fit();
+}
+
+void SummaryBar::refreshLatency() {
+    const auto sum = m_document->latency().sum(m_document->layers());
+    m_latency->setText(sum ? latencyText(*sum) : QString());
+    m_latencyNote->setText(!sum ? QString() : sum->estimated() ? tr("estimated") : tr("measured"));
+    m_latency->setToolTip(sum ? latencyDetails(*sum) : QString());
 }
 
 }  // namespace quantloupe::ui

@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// The classes as colors; class 0, mostly the background, is transparent.
+/// Draws the classes as colors; class 0, which is usually the background, is transparent.
 QImage coloredClasses(const LabelImage& map) {
     constexpr int kAlpha = 150;
     if (map.classes.empty()) return {};
@@ -41,7 +41,7 @@ QString nameOf(const TaskPredictions& predictions, std::int32_t index) {
 }  // namespace
 
 QColor classColor(std::int32_t index) {
-    constexpr int kGoldenAngle = 137;  // neighbors get very different hues
+    constexpr int kGoldenAngle = 137;  // adjacent classes get very different hues
     return QColor::fromHsv((index * kGoldenAngle) % 360, 200, 235);
 }
 

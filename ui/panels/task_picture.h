@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the float and the quantized network see in an image, side by side: boxes with their classes and
-// scores, or the classes of the pixels as a colored layer.
+// The predictions of the float and the quantized network for an image, side by side: boxes with their classes
+// and scores, or the classes of the pixels as colors.
 
 #include <QImage>
 #include <QWidget>
@@ -11,7 +11,7 @@
 
 namespace quantloupe::ui {
 
-/// The color of a class on images, the same in every picture.
+/// Returns the color of a class, which is the same in every picture.
 QColor classColor(std::int32_t index);
 
 class TaskPicture : public QWidget {
@@ -21,7 +21,7 @@ class TaskPicture : public QWidget {
     static constexpr double kShownScore = 0.3;
 
     explicit TaskPicture(QWidget* parent = nullptr);
-    /// `image` may be null (arrays); then the boxes are drawn on a plain area.
+    /// Sets the picture. `image` may be null (arrays); the boxes are then drawn on a plain area.
     void setPicture(const QImage& image, const std::optional<TaskPredictions>& predictions);
     const std::optional<TaskPredictions>& predictions() const { return m_predictions; }
     QSize sizeHint() const override { return {fontMetrics().height() * 20, fontMetrics().height() * 9}; }

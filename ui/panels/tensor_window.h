@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A layer's numbers: channel by channel, and its weights, before and after the transforms. What is shown can
-// be copied as CSV.
+// Tables of a layer's numbers: its channels, and its weights before and after the transforms. The displayed
+// table can be copied as CSV.
 
 #include <QAbstractTableModel>
 #include <QDialog>
@@ -16,13 +16,13 @@ namespace quantloupe::ui {
 class NumberTable : public QAbstractTableModel {
     Q_OBJECT
   public:
-    /// Any number of rows; `cell` gives the number of a row and a column.
+    /// `cell` returns the number in a row and a column.
     NumberTable(QStringList heads, int rows, std::function<double(int, int)> cell, QObject* parent = nullptr);
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
-    /// With heads and row numbers, separated by commas, in full precision.
+    /// Returns the table with headings and row numbers, separated by commas, in full precision.
     QString asCsv() const;
 
   private:
@@ -37,7 +37,7 @@ class TensorWindow : public QDialog {
     /// `layer`: the display name, for the title.
     TensorWindow(const LayerInsight& insight, const QString& layer, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
-    /// 0: channels, 1: weights before, 2: weights after, as far as they are there.
+    /// Shows a table, if it exists: 0: channels, 1: weights before, 2: weights after.
     void showTable(int index);
     QString asCsv() const;
 

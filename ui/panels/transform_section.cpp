@@ -7,6 +7,7 @@
 #include "config/presets.h"
 #include "document/metric.h"
 #include "style/choice_texts.h"
+#include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
 
@@ -18,6 +19,7 @@ QWidget* remarkedRow(QWidget* left, QWidget* middle, QLabel*& remark) {
     line->setContentsMargins(0, 0, 0, 0);
     line->setSpacing(row->fontMetrics().height() / 2);
     line->addWidget(left);
+    if (middle) left->setObjectName(kRowLabel);
     if (middle) line->addWidget(middle, 1);
     if (!middle) line->addStretch(1);
     remark = makeLabel({}, "faint", 0.92);

@@ -22,7 +22,7 @@ class TransformSection : public QWidget {
     void refreshEqualization();
     void refreshDrift();
     void edit(const QString& text, const TransformOptions& transforms);
-    /// Sets one key below transforms.equalization; what is refused is told at the field.
+    /// Sets one key of transforms.equalization; the field shows the error if the value is invalid.
     void enter(NumberField* field, const QString& what, const char* key, const QString& value);
 
     Document* m_document;

@@ -5,40 +5,32 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "document/metric.h"
+#include "models/tune_words.h"
 
 namespace quantloupe::ui {
 
 namespace {
 
-constexpr int kMaxRows = 6;  // that are seen without scrolling
+constexpr int kMaxRows = 6;                     // that are seen without scrolling
+constexpr std::size_t kKeptEntries = 1u << 20;  // entries of the plot from here on are those kept
+constexpr std::size_t kNamed = 12;              // layers in a tool tip
 enum TuneColumn { kLayersColumn, kCostColumn, kMetricColumn, kDropColumn, kTuneColumns };
-
-double shareOf(const FloatShare& part, const FloatShare& whole, TuneCost cost) {
-    const auto share = [](std::uint64_t some, std::uint64_t all) {
-        return all == 0 ? 0.0 : 100.0 * double(some) / double(all);
-    };
-    return cost == TuneCost::Parameters || !whole.macsKnown ? share(part.parameters, whole.parameters)
-                                                            : share(part.macs, whole.macs);
-}
 
 }  // namespace
 
-QString tuneMetricText(const TuneResult& result, double metric) {
-    if (result.metric != "sqnr_db") return formatRate(metric);
-    return formatDecibel(metric);
-}
-
-TuneCurve::TuneCurve(QWidget* parent) : QWidget(parent) {
+TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidget* parent)
+    : QWidget(parent), m_shortName(std::move(shortName)) {
     const int unit = fontMetrics().height();
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 3);
     m_plot = new TradeOffPlot;
-    m_plot->setFixedHeight(unit * 8);
+    m_plot->setFixedHeight(unit * 11);
     m_table = new QTableWidget(0, kTuneColumns);
-    m_table->setAccessibleName(tr("Evaluated sets of float layers"));
+    m_table->setAccessibleName(tr("Evaluated choices of precisions"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -53,63 +45,130 @@ TuneCurve::TuneCurve(QWidget* parent) : QWidget(parent) {
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_take = new QPushButton(tr("Apply"));
-    m_take->setToolTip(tr("Keeps the layers of the selected row in float, as one step that can be undone"));
+    m_take->setToolTip(
+        tr("Gives each layer its precision of the selected row, as one step that can be undone"));
+    m_keep = new QPushButton;
+    m_keep->setProperty("link", true);
+    m_keep->setToolTip(tr("Shows this front behind the next one, for example of the equalized network"));
     rows->addWidget(m_plot);
     rows->addWidget(m_table);
     auto* line = new QHBoxLayout;
+    line->addWidget(m_keep);
     line->addStretch(1);
     line->addWidget(m_take);
     rows->addLayout(line);
-    connect(m_plot, &TradeOffPlot::chosen, this, &TuneCurve::taken);
-    connect(m_table, &QTableWidget::activated, this,
-            [this](const QModelIndex& index) { Q_EMIT taken(std::size_t(index.row())); });
-    connect(m_table, &QTableWidget::itemSelectionChanged, this, &TuneCurve::refreshButton);
-    connect(m_take, &QPushButton::clicked, this,
-            [this] { Q_EMIT taken(std::size_t(m_table->currentRow())); });
+    const auto take = [this](int row) {
+        if (row >= 0 && std::size_t(row) < m_result.curve.size())
+            Q_EMIT taken(m_result.curve[std::size_t(row)]);
+    };
+    connect(m_plot, &TradeOffPlot::chosen, this, [this](std::size_t entry) {
+        if (const TunePoint* point = pointOf(entry)) Q_EMIT taken(*point);
+    });
+    connect(m_plot, &TradeOffPlot::hovered, this,
+            [this](std::optional<std::size_t> entry) { Q_EMIT pointed(entry ? pointOf(*entry) : nullptr); });
+    connect(m_plot, &TradeOffPlot::limitDragged, this, &TuneCurve::limitDragged);
+    connect(m_table, &QTableWidget::activated, this, [take](const QModelIndex& index) { take(index.row()); });
+    connect(m_table, &QTableWidget::itemSelectionChanged, this, &TuneCurve::refreshButtons);
+    connect(m_take, &QPushButton::clicked, this, [this, take] { take(m_table->currentRow()); });
+    connect(m_keep, &QPushButton::clicked, this, &TuneCurve::keepToggled);
 }
 
 void TuneCurve::setResult(const TuneResult& result) {
     m_result = result;
     fillTable();
     fillPlot();
-    refreshButton();
+    refreshButtons();
 }
 
 void TuneCurve::setCurrent(const QuantizationConfig& config) {
     m_current = config;
     fillPlot();
-    refreshButton();
+    refreshButtons();
+}
+
+void TuneCurve::setKept(const std::optional<TuneResult>& kept, const QString& title) {
+    m_kept = kept;
+    m_keptTitle = title;
+    fillPlot();
+    refreshButtons();
+}
+
+bool TuneCurve::keptFits() const {
+    return m_kept &&
+           (m_result.curve.empty() || (m_kept->cost == m_result.cost && m_kept->metric == m_result.metric));
+}
+
+QString TuneCurve::whyKeptIsHidden() const {
+    if (!m_kept || keptFits()) return {};
+    return tr("The front that was kept (%1) is not shown because it has another cost or metric.")
+        .arg(m_keptTitle);
+}
+
+const TunePoint* TuneCurve::pointOf(std::size_t entry) const {
+    const bool kept = entry >= kKeptEntries;
+    if (kept && !m_kept) return nullptr;
+    const auto& curve = kept ? m_kept->curve : m_result.curve;
+    const std::size_t index = kept ? entry - kKeptEntries : entry;
+    return index < curve.size() ? &curve[index] : nullptr;
+}
+
+/// The result, and the layers of each precision but the most frequent one.
+QString TuneCurve::toolTipOf(const TuneResult& result, const TunePoint& point) const {
+    QStringList lines;
+    QString head = tuneMetricText(result, point.metric);
+    if (!countsFloat(result.cost)) head += QStringLiteral(", ") + amountText(result.cost, point.amount);
+    lines << tr("%1, %2 layers in float").arg(head).arg(point.layers.size());
+    if (point.dropInterval)
+        lines << tr("drop: %1 to %2 points (95 %)")
+                     .arg(100 * point.dropInterval->low, 0, 'f', 1)
+                     .arg(100 * point.dropInterval->high, 0, 'f', 1);
+    if (!point.transforms.empty()) lines << QString::fromStdString(point.transforms);
+    std::map<Precision, QStringList> layers;
+    for (const auto& [name, precision] : point.precisions) layers[precision] << m_shortName(name);
+    const auto most = std::ranges::max_element(layers, {}, [](const auto& one) { return one.second.size(); });
+    for (const auto& [precision, names] : layers) {
+        const QString title = QString::fromStdString(precisionName(precision));
+        if (&names == &most->second && layers.size() > 1) {
+            lines << tr("%1: the other %2 layers").arg(title).arg(names.size());
+            continue;
+        }
+        if (layers.size() == 1) {
+            lines << tr("%1: all layers").arg(title);
+            continue;
+        }
+        QString text = names.first(std::min<qsizetype>(kNamed, names.size())).join(QStringLiteral(", "));
+        if (names.size() > qsizetype(kNamed))
+            text += tr(" and %1 more").arg(names.size() - qsizetype(kNamed));
+        lines << tr("%1: %2").arg(title, text);
+    }
+    lines << tr("%1 tensors change between float and integers").arg(point.transitions);
+    return lines.join(QLatin1Char('\n'));
 }
 
 void TuneCurve::fillTable() {
     const QSignalBlocker quiet(m_table);
-    const bool parameters = m_result.cost == TuneCost::Parameters;
-    const QString metric = m_result.metric == "sqnr_db"     ? tr("SQNR")
-                           : m_result.metric == "agreement" ? tr("agreement")
-                           : m_result.metric == "map"       ? tr("mAP")
-                           : m_result.metric == "miou"      ? tr("mIoU")
-                                                            : tr("top-1");
-    m_table->setHorizontalHeaderLabels(
-        {tr("layers"), parameters ? tr("parameters") : tr("MACs"), metric, tr("drop")});
+    const QString cost = m_result.cost == TuneCost::Parameters      ? tr("parameters")
+                         : m_result.cost == TuneCost::Milliseconds  ? tr("ms")
+                         : m_result.cost == TuneCost::Bytes         ? tr("bytes")
+                         : m_result.cost == TuneCost::BitOperations ? tr("bit ops")
+                                                                    : tr("MACs");
+    m_table->setHorizontalHeaderLabels({tr("in float"), cost, tuneMetricTitle(m_result), tr("drop")});
+    m_table->horizontalHeaderItem(kLayersColumn)->setToolTip(tr("Layers in float"));
     m_table->setRowCount(int(m_result.curve.size()));
     for (std::size_t p = 0; p < m_result.curve.size(); ++p) {
         const TunePoint& point = m_result.curve[p];
-        QStringList lines;
-        if (!point.transforms.empty()) lines.append(QString::fromStdString(point.transforms));
-        for (const std::string& name : point.layers) lines.append(QString::fromStdString(name));
-        lines.append(tr("%1 tensors change between float and integers").arg(point.transitions));
-        if (point.dropInterval)
-            lines.append(tr("drop: %1 to %2 points (95 %)")
-                             .arg(100 * point.dropInterval->low, 0, 'f', 1)
-                             .arg(100 * point.dropInterval->high, 0, 'f', 1));
+        const bool macs = m_result.cost == TuneCost::Macs || m_result.cost == TuneCost::Layers;
+        const double share = macs && m_result.quantized.macsKnown && m_result.quantized.macs > 0
+                                 ? double(point.cost.macs) / double(m_result.quantized.macs)
+                                 : costOnAxis(m_result, point.amount) / 100;
         const QString texts[kTuneColumns] = {
             QString::number(point.layers.size()),
-            formatRate(shareOf(point.cost, m_result.quantized, m_result.cost) / 100),
+            countsFloat(m_result.cost) ? formatRate(share) : amountText(m_result.cost, point.amount),
             tuneMetricText(m_result, point.metric), QString::number(100 * point.drop, 'f', 1)};
         for (int column = 0; column < kTuneColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-            item->setToolTip(lines.join(QLatin1Char('\n')));
+            item->setToolTip(toolTipOf(m_result, point));
             m_table->setItem(int(p), column, item);
         }
     }
@@ -120,31 +179,35 @@ void TuneCurve::fillTable() {
 }
 
 void TuneCurve::fillPlot() {
-    std::vector<TradeOffPoint> points;
-    const bool decibels = m_result.metric == "sqnr_db";
-    for (std::size_t p = 0; p < m_result.curve.size(); ++p) {
-        const TunePoint& point = m_result.curve[p];
-        if (!std::isfinite(point.metric)) continue;
-        const double cost = m_result.cost == TuneCost::Layers
-                                ? double(point.cost.layers)
-                                : shareOf(point.cost, m_result.quantized, m_result.cost);
-        points.push_back({cost, decibels ? point.metric : 100 * point.metric,
-                          tr("%1 layers in float, %2")
-                              .arg(point.layers.size())
-                              .arg(tuneMetricText(m_result, point.metric)),
-                          point.config == m_current, p == m_result.chosen, p});
-    }
-    m_plot->setPoints(std::move(points),
-                      m_result.cost == TuneCost::Macs         ? tr("MACs in float, %")
-                      : m_result.cost == TuneCost::Parameters ? tr("parameters in float, %")
-                                                              : tr("layers in float"),
-                      decibels ? tr("SQNR, dB") : tr("accuracy, %"));
+    const auto points = [this](const TuneResult& result, std::size_t firstEntry) {
+        std::vector<TradeOffPoint> list;
+        for (std::size_t p = 0; p < result.curve.size(); ++p) {
+            const TunePoint& point = result.curve[p];
+            if (!std::isfinite(point.metric)) continue;
+            list.push_back({costOnAxis(result, point.amount), metricOnAxis(result, point.metric),
+                            toolTipOf(result, point), point.config == m_current,
+                            firstEntry == 0 && p == result.chosen, firstEntry + p});
+        }
+        return list;
+    };
+    std::optional<TradeOffLimit> limit;
+    if (m_result.budget)
+        limit = {Qt::Vertical, costOnAxis(m_result, *m_result.budget)};
+    else if (const auto target = targetOnAxis(m_result))
+        limit = {Qt::Horizontal, *target};
+    m_plot->setPoints(
+        points(m_result, 0), costAxisTitle(m_result),
+        m_result.metric == "sqnr_db" ? tr("SQNR, dB") : tr("%1, %").arg(tuneMetricTitle(m_result)),
+        [result = m_result](double place) { return costAxisText(result, place); });
+    m_plot->setOther(keptFits() ? points(*m_kept, kKeptEntries) : std::vector<TradeOffPoint>(), m_keptTitle);
+    m_plot->setLimit(limit);
 }
 
-void TuneCurve::refreshButton() {
+void TuneCurve::refreshButtons() {
     const int row = m_table->currentRow();
     m_take->setEnabled(row >= 0 && std::size_t(row) < m_result.curve.size() &&
                        m_result.curve[std::size_t(row)].config != m_current);
+    m_keep->setText(m_kept ? tr("Remove the Kept Front") : tr("Keep to Compare"));
 }
 
 }  // namespace quantloupe::ui

@@ -1,141 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/tune_finder.h"
 
-#include <QApplication>
-#include <QPointer>
+#include <QGridLayout>
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 #include "document/metric.h"
+#include "models/tune_words.h"
+#include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
 
 namespace {
-const QString kTuneSlot = QStringLiteral("tune");
+
+constexpr std::array kChoices = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
+constexpr int kChipsInRow = 3;
+
 }  // namespace
 
 TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    build();
+    connect(m_limit, &NumberField::entered, this, &TuneFinder::enterLimit);
+    connect(m_find, &QPushButton::clicked, this, &TuneFinder::find);
+    connect(m_curve, &TuneCurve::taken, this, &TuneFinder::take);
+    connect(m_curve, &TuneCurve::pointed, this, &TuneFinder::pointed);
+    connect(m_curve, &TuneCurve::limitDragged, this, &TuneFinder::dragLimit);
+    connect(m_curve, &TuneCurve::keepToggled, this, &TuneFinder::toggleKept);
+    connect(&m_job, &SearchJob::progressed, this, &TuneFinder::tell);
+    connect(&m_job, &SearchJob::improved, this, &TuneFinder::adopt);
+    connect(&m_job, &SearchJob::finished, this, &TuneFinder::adopt);
+    connect(&m_job, &SearchJob::failed, this, [this](const QString& text) {
+        m_problem = sentence(text);
+        refresh();
+    });
+    connect(&document->latency(), &LayerLatency::changed, this, &TuneFinder::showUsualCost);
+    connect(document, &Document::configChanged, this, &TuneFinder::refresh);
+    connect(document, &Document::evaluationChanged, this, &TuneFinder::refresh);
+    connect(document, &Document::modelChanged, this, [this] {
+        m_kept.reset();
+        m_curve->setKept(m_kept, {});
+        forget();
+    });
+    connect(document, &Document::dataChanged, this, &TuneFinder::forget);  // measured on other samples
+    showUsualCost();
+    showLimit();
+    refresh();
+}
+
+void TuneFinder::build() {
     const int unit = fontMetrics().height();
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 2);
-    m_drop = new NumberField(tr("Maximum drop"));
-    m_drop->setMaximumWidth(unit * 5);
-    m_drop->setValue(numberText(m_points));
+    m_goal = new SegmentedControl({tr("drop"), tr("budget")}, false);
+    m_goal->setCurrentIndex(0);
+    rows->addWidget(
+        makeRow(tr("Limit"), m_goal,
+                tr("Maximum drop: the cheapest choice within this accuracy drop. Budget: the most "
+                   "accurate choice within this cost")));
+    m_limit = new NumberField(tr("Limit"));
+    m_limit->setMaximumWidth(unit * 6);
     m_unit = makeLabel({}, "muted", 0.92);
-    auto* drop = new QWidget;
-    auto* fields = new QHBoxLayout(drop);
+    auto* limit = new QWidget;
+    auto* fields = new QHBoxLayout(limit);
     fields->setContentsMargins(0, 0, 0, 0);
-    fields->addWidget(m_drop);
+    fields->addWidget(m_limit);
     fields->addWidget(m_unit, 1);
-    rows->addWidget(makeRow(tr("Maximum drop"), drop,
-                            tr("The largest accepted accuracy drop from the float network. If the outputs "
-                               "are not classes, a point is 1 % of relative error: 1 is an SQNR of 40 dB, "
-                               "10 is an SQNR of 20 dB")));
-    m_cost = new SegmentedControl({tr("MACs"), tr("parameters"), tr("layers")}, false);
-    m_cost->setCurrentIndex(0);
-    rows->addWidget(makeRow(tr("Minimize"), m_cost, tr("The cost of the layers that stay in float")));
-    auto* bottom = new QHBoxLayout;
-    bottom->setSpacing(unit / 2);
-    m_find = new QPushButton(tr("Search for Layers to Keep in Float"));
+    rows->addWidget(makeRow(tr("At most"), limit,
+                            tr("If the outputs are not classes, a point of accuracy drop is 1 % of "
+                               "relative error: 1 is an SQNR of 40 dB, 10 is an SQNR of 20 dB")));
+    m_cost = new ChoiceBox(tr("Cost"));
+    for (const CostKind kind : costKinds()) m_cost->addChoice(costTitle(kind), costMeaning(kind));
+    rows->addWidget(makeRow(tr("Cost"), m_cost, tr("What the search minimizes, or keeps within the budget")));
+    rows->addWidget(makeRow(tr("Precisions"), buildPrecisions(),
+                            tr("What each layer can have. Without integers, layers keep their present "
+                               "precision or move to float")));
+    alignRows(this);
+    m_find = new QPushButton;
     m_text = makeLabel({}, "faint", 0.92);
     m_text->setWordWrap(true);
+    auto* bottom = new QHBoxLayout;
     bottom->addWidget(m_find);
     bottom->addStretch(1);
     rows->addLayout(bottom);
     rows->addWidget(m_text);
-    m_curve = new TuneCurve;
+    m_curve = new TuneCurve([this](const std::string& name) { return m_document->layerName(name); });
     rows->addWidget(m_curve);
-
-    connect(m_drop, &NumberField::entered, this, &TuneFinder::enterDrop);
-    connect(m_find, &QPushButton::clicked, this, &TuneFinder::find);
-    connect(m_curve, &TuneCurve::taken, this, &TuneFinder::take);
-    connect(document->job(), &EvaluationJob::queriesDropped, this, [this] {
-        if (m_finding) stopped();
+    connect(m_goal, &SegmentedControl::chosen, this, [this] {
+        showLimit();
+        if (m_found) adopt(*m_found);
+    });
+    connect(m_cost, &QComboBox::activated, this, [this] {
+        m_costChosen = true;
+        m_budget.reset();  // it was in another unit
+        m_problem.clear();
+        showLimit();
         refresh();
     });
-    connect(document, &Document::configChanged, this, [this] {
-        if (m_finding) {  // also where edits are held and nothing is evaluated
-            m_document->job()->dropQuery(kTuneSlot);
-            stopped();
-        }
-        refresh();
-    });
-    connect(document, &Document::evaluationChanged, this, &TuneFinder::refresh);
-    connect(document, &Document::modelChanged, this, [this] {
-        m_finding = false;
-        ++m_run;
-        m_found.reset();
-        refresh();
-    });
-    connect(document, &Document::dataChanged, this, [this] {
-        m_finding = false;
-        ++m_run;
-        m_found.reset();  // measured on other samples
-        refresh();
-    });
-    refresh();
 }
 
-void TuneFinder::enterDrop(const QString& text) {
-    bool isNumber = false;
-    const double points = QLocale::c().toDouble(text, &isNumber);
-    if (!isNumber || !(points >= 0 && points <= 100))
-        return m_drop->setComplaint(tr("Enter a number from 0 to 100"));
-    m_points = points;
-    m_drop->setValue(numberText(points));
+QWidget* TuneFinder::buildPrecisions() {
+    auto* place = new QWidget;
+    auto* grid = new QGridLayout(place);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(fontMetrics().height() / 4);
+    for (const char* name : kChoices) {
+        const Precision precision = precisionNamed(name);
+        auto* chip = new QPushButton(precision.isInteger() ? QString::fromLatin1(name).toUpper()
+                                                           : QString::fromLatin1(name));
+        chip->setCheckable(true);
+        chip->setProperty("chip", true);
+        chip->setChecked(precision == Precision::float32());
+        const int index = static_cast<int>(m_precisions.size());
+        grid->addWidget(chip, index / kChipsInRow, index % kChipsInRow);
+        m_precisions.emplace_back(precision, chip);
+        connect(chip, &QPushButton::toggled, this, &TuneFinder::showUsualCost);
+    }
+    return place;
+}
+
+CostKind TuneFinder::cost() const {
+    return costKinds()[static_cast<std::size_t>(std::max(0, m_cost->currentIndex()))];
+}
+
+CostKind TuneFinder::usualCost() const {
+    const bool precisions = std::ranges::any_of(m_precisions, [](const auto& choice) {
+        return choice.second->isChecked() && choice.first != Precision::float32();
+    });
+    return quantloupe::usualCost(precisions, m_document->latency().table() != nullptr);
+}
+
+void TuneFinder::showUsualCost() {
+    const CostKind usual = usualCost();
+    if (m_costChosen || finding() || cost() == usual) return;
+    m_cost->setCurrentIndex(static_cast<int>(std::ranges::find(costKinds(), usual) - costKinds().begin()));
+    m_budget.reset();  // it was in another unit
+    showLimit();
+}
+
+void TuneFinder::showLimit() {
+    m_limit->setValue(!hasBudget() ? numberText(m_points)
+                      : m_budget   ? amountText(cost(), *m_budget)
+                                   : QString());
+    m_unit->setText(hasBudget()    ? costUnit(cost())
+                    : inDecibels() ? tr("% of relative error")
+                                   : tr("points below float"));
+}
+
+void TuneFinder::enterLimit(const QString& text) {
+    if (hasBudget()) {
+        const auto amount = parseAmount(text);
+        if (!amount) return m_limit->setComplaint(tr("Enter a number, for example 12.5 or 1.5 M"));
+        m_budget = amount;
+    } else {
+        bool isNumber = false;
+        const double points = QLocale::c().toDouble(text, &isNumber);
+        if (!isNumber || !(points >= 0 && points <= 100))
+            return m_limit->setComplaint(tr("Enter a number from 0 to 100"));
+        m_points = points;
+    }
+    showLimit();
+    if (m_found) adopt(*m_found);
+}
+
+/// Empty with a problem that refresh() shows.
+std::optional<TuneOptions> TuneFinder::options() {
+    TuneOptions options;
+    options.cost = cost();
+    options.latency = m_document->latency().table();
+    if (options.cost == CostKind::Milliseconds && !options.latency) {
+        m_problem = tr("Milliseconds need a latency profile: import or measure one in the menu Evaluation.");
+        return std::nullopt;
+    }
+    if (hasBudget() && !m_budget) {
+        m_limit->setComplaint(tr("Enter the largest cost"));
+        m_problem = tr("Enter the largest cost, for example 12.5 or 1.5 M.");
+        return std::nullopt;
+    }
+    options.maxDrop = hasBudget() ? std::numeric_limits<double>::infinity() : m_points / 100;
+    if (hasBudget()) options.budget = m_budget;
+    for (const auto& [precision, chip] : m_precisions)
+        if (chip->isChecked() && precision != Precision::float32()) options.precisions.push_back(precision);
+    options.allowFloat = m_precisions.front().second->isChecked();
+    if (!options.allowFloat && options.precisions.empty()) {
+        m_problem = tr("Choose the precisions that layers can have.");
+        return std::nullopt;
+    }
+    return options;
 }
 
 void TuneFinder::find() {
-    if (m_finding) {
-        m_document->job()->dropQuery(kTuneSlot);
-        stopped();
-        return refresh();
-    }
+    if (finding()) return stop();
+    m_problem.clear();
+    const auto& opened = m_document->data();
+    const auto wanted = options();
+    if (!wanted || !opened || !m_document->model()) return refresh();
     m_from = m_document->config();
+    m_foundFor = m_document->undoStack()->index() > 0 ? m_document->undoStack()->undoText() : tr("as opened");
     m_found.reset();
-    m_finding = true;
-    const int run = ++m_run;
+    m_job.start({*m_document->model(), opened->evaluationPath, opened->calibrationPath, opened->preprocess,
+                 m_document->task(), m_from, *wanted},
+                m_document->job()->pausable());
     refresh();
     m_text->setText(tr("evaluating\u2026"));
-    const auto here = [self = QPointer<TuneFinder>(this), run](auto act) {
-        QMetaObject::invokeMethod(
-            qApp,
-            [self, run, act] {
-                if (self && self->m_finding && self->m_run == run) act(*self);
-            },
-            Qt::QueuedConnection);
-    };
-    TuneOptions options;
-    options.maxDrop = m_points / 100;
-    options.cost = static_cast<TuneCost>(std::max(0, m_cost->currentIndex()));
-    options.progress = [here](const TuneProgress& progress) {
-        here([progress](TuneFinder& finder) { finder.tell(progress); });
-    };
-    options.improved = [here](const TuneResult& found) {
-        here([found](TuneFinder& finder) { finder.adopt(found); });
-    };
-    m_document->job()->ask(
-        kTuneSlot,
-        [this, config = m_from, options](Session& session,
-                                         const CancelToken& cancel) -> std::function<void()> {
-            return [this, found = tune(session, config, options, cancel)] {
-                m_finding = false;
-                adopt(found);
-            };
-        },
-        [this](const QString& refusal) {
-            m_finding = false;
-            refresh();
-            m_text->setText(sentence(refusal));
-            m_text->show();
-        });
 }
 
 /// What was found so far stays.
-void TuneFinder::stopped() {
-    m_finding = false;
-    ++m_run;
+void TuneFinder::stop() {
+    m_job.cancel();
     if (m_found) m_found->ended = TuneEnd::Cancelled;
+    refresh();
+}
+
+void TuneFinder::forget() {
+    m_job.cancel();
+    m_found.reset();
+    m_problem.clear();
+    refresh();
 }
 
 void TuneFinder::tell(const TuneProgress& progress) {
@@ -158,7 +241,7 @@ void TuneFinder::tell(const TuneProgress& progress) {
             stage = tr("exchanging layers, %1").arg(part);
             break;
         case TuneStage::FromAllFloat:
-            stage = tr("starting from the all-float network, %1").arg(part);
+            stage = tr("starting from the most precise network, %1").arg(part);
             break;
         case TuneStage::Prefixes:
             stage = tr("comparing with rankings, %1").arg(part);
@@ -173,29 +256,59 @@ bool TuneFinder::inDecibels() const {
     return evaluation && evaluation->quantized && !taskRate(*evaluation->quantized);
 }
 
-void TuneFinder::adopt(const TuneResult& found) {
-    m_found = found;
-    TuneResult shown = found;
-    for (TunePoint& point : shown.curve)
-        for (std::string& name : point.layers) name = m_document->names().of(name);
-    m_curve->setResult(shown);
+/// The limits may have changed since the search began.
+void TuneFinder::choose(TuneResult& result) const {
+    const bool sameCost = result.cost == cost();
+    result.maxDrop = hasBudget() ? std::numeric_limits<double>::infinity() : m_points / 100;
+    result.budget = hasBudget() && sameCost ? m_budget : std::nullopt;
+    choosePoint(result);
+}
+
+void TuneFinder::adopt(TuneResult found) {
+    choose(found);
+    m_found = std::move(found);
+    m_curve->setResult(*m_found);
     refresh();
 }
 
-bool TuneFinder::applies() const {
-    return m_found && (m_document->config() == m_from ||
-                       std::ranges::any_of(m_found->curve, [this](const TunePoint& point) {
-                           return point.config == m_document->config();
-                       }));
+void TuneFinder::dragLimit(double at) {
+    if (!m_found) return;
+    if (hasBudget()) {
+        const double amount = amountOnAxis(*m_found, at);
+        const double step = amount > 0 ? std::pow(10.0, std::floor(std::log10(amount)) - 2) : 1;
+        m_budget = std::round(amount / step) * step;  // three digits
+    } else {
+        m_points = std::clamp(std::round(1000 * dropOnAxis(*m_found, at)) / 10, 0.0, 100.0);
+    }
+    showLimit();
+    adopt(*m_found);
 }
 
-void TuneFinder::take(std::size_t point) {
-    if (!applies() || point >= m_found->curve.size()) return;
-    const TunePoint& wanted = m_found->curve[point];
-    m_document->edit({wanted.config,
-                      wanted.layers.empty()       ? tr("Tune: no additional layers in float")
-                      : wanted.layers.size() == 1 ? tr("Tune: 1 layer in float")
-                                                  : tr("Tune: %1 layers in float").arg(wanted.layers.size()),
+void TuneFinder::toggleKept() {
+    m_kept = m_kept ? std::nullopt : m_found;
+    m_curve->setKept(m_kept, m_foundFor);
+    refresh();
+}
+
+bool TuneFinder::isOfSearch() const {
+    const auto has = [this](const std::optional<TuneResult>& result) {
+        return result && std::ranges::any_of(result->curve, [this](const TunePoint& point) {
+                   return point.config == m_document->config();
+               });
+    };
+    return m_document->config() == m_from || has(m_found) || has(m_kept);
+}
+
+void TuneFinder::take(const TunePoint& point) {
+    std::size_t changed = 0;
+    for (const auto& [name, precision] : point.precisions) {
+        const auto node = m_document->graph()->findNode(name);
+        const LayerResult* layer = node ? m_document->layer(*node) : nullptr;
+        changed += layer && changesPrecision(*layer, precision);
+    }
+    m_document->edit({point.config,
+                      changed == 1 ? tr("Search: precision of 1 layer")
+                                   : tr("Search: precisions of %1 layers").arg(changed),
                       {}});
 }
 
@@ -203,23 +316,31 @@ void TuneFinder::refresh() {
     const EvaluationPtr evaluation = m_document->evaluation();
     const bool random = evaluation && evaluation->randomInputs;
     const bool ready =
-        m_document->hasModel() && evaluation && evaluation->quantized && !random && !m_document->evaluating();
-    m_find->setEnabled(ready || m_finding);
-    m_find->setText(m_finding ? tr("Stop") : tr("Search for Layers to Keep in Float"));
-    m_find->setToolTip(random ? tr("Needs data: accuracy on random inputs is meaningless")
-                              : tr("Adds layers step by step, removes those that are not needed, and "
-                                   "evaluates every set on all evaluation samples; an edit stops it"));
-    m_unit->setText(inDecibels() ? tr("% of relative error") : tr("points below float"));
-    m_drop->setEnabled(!m_finding);
-    m_cost->setEnabled(!m_finding);
+        m_document->hasModel() && m_document->data() && evaluation && evaluation->quantized && !random;
+    m_find->setEnabled(ready || finding());
+    m_find->setText(finding() ? tr("Stop") : tr("Search"));
+    m_find->setToolTip(!m_document->data() || random
+                           ? tr("Needs data: accuracy on random inputs is meaningless")
+                           : tr("Evaluates choices on all evaluation samples, step by step. You can edit "
+                                "meanwhile; what was found so far can be applied at any time"));
+    m_cost->setEnabled(!finding());
+    m_goal->setEnabled(!finding());
+    for (const auto& [precision, chip] : m_precisions) chip->setEnabled(!finding());
     m_curve->setVisible(m_found.has_value());
     m_curve->setCurrent(m_document->config());
-    m_curve->setEnabled(applies());
-    if (m_finding) return m_text->show();
-    m_text->setText(!m_found     ? QString()
-                    : !applies() ? tr("for the previous configuration")
-                                 : sentence(QString::fromStdString(describe(*m_found))));
+    if (!finding()) showText();
     m_text->setVisible(!m_text->text().isEmpty());
+}
+
+void TuneFinder::showText() {
+    QStringList parts;
+    if (!m_problem.isEmpty()) parts << m_problem;
+    if (m_found && !isOfSearch())
+        parts << tr("Found for an earlier configuration: applying a point replaces your edits since then.");
+    if (m_found) parts << sentence(QString::fromStdString(describe(*m_found)));
+    if (const QString hidden = m_curve->whyKeptIsHidden(); !hidden.isEmpty()) parts << hidden;
+    m_text->setText(parts.join(QLatin1Char('\n')));
+    setRole(m_text, m_problem.isEmpty() ? "faint" : "bad");
 }
 
 }  // namespace quantloupe::ui

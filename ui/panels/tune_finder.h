@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Searches for layers to keep in float: the accepted accuracy drop, the cost to minimize, and the curve of
-// evaluated sets. Applying a point of the curve is one undo step.
+// Searches for the precision of each layer: the cost, the accepted accuracy drop or the budget, the
+// precisions to choose from, and the curve of evaluated choices. It runs beside the user's edits. Applying a
+// point of the curve is one undo step.
 
 #include "document/document.h"
+#include "jobs/search_job.h"
 #include "panels/tune_curve.h"
 #include "search/tune.h"
 #include "widgets/basics.h"
@@ -16,36 +18,59 @@ class TuneFinder : public QWidget {
   public:
     explicit TuneFinder(Document* document, QWidget* parent = nullptr);
 
-    bool finding() const { return m_finding; }
+    bool finding() const { return m_job.running(); }
     /// The result so far, or the last result; empty before the first search.
     const std::optional<TuneResult>& found() const { return m_found; }
+    const std::optional<TuneResult>& kept() const { return m_kept; }
     /// Starts a search if possible, or stops the running one.
     void startOrStop() { m_find->click(); }
-    void take(std::size_t point);
+    void take(const TunePoint& point);
+
+  Q_SIGNALS:
+    void pointed(const quantloupe::TunePoint* point);  ///< the mouse is over it; null: over none
 
   private:
-    void enterDrop(const QString& text);
+    void build();
+    QWidget* buildPrecisions();
+    void enterLimit(const QString& text);
+    void showLimit();
     void find();
-    void adopt(const TuneResult& found);
-    void stopped();
+    void stop();
+    std::optional<TuneOptions> options();
+    void choose(TuneResult& result) const;
+    void dragLimit(double at);
+    void toggleKept();
+    void adopt(TuneResult found);
+    void forget();
     void tell(const TuneProgress& progress);
     void refresh();
+    void showText();
+    CostKind cost() const;
+    /// The cost if the user has not chosen one, as on the command line.
+    CostKind usualCost() const;
+    void showUsualCost();
+    bool hasBudget() const { return m_goal->currentIndex() == 1; }
     /// Whether the current configuration is the start of the search or one of its results.
-    bool applies() const;
+    bool isOfSearch() const;
     bool inDecibels() const;
 
     Document* m_document;
-    NumberField* m_drop;
+    SearchJob m_job;
+    SegmentedControl* m_goal;
+    NumberField* m_limit;
     QLabel* m_unit;
-    SegmentedControl* m_cost;
+    ChoiceBox* m_cost;
+    std::vector<std::pair<Precision, QPushButton*>> m_precisions;
     QPushButton* m_find;
     QLabel* m_text;
     TuneCurve* m_curve;
-    double m_points = 1;  ///< the largest drop
-    std::optional<TuneResult> m_found;
+    double m_points = 1;             ///< the largest drop
+    bool m_costChosen = false;       ///< by the user
+    std::optional<double> m_budget;  ///< in the unit of the cost
+    std::optional<TuneResult> m_found, m_kept;
+    QString m_foundFor;         ///< the edit that led to the searched configuration
     QuantizationConfig m_from;  ///< the configuration that the search started from
-    bool m_finding = false;
-    int m_run = 0;  ///< identifies answers of earlier searches
+    QString m_problem;          ///< why there was no search
 };
 
 }  // namespace quantloupe::ui

@@ -15,6 +15,7 @@
 #include "panels/scheme_section.h"
 #include "panels/skip_section.h"
 #include "panels/transform_section.h"
+#include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
 
@@ -56,6 +57,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     sections->addWidget(new NpuSection(document));
     sections->addWidget(new RefineSection(document));
     sections->addWidget(new SkipSection(document));
+    alignSections(m_sections);
     column->addWidget(m_sections);
     column->addStretch(1);
     setWidget(body);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All settings: data, scheme, transforms, and what stays in float.
+// All settings: data, scheme, transforms, and layers that stay in float.
 
 #include <QScrollArea>
 
@@ -19,7 +19,7 @@ class TuningPanel : public QScrollArea {
   public:
     explicit TuningPanel(Document* document, QWidget* parent = nullptr);
 
-    /// Brings the controls into sight, with the keyboard on them.
+    /// Scrolls to the controls and gives them the keyboard focus.
     void reveal(TuningPlace place);
     /// Wide enough for its sections, so that nothing is cut off or scrolls horizontally.
     QSize minimumSizeHint() const override;

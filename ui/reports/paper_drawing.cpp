@@ -11,8 +11,8 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr double kGap = 10;         ///< between columns
-constexpr double kSharpness = 2.5;  ///< pixels a unit
-constexpr double kSmallest = 0.6;   ///< of its size that can still be read on paper
+constexpr double kSharpness = 2.5;  ///< pixels per unit
+constexpr double kSmallest = 0.6;   ///< smallest scale that is still readable on paper
 constexpr int kDrawing = QTextFormat::UserProperty + 1, kPageNumber = QTextFormat::UserProperty + 2;
 
 struct Span {
@@ -53,11 +53,11 @@ PaperDrawing::PaperDrawing(const QByteArray& svg) : m_drawing(std::make_unique<Q
         m_cuts.push_back(cut);
         double next = cut + kHeight;
         while (first < boxes.size() && boxes[first].bottom <= cut) ++first;
-        // Above the boxes that would be cut, unless nothing were left.
+        // Splits above the boxes that would be cut, unless nothing would be left on the page.
         for (std::size_t i = first; i < boxes.size() && boxes[i].top < next; ++i)
             if (boxes[i].bottom > next && boxes[i].top > cut + kHeight / 4) {
                 next = boxes[i].top - 2;
-                i = first - 1;  // that may cut others
+                i = first - 1;  // because this may cut other boxes
             }
         cut = next;
     }

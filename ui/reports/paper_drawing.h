@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Drawings in a printed text document. A drawing higher than a page continues in the next column and then on
-// the next page, and is split between boxes. Rendered as pixels, because Qt's PDF writer turns each letter of
-// an SVG into a path, which takes hundreds of megabytes.
+// Drawings in a printed text document. A drawing that is higher than a page is split between boxes and
+// continues in the next column and then on the next page. It is rendered as pixels, because Qt's PDF writer
+// converts each letter of an SVG into a path, which takes hundreds of megabytes.
 
 #include <QByteArray>
 #include <QObject>
@@ -17,10 +17,11 @@ namespace quantloupe::ui {
 
 class PaperDrawing {
   public:
-    /// Of A4 across without its margins and a heading, at 96 units an inch.
+    /// The area of an A4 page in landscape format without margins and a heading, at 96 units per inch.
     static constexpr double kWidth = 980, kHeight = 600;
 
-    /// No pages if it is no drawing. Boxes are the SVG's rects that are less than half a page high.
+    /// Reads an SVG; without pages if it is not a drawing. Boxes are the rects of the SVG that are less than
+    /// half a page high.
     explicit PaperDrawing(const QByteArray& svg);
     PaperDrawing(PaperDrawing&& other) noexcept;
     ~PaperDrawing();
@@ -29,7 +30,7 @@ class PaperDrawing {
     QSizeF pageSize(std::size_t page) const;
     void paint(QPainter& painter, QPointF at, std::size_t page) const;
 
-    /// Where columns begin, in units of the page, from the drawing's top.
+    /// Start positions of the columns, in page units from the top of the drawing.
     const std::vector<double>& cuts() const { return m_cuts; }
     double scale() const { return m_scale; }
 
@@ -37,13 +38,13 @@ class PaperDrawing {
     double end(std::size_t column) const;
 
     std::unique_ptr<QSvgRenderer> m_drawing;
-    QSizeF m_size;  ///< all of it, on paper
+    QSizeF m_size;  ///< size of the whole drawing on paper
     double m_scale = 1;
-    std::size_t m_columns = 1;  ///< a page
+    std::size_t m_columns = 1;  ///< columns per page
     std::vector<double> m_cuts;
 };
 
-/// Paints the pages of drawings where a text document has their objects.
+/// Paints the pages of drawings at the positions of their objects in a text document.
 class PaperDrawings : public QObject, public QTextObjectInterface {
     Q_OBJECT
     Q_INTERFACES(QTextObjectInterface)

@@ -12,16 +12,17 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "reports/keep_headings.h"
 #include "reports/paper_drawing.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
 namespace {
 
-// invisible separators: no text of a report has them
+// invisible separators, which do not occur in the texts of a report
 const QString kPlaceholder = QStringLiteral("drawing\u2063%1\u2063");
 
-/// Takes the drawings out of the page and leaves a paragraph for each of their pages.
+/// Removes the drawings from the page and inserts a paragraph for each of their pages.
 QString withPlaceholders(QString html, std::vector<PaperDrawing>& drawings,
                          std::vector<std::pair<std::size_t, std::size_t>>& pages) {
     for (qsizetype at = html.indexOf(QLatin1String("<svg")); at >= 0;
@@ -54,7 +55,7 @@ void writePdfReport(const std::string& html, const std::filesystem::path& path) 
         writer.setResolution(96);
         writer.setCreator(Words::tr("Quantloupe"));
         std::vector<PaperDrawing> drawings;
-        std::vector<std::pair<std::size_t, std::size_t>> pages;  // drawing, and its page
+        std::vector<std::pair<std::size_t, std::size_t>> pages;  // drawing and page number
         const QString text = withPlaceholders(QString::fromStdString(html), drawings, pages);
         PaperDrawings handler(drawings);
         QTextDocument document;
@@ -67,8 +68,9 @@ void writePdfReport(const std::string& html, const std::filesystem::path& path) 
                 place.insertText(QString(QChar::ObjectReplacementCharacter),
                                  PaperDrawings::format(pages[i].first, pages[i].second));
         }
-        // last: pages that are laid out already lose what is moved
+        // last, because changes after the page layout would be lost
         document.setPageSize(writer.pageLayout().paintRectPixels(96).size());
+        keepHeadingsWithText(document);
         document.print(&writer);
     }
     if (bytes.isEmpty()) fail(ErrorKind::Io, "the report cannot be laid out as PDF");

@@ -17,7 +17,7 @@ constexpr ChoiceText<CalibrationMethod> kMethods[] = {
     {CalibrationMethod::Mse, QT_TRANSLATE_NOOP("Words", "mean squared error"),
      QT_TRANSLATE_NOOP("Words", "The range with the least squared error")},
     {CalibrationMethod::TfEnhanced, QT_TRANSLATE_NOOP("Words", "TF-enhanced"),
-     QT_TRANSLATE_NOOP("Words", "AIMET's search for the least rounding and clipping noise")},
+     QT_TRANSLATE_NOOP("Words", "AIMET's search for the least rounding and clipping error")},
     {CalibrationMethod::PowerOfTwoNonOverflow, QT_TRANSLATE_NOOP("Words", "power of two, no overflow"),
      QT_TRANSLATE_NOOP("Words", "The power of two nearest to the min\u2013max scale")},
     {CalibrationMethod::PowerOfTwoMinMse, QT_TRANSLATE_NOOP("Words", "power of two, least error"),
@@ -36,7 +36,7 @@ constexpr ChoiceText<WeightMethod> kWeightMethods[] = {
     {WeightMethod::Arq, QT_TRANSLATE_NOOP("Words", "ARQ"),
      QT_TRANSLATE_NOOP(
          "Words",
-         "AMCT's method: one more negative code where the smallest weight has the largest magnitude")},
+         "AMCT's method: one more negative code if the weight with the largest magnitude is negative")},
     {WeightMethod::Mse, QT_TRANSLATE_NOOP("Words", "mean squared error"),
      QT_TRANSLATE_NOOP("Words",
                        "The scale with the least squared error out of 100 below the min\u2013max scale")},

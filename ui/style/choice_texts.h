@@ -29,7 +29,7 @@ std::span<const ChoiceText<Placement>> placementTexts();
 std::span<const ChoiceText<OperatorSet>> operatorSetTexts();
 std::span<const ChoiceText<TieRounding>> tieRoundingTexts();
 
-/// -1: not among them.
+/// Returns the index of a value; -1 if it is not in the list.
 template <typename Value>
 int indexOf(std::span<const ChoiceText<Value>> texts, Value value) {
     for (std::size_t i = 0; i < texts.size(); ++i)

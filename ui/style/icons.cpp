@@ -10,7 +10,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// The inside of a 16 by 16 drawing; strokes take the color that is asked for.
+/// The contents of a 16 by 16 SVG; strokes have the requested color.
 const char* pathOf(Symbol symbol) {
     switch (symbol) {
         case Symbol::Close:

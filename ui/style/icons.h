@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Small line icons in the color of the theme, drawn from SVG at the size and pixel ratio asked for.
+// Small line icons in the color of the theme, rendered from SVG in the requested size and pixel ratio.
 
 #include <QColor>
 #include <QIcon>

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The window's style sheet: rules with @names that stand for the theme's colors and for sizes taken from the
-// font.
+// SPDX-License-Identifier: Apache-2.0 The window's style sheet: rules with @names that are replaced by colors
+// of the theme and by sizes derived from the font.
 #include <QFontMetricsF>
 #include <QList>
 #include <QPair>
@@ -60,6 +59,9 @@ QPushButton[segment="true"][place="first"] { border-top-left-radius: 5px; border
 QPushButton[segment="true"][place="last"] { border-top-right-radius: 5px; border-bottom-right-radius: 5px;
     border-right: 1px solid @border; }
 QPushButton[segment="true"]:checked { background: @accent; color: @accentText; border-color: @accent; }
+QPushButton[chip="true"] { padding: @quarter @half; }
+QPushButton[chip="true"]:checked { background: @accent; color: @accentText; border-color: @accent; }
+QPushButton[chip="true"]:checked:disabled { background: @soft; color: @muted; border-color: @border; }
 QPushButton[segment="true"]:disabled { color: @faint; }
 QPushButton[segment="true"]:checked:disabled { background: @soft; color: @muted; border-color: @border; }
 QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 0;
@@ -141,7 +143,7 @@ QString styleSheetOf(const Theme& t, const QFont& font) {
     const auto px = [unit](double share) {
         return QString::number(std::max(1L, std::lround(unit * share))) + QStringLiteral("px");
     };
-    // Longest names first: "@soft" must not eat the start of another.
+    // Longest names first, so that "@soft" does not replace the start of a longer name.
     QList<QPair<QString, QString>> words = {
         {QStringLiteral("window"), t.window.name()},
         {QStringLiteral("panel"), t.panel.name()},

@@ -86,7 +86,8 @@ QPalette paletteOf(const Theme& t) {
 
 QFont applicationFont() {
     QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
-    // Without a desktop theme Qt falls back to the "sans" font of fontconfig, which nobody has chosen.
+    // Without a desktop theme, Qt falls back to the "sans" font of fontconfig, which is not a choice of the
+    // user.
     const QString family = QFontInfo(font).family();
     const bool fallback =
         family.startsWith(QLatin1String("DejaVu")) || family.startsWith(QLatin1String("Bitstream"));
@@ -97,7 +98,7 @@ QFont applicationFont() {
 }
 
 QFont numberFont(const QFont& base) {
-    // asks fontconfig: slow
+    // slow, because it queries fontconfig
     static const bool noto = QFontDatabase::hasFamily(QStringLiteral("Noto Sans Mono"));
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
     if (noto) font.setFamily(QStringLiteral("Noto Sans Mono"));
@@ -129,7 +130,7 @@ namespace {
 
 template <std::size_t N>
 QColor between(const std::array<unsigned, N>& stops, double position) {
-    if (!(position > 0)) position = 0;  // NaN, too
+    if (!(position > 0)) position = 0;  // also for NaN
     const double place = std::min(position, 1.0) * static_cast<double>(stops.size() - 1);
     const auto lower = std::min(static_cast<std::size_t>(place), stops.size() - 2);
     const double share = place - static_cast<double>(lower);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The colors of the window, light and dark. Qt 6.4 does not say which the desktop wants: the lightness of
-// the palette's window color decides. Painters ask themeOf(palette()) each time, so a palette change needs
-// no more than a repaint. GUI thread.
+// The colors of the window, light and dark. Qt 6.4 does not provide the desktop's choice, so the lightness of
+// the palette's window color is used. Painters call themeOf(palette()) each time, so a palette change only
+// needs a repaint. GUI thread.
 
 #include <QColor>
 #include <QFont>
@@ -13,10 +13,10 @@ namespace quantloupe::ui {
 
 struct Theme {
     bool dark = false;
-    QColor window, panel, canvas;  ///< behind everything, of panels, of the graph
-    QColor border, soft, hover;    ///< lines, quiet fills, pointed at
-    /// Colors of text, readable on every background of the window (WCAG AA): words, labels, hints; links,
-    /// good news, warnings, errors. The state colors below are for shapes only.
+    QColor window, panel, canvas;  ///< backgrounds of the window, the panels and the graph
+    QColor border, soft, hover;    ///< lines, subtle fills, hovered items
+    /// Colors of text that are readable on every background of the window (WCAG AA): text, labels, hints;
+    /// links, success, warnings, errors. The state colors below are only for shapes.
     QColor text, muted, faint, accent, good, warning, error;
     QColor accentText, accentSoft;
     QColor quantized, quantizedFill;
@@ -24,7 +24,7 @@ struct Theme {
     QColor io, ioFill;            ///< graph inputs and outputs
     QColor folded, foldedFill;
     QColor errorFill;
-    QColor edge, edgeIn;  ///< edgeIn: into what is looked at; out of it they have the accent
+    QColor edge, edgeIn;  ///< edgeIn: edges into the hovered layer; edges out of it have the accent color
 };
 
 const Theme& theme(bool dark);
@@ -34,22 +34,25 @@ QPalette paletteOf(const Theme& theme);
 /// The style sheet of the main window; sizes follow the font.
 QString styleSheetOf(const Theme& theme, const QFont& font);
 
-/// The application's font: the desktop's, or Inter where the desktop has no wish.
+/// Returns the application's font: the font of the desktop, or Inter if the desktop does not set one.
 QFont applicationFont();
-/// Of the same size, fixed pitch: for numbers in columns.
+/// Returns a fixed-pitch font of the same size, for numbers in columns.
 QFont numberFont(const QFont& base);
 QFont scaledFont(const QFont& base, double factor, QFont::Weight weight = QFont::Normal);
 
-/// `share` of one color on another: as if painted through, but opaque, which fills faster.
+/// Returns a color as if `over` were painted on `under` with the opacity `share`. The result is opaque, which
+/// is faster to fill.
 QColor blended(const QColor& over, const QColor& under, double share);
 
-/// How much a layer suffers: a ramp of one hue that no state has. 0 is harmless (close to the background), 1
-/// the worst (farthest from it): pale to dark, or dark to pale in the dark theme.
+/// Returns the color of a sensitivity: a scale of one hue that no state has. 0 is harmless (close to the
+/// background), 1 is the worst (farthest from the background): pale to dark, or dark to pale in the dark
+/// theme.
 QColor heatColor(double position, bool dark);
-/// The color of a class of precisions (document/metric.h: PrecisionClass). Different from each other and from
-/// the state colors, with normal vision and all color blindnesses.
+/// Returns the color of a group of precisions (PrecisionClass in document/metric.h). The colors differ from
+/// each other and from the state colors, with normal vision and all kinds of color blindness.
 QColor precisionColor(std::size_t precisionClass, bool dark);
-/// 0 is better (gray), 0.5 no difference (close to the background), 1 worse (the hue of heatColor()).
+/// Returns the color of a difference: 0 is better (gray), 0.5 no difference (close to the background), 1
+/// worse (the hue of heatColor()).
 QColor differenceColor(double position, bool dark);
 
 }  // namespace quantloupe::ui

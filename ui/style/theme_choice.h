@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which theme the user chose; remembered in the settings.
+// The theme that the user chose, stored in the settings.
 
 namespace quantloupe::ui {
 

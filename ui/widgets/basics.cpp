@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "style/theme.h"
+#include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
 
@@ -32,7 +33,7 @@ void setRole(QWidget* widget, const char* role) {
 }
 
 QString sentence(QString text) {
-    // A path or a name in quotes stays as it is.
+    // A path or a quoted name is not changed.
     if (!text.isEmpty() && text.front().isLetter()) text.front() = text.front().toUpper();
     return text;
 }
@@ -53,7 +54,9 @@ QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip)
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(row->fontMetrics().height() / 2);
-    layout->addWidget(makeLabel(label, "muted"));
+    QLabel* name = makeLabel(label, "muted");
+    name->setObjectName(kRowLabel);
+    layout->addWidget(name);
     layout->addWidget(control, 1);
     row->setToolTip(toolTip);
     if (control->accessibleName().isEmpty()) control->setAccessibleName(label);
@@ -85,7 +88,7 @@ void SectionHeading::setBody(QWidget* body, const QString& key, bool open) {
     m_body = body;
     m_key = QStringLiteral("sections/") + key;
     const int unit = fontMetrics().height();
-    layout()->setContentsMargins(qRound(unit * 0.85), 0, 0, 0);  // room for the arrow
+    layout()->setContentsMargins(qRound(unit * 0.85), 0, 0, 0);  // space for the arrow
     setFocusPolicy(Qt::TabFocus);
     setCursor(Qt::PointingHandCursor);
     m_open = QSettings().value(m_key, open).toBool();
@@ -191,7 +194,7 @@ ElidedLabel::ElidedLabel(const QString& text, Qt::TextElideMode mode, QWidget* p
 
 void ElidedLabel::setFullText(const QString& text) {
     m_full = text;
-    setText(text);  // for the accessible name; painting shortens it
+    setText(text);  // for the accessible name; it is elided when painted
     setToolTip(text);
 }
 
@@ -296,11 +299,11 @@ SegmentedControl::SegmentedControl(const QStringList& choices, bool even, QWidge
         connect(button, &QPushButton::clicked, this, [this, i] { Q_EMIT chosen(i); });
         m_buttons.append(button);
         button->setProperty("even", even);
-        if (even) {  // the style's usual least width is for words
+        if (even) {  // the minimum width of the style is meant for words
             button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
             button->setMinimumWidth(qRound(fontMetrics().height() * 1.3));
         }
-        // Numbers are of one width; words get as much as they need.
+        // Numbers have the same width; words get the width that they need.
         row->addWidget(button, !even ? 0
                                : numbers
                                    ? 1
@@ -316,7 +319,7 @@ int SegmentedControl::currentIndex() const {
 
 void SegmentedControl::setCurrentIndex(int index) {
     if (index >= 0 && index < m_buttons.size()) return m_buttons[index]->setChecked(true);
-    // none; exclusive buttons do not let go by themselves
+    // none: exclusive buttons cannot be unchecked otherwise
     for (QPushButton* button : std::as_const(m_buttons)) {
         button->setAutoExclusive(false);
         button->setChecked(false);

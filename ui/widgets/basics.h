@@ -14,14 +14,14 @@ namespace quantloupe::ui {
 
 class ElidedLabel;
 
-/// A label in small capitals, with an optional remark at the right: the head of a section. With a body, it
-/// collapses and expands the body by a click, Space or Enter, and remembers the state.
+/// The heading of a section in small capitals, with an optional remark at the right. With a body, a click,
+/// Space or Enter collapses or expands the body, and the state is remembered.
 class SectionHeading : public QWidget {
     Q_OBJECT
   public:
     explicit SectionHeading(const QString& title, QWidget* parent = nullptr);
     void setRemark(const QString& text, const QString& toolTip = {});
-    /// `key` names the section in the settings.
+    /// Sets the body. `key` identifies the section in the settings.
     void setBody(QWidget* body, const QString& key, bool open = true);
     bool isOpen() const { return m_open; }
     void setOpen(bool open);
@@ -41,11 +41,11 @@ class SectionHeading : public QWidget {
     bool m_open = true;
 };
 
-/// Fills an empty widget with `heading` and under it a body that folds away; the layout of the body's rows.
-/// `key` and `open` as in SectionHeading::setBody.
+/// Fills an empty widget with `heading` and a collapsible body below it. Returns the layout for the rows of
+/// the body. `key` and `open` as in SectionHeading::setBody.
 QVBoxLayout* buildSection(QWidget* section, SectionHeading* heading, const QString& key, bool open = true);
 
-/// A combo box that the wheel changes only while it has the focus: panels scroll.
+/// A combo box that only reacts to the wheel while it has the focus, because the wheel also scrolls panels.
 class ChoiceBox : public QComboBox {
     Q_OBJECT
   public:
@@ -106,11 +106,11 @@ class ToggleSwitch : public QAbstractButton {
     QSize knob() const;
 };
 
-/// Exclusive choices side by side.
+/// Mutually exclusive choices side by side.
 class SegmentedControl : public QWidget {
     Q_OBJECT
   public:
-    /// `even`: all as wide as the widest place allows; otherwise each as its text needs.
+    /// `even`: all choices have the same width; otherwise each is as wide as its text needs.
     explicit SegmentedControl(const QStringList& choices, bool even = true, QWidget* parent = nullptr);
     int currentIndex() const;
     void setCurrentIndex(int index);  ///< -1: none; sends no signal
@@ -127,8 +127,8 @@ class SegmentedControl : public QWidget {
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,
                   QFont::Weight weight = QFont::Normal);
 void setRole(QWidget* widget, const char* role);
-/// A muted label at the left, the control filling the rest; the tool tip is of both. Returns the row, to be
-/// shown and hidden.
+/// Creates a row with a muted label at the left and the control in the remaining space; both have the tool
+/// tip. Returns the row, which can be shown and hidden.
 QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip = {});
 /// Capitalizes the first letter: the engine's messages begin in lower case so that context can precede them.
 QString sentence(QString text);

@@ -93,7 +93,7 @@ void ChannelPlot::paintEvent(QPaintEvent*) {
     QColor before = colors.edge, after = colors.accent;
     before.setAlpha(m_quiet ? 120 : 230);
     after.setAlpha(m_quiet ? 110 : 240);
-    // Many channels share a pixel: each pixel column shows the widest of its channels.
+    // If several channels share a pixel, each pixel column shows the widest of its channels.
     const double bar = std::max(1.0, step * 0.42);
     for (std::size_t c = 0; c < m_channels.size(); ++c) {
         const double x = box.left() + static_cast<double>(c) * step;

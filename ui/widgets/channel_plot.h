@@ -37,7 +37,8 @@ class ChannelPlot : public QWidget {
     bool m_quiet = false;
 };
 
-/// Ratio of the largest to the smallest nonzero maximum magnitude of the channels; empty: no weights.
+/// Returns the ratio of the largest to the smallest nonzero maximum magnitude of the channels; empty without
+/// weights.
 std::optional<double> rangeRatio(const std::vector<ChannelDetails>& channels, bool after);
 
 }  // namespace quantloupe::ui

@@ -14,7 +14,7 @@ int fuzzyScore(const QString& typed, const QString& text) {
     qsizetype from = 0;
     for (const QChar letter : typed) {
         if (letter.isSpace()) continue;
-        // The beginning of a word before any other place.
+        // Prefers the beginning of a word to any other position.
         qsizetype found = -1;
         for (qsizetype i = from; i < text.size(); ++i) {
             if (text[i].toLower() != letter.toLower()) continue;
@@ -70,7 +70,7 @@ void CommandPalette::filter(const QString& text) {
     std::vector<std::pair<int, int>> order;
     for (int i = 0; i < m_actions.size(); ++i) {
         const int score = fuzzyScore(text, actionName(*m_actions[i]));
-        // What cannot be done now comes last, so that it is found and seen to be so.
+        // Disabled commands are last, so that users find them and see that they are disabled.
         if (score >= 0) order.emplace_back(-(m_actions[i]->isEnabled() ? score + 1000 : score), i);
     }
     std::ranges::stable_sort(order, {}, &std::pair<int, int>::first);
@@ -92,7 +92,7 @@ void CommandPalette::filter(const QString& text) {
 void CommandPalette::run() {
     const QListWidgetItem* item = m_list->currentItem();
     if (!item || !(item->flags() & Qt::ItemIsEnabled)) return;
-    // Only once this popup is gone: what runs may open a dialog or want the focus.
+    // Only after this popup is closed, because the command may open a dialog or take the focus.
     QTimer::singleShot(0, m_actions[item->data(Qt::UserRole).toInt()], &QAction::trigger);
     close();
 }

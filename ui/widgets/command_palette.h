@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 class CommandPalette : public QDialog {
     Q_OBJECT
   public:
-    /// The property "menuPath" of an action says where it is found.
+    /// The property "menuPath" of an action contains its position in the menus.
     explicit CommandPalette(const QList<QAction*>& actions, QWidget* parent = nullptr);
     void showOver(const QWidget* window);
     QLineEdit* line() const { return m_line; }
@@ -33,7 +33,7 @@ class CommandPalette : public QDialog {
 /// Scores how well a text matches the typed letters: all letters in order, higher if they start words or are
 /// adjacent; below 0: no match.
 int fuzzyScore(const QString& typed, const QString& text);
-/// Without mnemonics, dots and the key behind a tab.
+/// Returns the text of an action without mnemonics, dots and the key after a tab.
 QString actionName(const QAction& action);
 
 }  // namespace quantloupe::ui

@@ -69,7 +69,7 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     const double low = m_tensor->floating.low(), high = m_tensor->floating.high();
     const auto place = [&](double value) { return box.left() + (value - low) / (high - low) * box.width(); };
     const double step = box.width() / static_cast<double>(floating.size());
-    // Each with its own peak: few codes gather many values, and what matters is where they lie.
+    // Each is scaled to its own peak: a few codes contain many values, and only their positions matter.
     const auto mostFloat = *std::ranges::max_element(floating),
                mostQuantized = *std::ranges::max_element(quantized);
 
@@ -97,7 +97,7 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     painter.setBrush(Qt::NoBrush);
     painter.drawPath(line);
 
-    if (m_tensor->bits > 0) {  // what lies outside of the limits is cut off
+    if (m_tensor->bits > 0) {  // values outside the limits are clipped
         QColor cut = colors.error;
         cut.setAlpha(36);
         painter.setPen(Qt::NoPen);

@@ -14,7 +14,7 @@ class HistogramPlot : public QWidget {
     Q_OBJECT
   public:
     explicit HistogramPlot(QWidget* parent = nullptr);
-    /// Empty: a blank frame with the remark.
+    /// Sets the tensor; empty: shows a blank frame with the remark.
     void setTensor(const std::optional<TensorDetails>& tensor, const QString& remark = {});
     void setQuiet(bool quiet);
     QSize sizeHint() const override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A field for a number, right-aligned. The listener validates the entered text; rejected text stays marked
-// for correction, with the reason as tool tip; Escape restores the old value.
+// A right-aligned field for a number. The listener validates the entered text. Rejected text stays marked for
+// correction, with the reason as tool tip; Escape restores the old value.
 
 #include <QLineEdit>
 
@@ -18,7 +18,7 @@ class NumberField : public QLineEdit {
     QString complaint() const { return m_complaint; }
 
   Q_SIGNALS:
-    void entered(QString text);  ///< Enter, or left, with another text than before
+    void entered(QString text);  ///< the user pressed Enter or left the field after changing the text
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -27,7 +27,7 @@ class NumberField : public QLineEdit {
     QString m_value, m_complaint;
 };
 
-/// Short, and read back as the same number.
+/// Formats a number as the shortest text that is read back as the same number.
 QString numberText(double value);
 
 }  // namespace quantloupe::ui

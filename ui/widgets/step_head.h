@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The head of a step in a checklist: its number in a circle, a tick once it is done, the title, and a remark
-// at the right. A click, Space or Enter asks for its body.
+// The heading of a step in a checklist: its number in a circle, a check mark when it is done, the title, and
+// a remark at the right. A click, Space or Enter requests its body.
 
 #include <QAbstractButton>
 #include <optional>
@@ -12,7 +12,8 @@ class StepHead : public QAbstractButton {
     Q_OBJECT
   public:
     StepHead(int number, const QString& title, QWidget* parent = nullptr);
-    /// `present`: the one to work on. The remark is good, bad, or neither.
+    /// `present`: this is the current step. `good`: whether the remark is positive or negative; empty:
+    /// neutral.
     void setState(bool done, bool present, const QString& remark, std::optional<bool> good);
     bool done() const { return m_done; }
     bool present() const { return m_present; }

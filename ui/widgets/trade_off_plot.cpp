@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "style/theme.h"
 
@@ -30,22 +32,42 @@ std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points) {
 TradeOffPlot::TradeOffPlot(QWidget* parent) : QWidget(parent) {
     setMinimumHeight(fontMetrics().height() * 7);
     setMouseTracking(true);
-    setAccessibleName(tr("Accuracy against the cost of float layers"));
+    setAccessibleName(tr("Accuracy against cost"));
 }
 
 void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& costName,
-                             const QString& valueName) {
+                             const QString& valueName, std::function<QString(double)> costText) {
     m_points = std::move(points);
-    m_front = paretoFront(m_points);
     m_costName = costName;
     m_valueName = valueName;
-    if (!m_points.empty()) {
-        const auto [lowCost, highCost] = std::ranges::minmax(m_points, {}, &TradeOffPoint::cost);
-        const auto [lowValue, highValue] = std::ranges::minmax(m_points, {}, &TradeOffPoint::value);
-        m_lowCost = lowCost.cost, m_highCost = std::max(highCost.cost, lowCost.cost + 1);
-        m_lowValue = lowValue.value, m_highValue = std::max(highValue.value, lowValue.value + 1);
-    }
+    m_costText = std::move(costText);
+    rescale();
+}
+
+void TradeOffPlot::setOther(std::vector<TradeOffPoint> points, const QString& title) {
+    m_other = std::move(points);
+    m_otherTitle = title;
+    rescale();
+}
+
+void TradeOffPlot::setLimit(const std::optional<TradeOffLimit>& limit) {
+    if (limit == m_limit) return;
+    m_limit = limit;
+    rescale();
+}
+
+/// The axes stay where they are while the limit is dragged.
+void TradeOffPlot::rescale() {
     update();
+    if (m_dragging || (m_points.empty() && m_other.empty())) return;
+    std::vector<double> costs, values;
+    for (const auto* points : {&m_points, &m_other})
+        for (const TradeOffPoint& point : *points) costs.push_back(point.cost), values.push_back(point.value);
+    if (m_limit) (m_limit->line == Qt::Vertical ? costs : values).push_back(m_limit->at);
+    std::tie(m_lowCost, m_highCost) = std::tuple(std::ranges::min(costs), std::ranges::max(costs));
+    std::tie(m_lowValue, m_highValue) = std::tuple(std::ranges::min(values), std::ranges::max(values));
+    if (!(m_highCost > m_lowCost)) m_highCost = m_lowCost + 1;
+    m_highValue = std::max(m_highValue, m_lowValue + 1);
 }
 
 QRectF TradeOffPlot::area() const {
@@ -53,30 +75,39 @@ QRectF TradeOffPlot::area() const {
     return QRectF(rect()).adjusted(unit * 3.6, unit * 1.5, -unit, -unit * 2.2);
 }
 
-QPointF TradeOffPlot::placeOf(std::size_t point) const {
-    QRectF box = area();
-    const TradeOffPoint& p = m_points[point];
-    const double room = fontMetrics().height() * 0.6;  // between the outermost points and the axes
-    box.adjust(room, room, -room, -room);
-    return {box.left() + (p.cost - m_lowCost) / (m_highCost - m_lowCost) * box.width(),
-            box.bottom() - (p.value - m_lowValue) / (m_highValue - m_lowValue) * box.height()};
+/// Without the room between the outermost points and the axes.
+QRectF TradeOffPlot::inner() const {
+    const double room = fontMetrics().height() * 0.6;
+    return area().adjusted(room, room, -room, -room);
 }
 
-int TradeOffPlot::pointAt(QPointF at) const {
-    int best = -1;
+QPointF TradeOffPlot::placeAt(double cost, double value) const {
+    const QRectF box = inner();
+    return {box.left() + (cost - m_lowCost) / (m_highCost - m_lowCost) * box.width(),
+            box.bottom() - (value - m_lowValue) / (m_highValue - m_lowValue) * box.height()};
+}
+
+const TradeOffPoint* TradeOffPlot::pointAt(QPointF at) const {
+    const TradeOffPoint* best = nullptr;
     double nearest = fontMetrics().height() * 0.8;
-    for (std::size_t i = 0; i < m_points.size(); ++i) {
-        const QPointF apart = placeOf(i) - at;
-        if (const double distance = std::hypot(apart.x(), apart.y()); distance <= nearest)
-            nearest = distance, best = static_cast<int>(i);
-    }
+    for (const auto* points : {&m_points, &m_other})  // a tie is the first one's
+        for (const TradeOffPoint& point : *points) {
+            const QPointF apart = placeAt(point.cost, point.value) - at;
+            const double distance = std::hypot(apart.x(), apart.y());
+            if (distance < nearest || (distance == nearest && !best)) nearest = distance, best = &point;
+        }
     return best;
 }
 
-void TradeOffPlot::paintEvent(QPaintEvent*) {
+bool TradeOffPlot::onLimit(QPointF at) const {
+    if (!m_limit || (m_points.empty() && m_other.empty())) return false;
+    const QPointF line = placeAt(m_limit->at, m_limit->at);
+    const double away = m_limit->line == Qt::Vertical ? at.x() - line.x() : at.y() - line.y();
+    return std::abs(away) <= fontMetrics().height() * 0.35 && area().contains(at);
+}
+
+void TradeOffPlot::paintAxes(QPainter& painter) const {
     const Theme& colors = themeOf(palette());
-    QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
     const double unit = fontMetrics().height();
     const QRectF box = area();
     painter.setPen(QPen(colors.border, 1));
@@ -88,59 +119,139 @@ void TradeOffPlot::paintEvent(QPaintEvent*) {
                      m_valueName);
     painter.drawText(QRectF(0, height() - unit * 1.2, width() - unit * 0.5, unit * 1.2),
                      Qt::AlignRight | Qt::AlignVCenter, m_costName);
-    if (m_points.empty()) return;
+    if (!m_other.empty()) {
+        const QRectF place(width() * 0.35, 0, width() * 0.65 - unit * 0.5, unit * 1.3);
+        const QString title = tr("dashed: %1").arg(m_otherTitle);
+        painter.drawText(place, Qt::AlignRight | Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(title, Qt::ElideRight, int(place.width())));
+    }
+    if (m_points.empty() && m_other.empty()) return;
     painter.setFont(scaledFont(numberFont(font()), 0.82));
-    const auto text = [](double value) { return QString::number(value, 'f', std::abs(value) < 100 ? 1 : 0); };
+    const auto number = [](double value) {
+        return QString::number(value, 'f', std::abs(value) < 100 ? 1 : 0);
+    };
+    const auto cost = [&](double value) { return m_costText ? m_costText(value) : number(value); };
     painter.drawText(QRectF(0, box.top() - unit / 2, box.left() - unit * 0.3, unit),
-                     Qt::AlignRight | Qt::AlignVCenter, text(m_highValue));
+                     Qt::AlignRight | Qt::AlignVCenter, number(m_highValue));
     painter.drawText(QRectF(0, box.bottom() - unit / 2, box.left() - unit * 0.3, unit),
-                     Qt::AlignRight | Qt::AlignVCenter, text(m_lowValue));
+                     Qt::AlignRight | Qt::AlignVCenter, number(m_lowValue));
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignLeft | Qt::AlignVCenter,
-                     text(m_lowCost));
+                     cost(m_lowCost));
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignRight | Qt::AlignVCenter,
-                     text(m_highCost));
+                     cost(m_highCost));
+}
 
-    // A staircase: between two points, no evaluated point is better than the cheaper one.
+/// A staircase: between two points, no evaluated point is better than the cheaper one.
+void TradeOffPlot::paintFront(QPainter& painter, const std::vector<TradeOffPoint>& points,
+                              bool behind) const {
+    const Theme& colors = themeOf(palette());
+    const double unit = fontMetrics().height();
+    const QColor main = behind ? colors.muted : colors.accent;
+    const std::vector<std::size_t> front = paretoFront(points);
+    const auto place = [&](std::size_t i) { return placeAt(points[i].cost, points[i].value); };
     QPainterPath stairs;
-    for (std::size_t i = 0; i < m_front.size(); ++i) {
-        const QPointF at = placeOf(m_front[i]);
+    for (std::size_t i = 0; i < front.size(); ++i) {
+        const QPointF at = place(front[i]);
         if (i == 0)
             stairs.moveTo(at);
         else
-            stairs.lineTo(at.x(), placeOf(m_front[i - 1]).y());
+            stairs.lineTo(at.x(), place(front[i - 1]).y());
         stairs.lineTo(at);
     }
-    QColor line = colors.accent;
-    line.setAlpha(130);
-    painter.setPen(QPen(line, 1.5));
+    QColor line = main;
+    line.setAlpha(behind ? 190 : 130);
+    painter.setPen(QPen(line, 1.5, behind ? Qt::DashLine : Qt::SolidLine));
     painter.setBrush(Qt::NoBrush);
     painter.drawPath(stairs);
-    for (std::size_t i = 0; i < m_points.size(); ++i) {
-        const bool front = std::ranges::count(m_front, i) > 0;
-        const double radius = unit * (m_points[i].current ? 0.34 : 0.24);
-        painter.setPen(QPen(m_points[i].current ? colors.text
-                            : front             ? colors.accent
-                                                : colors.edge,
-                            m_points[i].current ? 2 : 1));
-        painter.setBrush(front ? colors.accent : colors.soft);
-        if (m_points[i].baseline)
-            painter.drawRect(QRectF(placeOf(i) - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const bool onFront = std::ranges::count(front, i) > 0, hovered = m_hovered == points[i].entry;
+        const double radius = unit * (points[i].current || hovered ? 0.34 : behind ? 0.2 : 0.24);
+        painter.setPen(QPen(points[i].current || hovered ? colors.text
+                            : onFront                    ? main
+                                                         : colors.edge,
+                            points[i].current ? 2 : 1));
+        painter.setBrush(behind ? colors.panel : onFront ? main : colors.soft);
+        if (points[i].baseline)
+            painter.drawRect(QRectF(place(i) - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)));
         else
-            painter.drawEllipse(placeOf(i), radius, radius);
+            painter.drawEllipse(place(i), radius, radius);
     }
 }
 
+void TradeOffPlot::paintLimit(QPainter& painter) const {
+    if (!m_limit || (m_points.empty() && m_other.empty())) return;
+    const QRectF box = area();
+    const QPointF at = placeAt(m_limit->at, m_limit->at);
+    painter.setPen(QPen(themeOf(palette()).warning, m_dragging ? 2.5 : 1.5, Qt::DashDotLine));
+    if (m_limit->line == Qt::Vertical)
+        painter.drawLine(QPointF(at.x(), box.top()), QPointF(at.x(), box.bottom()));
+    else
+        painter.drawLine(QPointF(box.left(), at.y()), QPointF(box.right(), at.y()));
+}
+
+void TradeOffPlot::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintAxes(painter);
+    paintLimit(painter);
+    paintFront(painter, m_other, true);
+    paintFront(painter, m_points, false);
+}
+
+void TradeOffPlot::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || pointAt(event->position()) || !onLimit(event->position()))
+        return;
+    m_dragging = true;
+    update();
+}
+
+void TradeOffPlot::drag(QPointF at) {
+    const QRectF box = inner();
+    const double along = m_limit->line == Qt::Vertical ? (at.x() - box.left()) / box.width()
+                                                       : (box.bottom() - at.y()) / box.height();
+    const double share = std::clamp(along, 0.0, 1.0);
+    m_limit->at = m_limit->line == Qt::Vertical ? m_lowCost + share * (m_highCost - m_lowCost)
+                                                : m_lowValue + share * (m_highValue - m_lowValue);
+    update();
+    Q_EMIT limitDragged(m_limit->at);
+}
+
+void TradeOffPlot::mouseMoveEvent(QMouseEvent* event) {
+    if (m_dragging) return drag(event->position());
+    const TradeOffPoint* point = pointAt(event->position());
+    hover(point);
+    setCursor(point                           ? Qt::PointingHandCursor
+              : !onLimit(event->position())   ? Qt::ArrowCursor
+              : m_limit->line == Qt::Vertical ? Qt::SplitHCursor
+                                              : Qt::SplitVCursor);
+}
+
 void TradeOffPlot::mouseReleaseEvent(QMouseEvent* event) {
-    const int point = event->button() == Qt::LeftButton ? pointAt(event->position()) : -1;
-    if (point >= 0) Q_EMIT chosen(m_points[static_cast<std::size_t>(point)].entry);
+    if (event->button() != Qt::LeftButton) return;
+    if (std::exchange(m_dragging, false)) return rescale();
+    if (const TradeOffPoint* point = pointAt(event->position())) Q_EMIT chosen(point->entry);
+}
+
+void TradeOffPlot::leaveEvent(QEvent* event) {
+    hover(nullptr);
+    QWidget::leaveEvent(event);
+}
+
+void TradeOffPlot::hover(const TradeOffPoint* point) {
+    const auto entry = point ? std::optional(point->entry) : std::nullopt;
+    if (entry == m_hovered) return;
+    m_hovered = entry;
+    update();
+    Q_EMIT hovered(entry);
 }
 
 bool TradeOffPlot::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
-        const int point = pointAt(help->pos());
-        if (point >= 0)
-            QToolTip::showText(help->globalPos(), m_points[static_cast<std::size_t>(point)].toolTip, this);
+        if (const TradeOffPoint* point = pointAt(help->pos()))
+            QToolTip::showText(help->globalPos(), point->toolTip, this);
+        else if (onLimit(help->pos()))
+            QToolTip::showText(help->globalPos(), tr("Drag to change the limit"), this);
         else
             QToolTip::hideText();
         return true;

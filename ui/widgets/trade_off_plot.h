@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Evaluated configurations as points: the accuracy over the cost of float layers, with the Pareto front: the
-// points that no other point beats in both. A click chooses one.
+// Evaluated configurations as points: the accuracy over the cost, with the Pareto front: the points that no
+// other point beats in both. A second front can be shown for comparison, and a limit that can be dragged. A
+// click chooses a point.
 
 #include <QWidget>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace quantloupe::ui {
 
 struct TradeOffPoint {
-    double cost = 0, value = 0;  ///< both finite; less cost and more value are better
+    double cost = 0, value = 0;  ///< both finite; lower cost and higher value are better
     QString toolTip;
     bool current = false, baseline = false;
-    std::size_t entry = 0;  ///< whatever the owner means by it
+    std::size_t entry = 0;  ///< identifies the point for the owner
+};
+
+/// Largest cost (a vertical line) or smallest value (a horizontal line).
+struct TradeOffLimit {
+    Qt::Orientation line = Qt::Vertical;
+    double at = 0;
+    bool operator==(const TradeOffLimit&) const = default;
 };
 
 /// Indices of the points of the front, by cost. Of points in the same place only the first is on it.
@@ -22,27 +32,51 @@ class TradeOffPlot : public QWidget {
     Q_OBJECT
   public:
     explicit TradeOffPlot(QWidget* parent = nullptr);
-    void setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName);
+    /// `costText` writes the ends of the cost axis; without: a number.
+    void setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName,
+                   std::function<QString(double)> costText = {});
     const std::vector<TradeOffPoint>& points() const { return m_points; }
-    /// Where the point is drawn.
-    QPointF placeOf(std::size_t point) const;
+    /// Another front on the same axes, drawn behind; `title` names it.
+    void setOther(std::vector<TradeOffPoint> points, const QString& title);
+    const std::vector<TradeOffPoint>& other() const { return m_other; }
+    void setLimit(const std::optional<TradeOffLimit>& limit);
+    const std::optional<TradeOffLimit>& limit() const { return m_limit; }
+    /// Where the point is drawn, and where a cost and a value are.
+    QPointF placeOf(std::size_t point) const { return placeAt(m_points[point].cost, m_points[point].value); }
+    QPointF placeAt(double cost, double value) const;
     QSize sizeHint() const override { return {fontMetrics().height() * 18, fontMetrics().height() * 10}; }
 
   Q_SIGNALS:
     void chosen(std::size_t entry);
+    void hovered(std::optional<std::size_t> entry);  ///< empty: no point
+    void limitDragged(double at);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
     bool event(QEvent* event) override;
 
   private:
     QRectF area() const;
-    int pointAt(QPointF at) const;
+    QRectF inner() const;
+    void rescale();
+    const TradeOffPoint* pointAt(QPointF at) const;
+    bool onLimit(QPointF at) const;
+    void drag(QPointF at);
+    void hover(const TradeOffPoint* point);
+    void paintAxes(QPainter& painter) const;
+    void paintFront(QPainter& painter, const std::vector<TradeOffPoint>& points, bool behind) const;
+    void paintLimit(QPainter& painter) const;
 
-    std::vector<TradeOffPoint> m_points;
-    std::vector<std::size_t> m_front;
-    QString m_costName, m_valueName;
+    std::vector<TradeOffPoint> m_points, m_other;
+    QString m_costName, m_valueName, m_otherTitle;
+    std::function<QString(double)> m_costText;
+    std::optional<TradeOffLimit> m_limit;
+    std::optional<std::size_t> m_hovered;  ///< entry
+    bool m_dragging = false;
     double m_lowCost = 0, m_highCost = 1, m_lowValue = 0, m_highValue = 1;
 };
 

@@ -47,7 +47,7 @@ void Waterfall::paintEvent(QPaintEvent*) {
     double low = m_steps.front().value, high = low;
     for (const WaterfallStep& step : m_steps)
         if (std::isfinite(step.value)) low = std::min(low, step.value), high = std::max(high, step.value);
-    // The smallest change that matters is seen, and a change of nothing does not fill the width.
+    // The smallest relevant change is visible, and a tiny change does not fill the width.
     const double span = std::max(high - low, std::abs(high) * 0.02 + 1e-6);
     low = high - span * 1.15;
     const double left = unit * 11, right = width() - unit * 9;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A quantity step by step: each row is a bar from the value before the step to the value after it, with
-// colors for losses and gains.
+// A waterfall chart: each row is a bar from the value before a step to the value after it, with colors for
+// losses and gains.
 
 #include <QWidget>
 #include <vector>

@@ -15,7 +15,7 @@
 #include "style/theme.h"
 #include "window/tour.h"
 
-/// Resources of a static library are not linked in by themselves. (The macro must not stand in a namespace.)
+/// Resources of a static library are not linked automatically. (The macro must not be in a namespace.)
 static void initResources() { Q_INIT_RESOURCE(ui); }
 
 namespace quantloupe::ui {
@@ -88,7 +88,7 @@ void MainWindow::buildPanels() {
     column->addWidget(m_message);
     column->addWidget(m_pages, 1);
     column->addWidget(m_status);
-    m_summary->hide();  // until there is something to sum up
+    m_summary->hide();  // until there are results
     setCentralWidget(central);
     m_history = new HistoryPanel(&m_document);
     m_historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_history);
@@ -98,7 +98,7 @@ void MainWindow::buildPanels() {
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
 }
 
-/// Hidden, at the right.
+/// Adds a hidden dock at the right.
 QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QWidget* content) {
     auto* dock = new QDockWidget(title, this);
     dock->setObjectName(name);
@@ -107,10 +107,30 @@ QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QW
     dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
     addDockWidget(Qt::RightDockWidgetArea, dock);
     dock->hide();
+    connect(dock, &QDockWidget::visibilityChanged, this, &MainWindow::makeRoom);
+    connect(dock, &QDockWidget::dockLocationChanged, this, &MainWindow::makeRoom);
     return dock;
 }
 
-/// Tabbed with a dock that is already there, because both need the height.
+/// In a narrow window, a dock takes the place of the inspector, so that the graph keeps its room.
+void MainWindow::makeRoom() {
+    if (!m_historyDock || !m_improveDock) return;  // they are being built
+    constexpr int kRoomForBoth = 108;
+    const bool docked = !m_historyDock->isHidden() || !m_improveDock->isHidden();
+    const bool takesPlace = docked && width() < fontMetrics().height() * kRoomForBoth;
+    if (takesPlace == m_inspectorShown.has_value()) return;
+    if (takesPlace) m_inspectorShown = !m_inspector->isHidden();
+    const bool shown = !takesPlace && *m_inspectorShown;
+    if (!takesPlace) m_inspectorShown.reset();
+    m_inspector->setVisible(shown);
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    makeRoom();
+}
+
+/// Tabbed with an existing dock, because both need the height.
 void MainWindow::showDock(QDockWidget* dock) {
     QDockWidget* other = dock == m_improveDock ? m_historyDock : m_improveDock;
     if (other->isVisible() && dockWidgetArea(other) == dockWidgetArea(dock) &&
@@ -163,7 +183,7 @@ void MainWindow::observe() {
         if (failure.during == Failure::During::Loading) m_recovering = m_tourWaits = false;
         if (failure.during == Failure::During::Data) m_dataFailure = sentence(failure.text);
     });
-    // what was wrong with the data before is none any more
+    // the previous error of the data no longer applies
     connect(&m_document, &Document::dataChanged, this, [this] {
         if (m_document.data() && !m_dataFailure.isEmpty() && m_message->text() == m_dataFailure)
             m_message->dismiss();
@@ -227,6 +247,7 @@ void MainWindow::observe() {
         m_work->showTab(WorkTabs::Layers);
         m_graph->canvas()->fitSelection();
     });
+    connect(m_improve->finder(), &TuneFinder::pointed, this, &MainWindow::previewPoint);
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
     connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
     connect(m_start, &StartPage::tourRequested, this, &MainWindow::startTour);
@@ -258,11 +279,22 @@ bool MainWindow::openDemo(const OpenRequest& instead) {
         demo->config = instead.config;
         demo->ownConfig = true;
     }
+    demo->configure = instead.configure;
+    demo->preprocess = instead.preprocess;
+    demo->task = instead.task;
     open(*demo);
     return true;
 }
 
-void MainWindow::arrangeForScreenshot() {
+void MainWindow::makeReproducible() {
+    m_status->setReproducible();
+    m_message->keepNotes();
+    m_document.setStudies(false);
+    const QSignalBlocker keepsSetting(m_studyAction);
+    m_studyAction->setChecked(false);
+}
+
+void MainWindow::selectMostSensitive() {
     const auto& layers = m_document.layers();
     NodeId worst;
     double most = -1;
@@ -321,12 +353,12 @@ void MainWindow::skipType() {
     });
 }
 
-/// To the next layer in the order of the metric, worst first.
+/// Goes to the next layer in the order of the metric, worst first.
 void MainWindow::walkWorst(int step) {
     const Metric shown = m_graph->canvas()->metric();
     const Metric metric = shown == Metric::None ? Metric::LocalQs : shown;
-    const Overlay overlay = overlayOf(m_document.layers(), m_document.reference().layers(), metric,
-                                      m_graph->canvas()->scaleChoice());
+    const Overlay overlay =
+        overlayOf(m_document, m_document.layers(), metric, m_graph->canvas()->scaleChoice());
     std::vector<std::pair<double, NodeId>> order;
     for (const LayerResult& layer : m_document.layers())
         if (const auto value = overlay.valueOf(layer.node))
@@ -347,7 +379,7 @@ void MainWindow::updateTitle() {
 }
 
 void MainWindow::applyTheme() {
-    // The application's palette: the style sheet has changed the window's own.
+    // Uses the palette of the application, because the style sheet has changed the palette of the window.
     const Theme& colors = themeOf(QApplication::palette());
     if (m_themed && m_themeDark == colors.dark) return;
     m_themed = true;
@@ -372,6 +404,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         return;
     }
     if (m_keepsLayout) {
+        if (m_inspectorShown) m_inspector->setVisible(*m_inspectorShown);  // as it is without docks
         m_layout->save();
         rememberSession();
     }

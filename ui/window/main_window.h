@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The window: panels around the graph, menus, drag and drop. It connects the parts; the document makes the
-// decisions.
+// The window: panels around the graph, menus, drag and drop. It connects the parts; the logic is in the
+// document.
 
 #include <QDockWidget>
 #include <QMainWindow>
@@ -34,6 +34,7 @@
 namespace quantloupe::ui {
 
 class DocumentationWindow;
+class LatencyDialog;
 class PreprocessDialog;
 class TaskDialog;
 class Tour;
@@ -42,7 +43,8 @@ class VerifyDialog;
 class MainWindow : public QMainWindow {
     Q_OBJECT
   public:
-    /// `resources`: the folder that holds "demo", where ../share/quantloupe beside the program has none.
+    /// `resources`: the folder that contains "demo", for the case that ../share/quantloupe relative to the
+    /// program does not.
     explicit MainWindow(const std::filesystem::path& resources = {}, QWidget* parent = nullptr);
     ~MainWindow() override;
 
@@ -61,19 +63,24 @@ class MainWindow : public QMainWindow {
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
     FileWatch* fileWatch() { return &m_watch; }
     ShortcutKeys* shortcutKeys() { return &m_keys; }
-    QList<QAction*> allActions() const;  ///< of the menus, in their order
+    QList<QAction*> allActions() const;  ///< all actions in the menus, in menu order
 
     void open(const OpenRequest& request);
     /// Returns false if the demo files do not exist. Files named in `instead` replace those of the demo.
     bool openDemo(const OpenRequest& instead = {});
-    /// Prepares the window for a screenshot: selects the most sensitive layer and makes it visible.
-    void arrangeForScreenshot();
+    /// Makes the window look the same in every run with the same input: no durations, notes stay, and nothing
+    /// is measured in the background. Call it before opening a model.
+    void makeReproducible();
+    /// Selects the most sensitive layer and makes it visible.
+    void selectMostSensitive();
     /// Starts saving recovery copies in the folder, and offers those left by a crash.
     void enableRecovery(const std::filesystem::path& folder);
-    /// Opens a model, a project, data or a configuration, depending on the file, as dropping it does.
+    /// Opens a model, a project, data or a configuration, depending on the file, like a file that is dropped
+    /// onto the window.
     void openDropped(const QString& path);
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
-    /// Restores the layout of the last closed window, and saves this window's layout when it is closed.
+    /// Restores the layout of the window that was closed last, and saves the layout of this window when it is
+    /// closed.
     void keepLayout();
     /// Offers to reopen the last session, or reopens it at once if the user has chosen so. Only if there are
     /// no recovery copies to offer first, and only in an empty window.
@@ -90,12 +97,14 @@ class MainWindow : public QMainWindow {
   protected:
     void closeEvent(QCloseEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
   private:
     void buildPanels();
     void showDock(QDockWidget* dock);
+    void makeRoom();
     QDockWidget* buildDock(const QString& title, const QString& name, QWidget* content);
     void buildMenus();
     void buildFileMenu();
@@ -140,6 +149,7 @@ class MainWindow : public QMainWindow {
     void importFrom(const std::filesystem::path& path);
     void exportSeveral();
     void verifyExport();
+    LatencyDialog* showLatency();
     void chooseProject();
     bool saveProject(bool askName);
     std::string collectView() const;
@@ -168,6 +178,7 @@ class MainWindow : public QMainWindow {
     void skipType();
     void runEdit(const std::function<ConfigEdit()>& make);
     void walkWorst(int step);
+    void previewPoint(const TunePoint* point);
 
     void updateActions();
     void updateTitle();
@@ -181,8 +192,8 @@ class MainWindow : public QMainWindow {
     bool m_keepsLayout = false;
     double m_longSeconds = 10;
     std::unique_ptr<Autosave> m_autosave;
-    std::optional<RecoveryCopy> m_recovery;  ///< offered and not answered
-    bool m_recovering = false;               ///< answered with yes, and on its way
+    std::optional<RecoveryCopy> m_recovery;  ///< offered, but not yet answered
+    bool m_recovering = false;               ///< accepted, and being opened
     std::filesystem::path m_resources;
     bool m_hasDemo = false, m_askBeforeClosing = true, m_themeDark = false, m_themed = false;
 
@@ -205,22 +216,26 @@ class MainWindow : public QMainWindow {
     QDockWidget* m_historyDock = nullptr;
     ImprovePanel* m_improve = nullptr;
     QDockWidget* m_improveDock = nullptr;
+    std::optional<bool> m_inspectorShown;      ///< before a dock took its place
     VerifyDialog* m_verify = nullptr;          ///< made when it is asked for
+    LatencyDialog* m_latency = nullptr;        ///< the same
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
     TaskDialog* m_labels = nullptr;            ///< the same
     DocumentationWindow* m_documentation = nullptr;
     Tour* m_tour = nullptr;
+    bool m_previewsPoint = false;
     bool m_tourWaits = false;  ///< for the demo to be opened
 
-    QString m_dataFailure;  ///< as the message bar showed it
+    QString m_dataFailure;  ///< as shown in the message bar
 
     QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr, *m_contextMenu = nullptr,
           *m_precisionMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
-            *m_typeAction = nullptr, *m_tailAction = nullptr, *m_amctAction = nullptr;
+            *m_typeAction = nullptr, *m_studyAction = nullptr, *m_tailAction = nullptr,
+            *m_amctAction = nullptr;
     QList<QAction*> m_needModel;
     QList<QAction*> m_precisionActions;
-    QList<QAction*> m_selectActions, m_placeActions, m_copyActions;  ///< that the context menu has, too
+    QList<QAction*> m_selectActions, m_placeActions, m_copyActions;  ///< also in the context menu
 };
 
 }  // namespace quantloupe::ui

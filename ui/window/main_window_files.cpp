@@ -11,6 +11,7 @@
 #include "dialogs/model_export_dialog.h"
 #include "dialogs/preprocess_dialog.h"
 #include "dialogs/task_dialog.h"
+#include "document/output_folder.h"
 #include "window/main_window.h"
 
 namespace quantloupe::ui {
@@ -69,8 +70,7 @@ void MainWindow::chooseConfig() {
 bool MainWindow::saveConfig(bool askName) {
     std::filesystem::path path = m_document.configPath();
     if (askName || path.empty()) {
-        std::filesystem::path proposal = m_document.model()->path;
-        proposal.replace_extension(".config.json");
+        const std::filesystem::path proposal = proposedOutput(m_document.model()->path, ".config.json");
         const QString chosen = QFileDialog::getSaveFileName(this, tr("Save Configuration"),
                                                             QString::fromStdString(proposal.string()),
                                                             tr("Configurations (*.json)"));
@@ -82,9 +82,7 @@ bool MainWindow::saveConfig(bool askName) {
 
 void MainWindow::chooseExport(int index) {
     const ExportInfo& info = exportKinds()[static_cast<std::size_t>(index)];
-    std::filesystem::path proposal = m_document.model()->path;
-    proposal.replace_extension();
-    proposal += info.suffix;
+    const std::filesystem::path proposal = proposedOutput(m_document.model()->path, info.suffix);
     if (info.kind == ExportKind::FileFormat) {
         ExportDialog dialog(m_document, info, proposal, this);
         if (dialog.exec() != QDialog::Accepted) return;
@@ -97,10 +95,13 @@ void MainWindow::chooseExport(int index) {
     const QString chosen =
         QFileDialog::getSaveFileName(this, tr("Export: ") + title, QString::fromStdString(proposal.string()),
                                      QString::fromStdString(info.filter));
-    if (!chosen.isEmpty()) startExport(m_document, info, chosen.toStdString());
+    if (chosen.isEmpty()) return;
+    const std::filesystem::path path = chosen.toStdString();
+    rememberOutputFolder(m_document.model()->path, path.parent_path());
+    startExport(m_document, info, path);
 }
 
-/// Asks only about what would be lost: a tuned configuration with unsaved changes.
+/// Only asks if a tuned configuration with unsaved changes would be lost.
 bool MainWindow::mayDiscard() {
     if (!m_askBeforeClosing || m_document.undoStack()->isClean()) return true;
     QMessageBox box(QMessageBox::Question, tr("Unsaved Configuration"),
@@ -109,7 +110,7 @@ bool MainWindow::mayDiscard() {
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
         case QMessageBox::Save:
-            // Saves to the previous file; as a project if there is none.
+            // Saves to the previous file, or as a project if there is none.
             return m_document.projectPath().empty() && !m_document.configPath().empty() ? saveConfig(false)
                                                                                         : saveProject(false);
         case QMessageBox::Discard:

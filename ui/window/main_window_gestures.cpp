@@ -66,7 +66,7 @@ void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const 
     m_document.select(std::move(nodes), m_document.current());
 }
 
-/// In the order of the table, wrapping around.
+/// Moves in the order of the table, wrapping around.
 void MainWindow::nextMatch(int step) {
     if (m_table->filter()->rowCount() == 0) return;
     NodeId next = m_table->neighbor(step);

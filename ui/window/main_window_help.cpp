@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// The Help menu: documentation, the tour, and what the program is.
+// SPDX-License-Identifier: Apache-2.0 The Help menu: documentation, tour, About.
 #include <QApplication>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -48,11 +47,11 @@ void MainWindow::showDocumentation() {
     m_documentation->activateWindow();
 }
 
-/// With the demo; opens it first.
+/// Starts the tour with the demo, which is opened first.
 void MainWindow::startTour() {
     const auto demo = findDemo(m_resources);
     if (!demo) return;
-    // The texts are about the demo as it is opened.
+    // The texts of the tour describe the demo as it is when it is opened.
     const bool open = m_document.model() && m_document.model()->path == demo->model;
     if (open && m_document.undoStack()->index() == 0) return runTour();
     if (!mayDiscard()) return;
@@ -78,7 +77,7 @@ void MainWindow::runTour() {
          {tr("The worst layers first"),
           tr("The table lists the layers that can be quantized, the most sensitive one first; it is selected "
              "now. The filter finds layers by name, operator or number, and fades all others in the graph."),
-          m_work, [this] { arrangeForScreenshot(); }},
+          m_work, [this] { selectMostSensitive(); }},
          {tr("Keep a layer in float"),
           tr("Press Space in the graph or the table, or click Keep in Float here. The layer turns yellow at "
              "once, and the new accuracy follows. Ctrl+Z takes it back."),

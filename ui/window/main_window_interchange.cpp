@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Importing configurations of other tools, batch export, and verification in ONNX Runtime.
+// Importing configurations of other tools, batch export, verification and latency in ONNX Runtime.
 #include <QFileDialog>
 
 #include "dialogs/batch_export_dialog.h"
 #include "dialogs/import_dialog.h"
+#include "dialogs/latency_dialog.h"
 #include "dialogs/verify_dialog.h"
 #include "interchange/guess_format.h"
 #include "window/main_window.h"
@@ -20,7 +21,7 @@ void MainWindow::chooseImport() {
 void MainWindow::importFrom(const std::filesystem::path& path) {
     if (path.extension() == ".json") {
         const std::string guess = guessFormat(path);
-        if (guess.empty() || guess == "quantloupe") {  // ours, or so wrong that our reader says it best
+        if (guess.empty() || guess == "quantloupe") {  // ours, or openConfig() reports an error
             m_document.openConfig(path);
             return;
         }
@@ -41,6 +42,13 @@ void MainWindow::verifyExport() {
     m_verify->show();
     m_verify->raise();
     if (!m_verify->job()->running()) m_verify->start();
+}
+
+LatencyDialog* MainWindow::showLatency() {
+    if (!m_latency) m_latency = new LatencyDialog(m_document, this);
+    m_latency->show();
+    m_latency->raise();
+    return m_latency;
 }
 
 }  // namespace quantloupe::ui

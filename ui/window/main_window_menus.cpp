@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0
-// Menus, their shortcuts, and when they are enabled.
+// SPDX-License-Identifier: Apache-2.0 Menus, their shortcuts, and their enabled state.
 #include <QApplication>
 #include <QClipboard>
 #include <QMenuBar>
 
 #include "config/tail_rule.h"
 #include "dialogs/exports.h"
+#include "dialogs/latency_dialog.h"
 #include "dialogs/metric_program_dialog.h"
 #include "document/recent_files.h"
 #include "graph/picture_export.h"
@@ -78,7 +78,7 @@ void MainWindow::buildFileMenu() {
                                 "model quantized by Quantloupe"),
                              [this] { chooseImport(); });
     m_needModel << addAction(file, tr("Save Co&nfiguration"), {},
-                             tr("Saves the configuration alone, as the command line reads it"),
+                             tr("Saves only the configuration, in the format of the command line"),
                              [this] { saveConfig(false); });
     m_needModel << addAction(file, tr("Save Configura&tion As\u2026"), {}, {}, [this] { saveConfig(true); });
     file->addSeparator();
@@ -180,8 +180,8 @@ void MainWindow::buildEditMenu() {
 
 void MainWindow::buildLayersMenu() {
     m_layersMenu = menuBar()->addMenu(tr("&Layers"));
-    // The graph and the table handle Space themselves (in a text field it is a blank); the entry only shows
-    // it.
+    // The graph and the table handle the Space key themselves (text fields need it as a character); the entry
+    // only shows it.
     m_toggleAction =
         addAction(m_layersMenu, tr("Skip &Quantization\tSpace"), {}, {}, [this] { toggleSkip(); });
     m_untilAction = addAction(m_layersMenu, tr("Skip &Until\u2026"), QKeySequence(QStringLiteral("U")), {},
@@ -239,12 +239,13 @@ void MainWindow::buildEvaluationMenu() {
     menu->addSeparator();
     QAction* improve = addAction(
         menu, tr("&Improve Accuracy\u2026"), QKeySequence(QStringLiteral("I")),
-        tr("Suggestions, the search for layers to keep in float, and AMCT's workflow"),
+        tr("Suggestions, the search for precisions, and AMCT's workflow"),
         [this] { showImprove(m_improveDock->isHidden() ? ImprovePanel::Suggestions : m_improve->page()); });
     m_needModel << improve;
     m_needModel << addAction(
-        menu, tr("Search &for Layers to Keep in Float"), {},
-        tr("Finds the cheapest set of float layers that keeps the accuracy drop within the target"), [this] {
+        menu, tr("Search &for Precisions"), {},
+        tr("Finds the cheapest precision of each layer that keeps the accuracy drop within the target"),
+        [this] {
             showImprove(ImprovePanel::Search);
             m_improve->finder()->startOrStop();
         });
@@ -255,11 +256,18 @@ void MainWindow::buildEvaluationMenu() {
             dialog->setAttribute(Qt::WA_DeleteOnClose);
             dialog->show();
         });
+    menu->addSeparator();
+    m_needModel << addAction(menu, tr("Import &Latency Profile\u2026"), {},
+                             tr("Times of layers from ONNX Runtime, TensorRT, Qualcomm, Hailo or a CSV"),
+                             [this] { showLatency()->chooseProfile(); });
+    m_needModel << addAction(menu, tr("Mea&sure Latency"), {},
+                             tr("Measures the time of each layer of this configuration in ONNX Runtime"),
+                             [this] { showLatency()->measure(); });
     connect(m_summary->improveButton(), &QPushButton::clicked, improve, &QAction::trigger);
     m_summary->improveButton()->setToolTip(improve->toolTip());
 }
 
-/// What can be done with the selected layers; each entry is also in the menu bar.
+/// Commands for the selected layers; each entry is also in the menu bar.
 void MainWindow::buildContextMenu() {
     m_contextMenu = new QMenu(this);
     m_contextMenu->setToolTipsVisible(true);

@@ -35,7 +35,7 @@ bool MainWindow::saveProject(bool askName) {
         QFileDialog dialog(this, tr("Save Project"), QString::fromStdString(proposal.parent_path().string()),
                            projectFilter());
         dialog.setAcceptMode(QFileDialog::AcceptSave);
-        dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks about overwriting
+        dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks to overwrite
         dialog.selectFile(QString::fromStdString(proposal.filename().string()));
         if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
         path = dialog.selectedFiles().front().toStdString();
@@ -67,7 +67,7 @@ std::string MainWindow::collectView() const {
     return QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
 }
 
-/// Ignores what no longer exists.
+/// Ignores layers and blocks that no longer exist.
 void MainWindow::restoreView(const std::string& json) {
     const QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
     for (const Metric metric : kMetrics)

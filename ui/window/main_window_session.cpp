@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Session features: further windows, the window layout between sessions, files changed by other programs, and
-// desktop notifications after long evaluations.
+// SPDX-License-Identifier: Apache-2.0 Session features: additional windows, the window layout between
+// sessions, files changed by other programs, and desktop notifications after long evaluations.
 #include <QApplication>
 #include <QFileInfo>
 #include <QSettings>
@@ -33,9 +32,7 @@ void MainWindow::rememberSession() const {
     QStringList last{absoluteText(m_document.projectPath())};
     if (last.front().isEmpty()) {
         // The demo's configuration is a template: the start page opens it.
-        if (const auto demo = findDemo(m_resources);
-            demo && demo->model == m_document.model()->path && m_document.configPath().empty())
-            return;
+        if (isDemo(m_document.model()->path) && m_document.configPath().empty()) return;
         const auto& opened = m_document.data();
         last = {absoluteText(m_document.model()->path),
                 opened ? absoluteText(opened->evaluationPath) : QString(),
@@ -91,7 +88,7 @@ void MainWindow::offerReload(const QString& changed) {
     const QString name = QFileInfo(changed).fileName();
     const QString reload = tr("Reload"), later = tr("Not now");
     if (changed == QString::fromStdString(m_document.preprocessFile().string())) {
-        if (m_document.hasOwnPreprocess()) return;  // what was set in the window counts
+        if (m_document.hasOwnPreprocess()) return;  // the settings of the window have priority
         m_message->offer(
             tr("The preprocessing file %1 has changed on disk. Reload it to convert images "
                "with the new settings.")

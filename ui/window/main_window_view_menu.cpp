@@ -78,7 +78,7 @@ void MainWindow::buildViewMenu() {
     buildSettingsMenu(view->addMenu(tr("Se&ttings")));
 }
 
-/// A long network becomes a hairline when all of it is shown: a note then says how to wrap it.
+/// If a long network is only a thin line when all of it is shown, a note explains how to wrap it.
 void MainWindow::fitGraph() {
     GraphCanvas* canvas = m_graph->canvas();
     canvas->fitAll();
@@ -95,10 +95,10 @@ void MainWindow::buildMetricMenu(QMenu* menu) {
     auto* group = new QActionGroup(this);
     for (int i = 0; i < static_cast<int>(kMetrics.size()); ++i) {
         const Metric metric = kMetrics[static_cast<std::size_t>(i)];
-        QAction* action =
-            addAction(menu, tr("Show ") + metricName(metric),
-                      i < static_cast<int>(kMetricsWithKey) ? QKeySequence(Qt::Key_1 + i) : QKeySequence(),
-                      metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
+        QAction* action = addAction(
+            menu, tr("Show ") + metricName(metric),
+            i < static_cast<int>(kMetricsWithKey) ? QKeySequence(Qt::Key_0 + (i + 1) % 10) : QKeySequence(),
+            metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
         action->setCheckable(true);
         action->setChecked(metric == canvas->metric());
         group->addAction(action);
@@ -125,7 +125,7 @@ void MainWindow::buildLayoutMenu(QMenu* menu) {
         action->setCheckable(true);
         action->setShortcut(keys);
         action->setToolTip(tip);
-        // The same choice again leaves the columns.
+        // Choosing the columns again switches back to one column.
         connect(action, &QAction::triggered, this, [canvas, current, arrangement = arrangement] {
             canvas->arrange(current() && arrangement == Arrangement::Columns ? Arrangement::Down
                                                                              : arrangement);
@@ -153,7 +153,7 @@ void MainWindow::buildBlocksMenu(QMenu* menu) {
             m_graph->canvas()->holdStill(m_document.current());
             m_document.setLayoutOptions(options);
         });
-        // Bookmarks set it, too.
+        // Bookmarks also change this.
         connect(menu, &QMenu::aboutToShow, action,
                 [this, action, value] { action->setChecked(m_document.layoutOptions().*value); });
         m_needModel << action;
@@ -161,10 +161,10 @@ void MainWindow::buildBlocksMenu(QMenu* menu) {
     option(tr("Attach Batch Norms and &Activations"), {},
            tr("Shows folded batch norms and fused activations as compact rows of their layer"),
            &LayoutOptions::compact);
-    option(
-        tr("Fold Shape Arithmetic and Shared Tensors"), {},
-        tr("Shows shape arithmetic as one box, and masks and embeddings that many layers read as references"),
-        &LayoutOptions::tidy);
+    option(tr("Simplify Shape Arithmetic and Shared Tensors"), {},
+           tr("Draws shape arithmetic as one box, and tensors that many layers read (masks, embeddings) as "
+              "labels"),
+           &LayoutOptions::tidy);
 }
 
 void MainWindow::buildPanelsMenu(QMenu* menu) {
@@ -179,7 +179,7 @@ void MainWindow::buildPanelsMenu(QMenu* menu) {
         action->setCheckable(true);
         action->setChecked(true);
         connect(action, &QAction::triggered, panel, &QWidget::setVisible);
-        // Restoring the layout shows and hides panels, too.
+        // Restoring the layout also shows and hides panels.
         connect(menu, &QMenu::aboutToShow, action,
                 [action, panel] { action->setChecked(!panel->isHidden()); });
     }
@@ -204,18 +204,18 @@ void MainWindow::buildThemeMenu(QMenu* menu) {
                                                        {ThemeChoice::Light, tr("&Light Theme")},
                                                        {ThemeChoice::Dark, tr("&Dark Theme")}};
     for (const auto& [choice, text] : choices) {
-        QAction* action =
-            addAction(menu, text, {}, choice == ThemeChoice::System ? tr("As the desktop") : QString(),
-                      [choice = choice] { chooseTheme(choice); });
+        QAction* action = addAction(
+            menu, text, {}, choice == ThemeChoice::System ? tr("Same theme as the desktop") : QString(),
+            [choice = choice] { chooseTheme(choice); });
         action->setCheckable(true);
         group->addAction(action);
-        // Another window may have changed it.
+        // Another window may have changed this.
         connect(menu, &QMenu::aboutToShow, action,
                 [action, choice = choice] { action->setChecked(chosenTheme() == choice); });
     }
 }
 
-/// A part of the graph's view that is shown unless the user has hidden it.
+/// Adds a switch for a part of the graph view, which is visible by default.
 void MainWindow::addPanelSwitch(QMenu* menu, const QString& text, const QString& setting, GraphView* view,
                                 void (GraphView::*setShown)(bool)) {
     QAction* action = menu->addAction(text);
@@ -229,13 +229,13 @@ void MainWindow::addPanelSwitch(QMenu* menu, const QString& text, const QString&
 }
 
 void MainWindow::buildSettingsMenu(QMenu* menu) {
-    QAction* study = menu->addAction(tr("&Measure Leave-One-Out When Idle"));
-    study->setCheckable(true);
-    connect(study, &QAction::toggled, this, [this](bool on) {
+    m_studyAction = menu->addAction(tr("&Evaluate Leave-One-Out When Idle"));
+    m_studyAction->setCheckable(true);
+    connect(m_studyAction, &QAction::toggled, this, [this](bool on) {
         m_document.setStudies(on);
         QSettings().setValue(QStringLiteral("measureWhileIdle"), on);
     });
-    study->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
+    m_studyAction->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
     QAction* reopen = menu->addAction(tr("Reopen the Last Session at &Startup"));
     reopen->setToolTip(tr("When this is off, Quantloupe asks at startup"));
     reopen->setCheckable(true);

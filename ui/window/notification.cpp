@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// Connecting to a missing bus would start one, which takes seconds and is not this program's job.
+/// Connecting to a missing bus would start one, which takes seconds and is not the task of this program.
 bool hasSessionBus() {
     if (qEnvironmentVariableIsSet("DBUS_SESSION_BUS_ADDRESS")) return true;
     const QString folder = qEnvironmentVariable("XDG_RUNTIME_DIR");
@@ -29,7 +29,7 @@ void notifyDesktop(QWidget* window, const QString& title, const QString& text) {
         QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("/org/freedesktop/Notifications"),
         QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("Notify"));
     constexpr uint kNew = 0;
-    constexpr int kDesktopsChoice = -1;  // how long it stays
+    constexpr int kDesktopsChoice = -1;  // duration: chosen by the desktop
     call << Words::tr("Quantloupe") << kNew << QStringLiteral("quantloupe") << title << text.toHtmlEscaped()
          << QStringList() << QVariantMap() << kDesktopsChoice;
     QDBusConnection::sessionBus().send(call);

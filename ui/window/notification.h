@@ -7,7 +7,7 @@
 
 namespace quantloupe::ui {
 
-/// Marks the window in the task bar, and shows a notification where the desktop has a service for them
+/// Marks the window in the task bar, and shows a notification if the desktop has a service for this
 /// (org.freedesktop.Notifications). Does not wait for an answer. GUI thread.
 void notifyDesktop(QWidget* window, const QString& title, const QString& text);
 

@@ -15,7 +15,7 @@ Tour::Tour(QWidget* window) : QWidget(window) {
     setAttribute(Qt::WA_TransparentForMouseEvents);
     hide();
     const int unit = fontMetrics().height();
-    m_bubble = new QFrame(window);  // not a child: it takes the mouse
+    m_bubble = new QFrame(window);  // not a child of the tour, because it must receive mouse events
     m_bubble->setObjectName(QStringLiteral("overlay"));
     m_bubble->setFixedWidth(unit * 23);
     m_bubble->setAccessibleName(tr("Tour"));
@@ -85,7 +85,8 @@ QRect Tour::targetRect() const {
         .intersected(rect());
 }
 
-/// Next to the target, where there is most room; inside of it if it fills the window.
+/// Places the bubble on the side of the target with the most space, or inside the target if it fills the
+/// window.
 void Tour::place() {
     if (m_steps.empty()) return;
     setGeometry(parentWidget()->rect());

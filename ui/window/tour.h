@@ -27,7 +27,7 @@ class Tour : public QWidget {
     void stop();
     bool running() const { return isVisible(); }
     int step() const { return m_step; }
-    void go(int step);  ///< past the last step: stops
+    void go(int step);  ///< after the last step: ends the tour
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

@@ -13,7 +13,7 @@ class WindowLayout {
     /// Takes the current layout as the one that reset() restores.
     WindowLayout(QMainWindow* window, std::vector<QSplitter*> splitters);
     void save() const;
-    /// As it was saved last; nothing where nothing was.
+    /// Restores the layout that was saved last, if there is one.
     void restore();
     void reset();
 

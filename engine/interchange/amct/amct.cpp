@@ -54,7 +54,7 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     AmctActivation a;
     a.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
     a.bits = own.activationBits.value_or(config.quantization.activation.bits);
-    // A precision decides on the layer's input.
+    // A precision also sets the bits of the layer's input.
     const auto settings = config.layers.find(node.name);
     if (settings != config.layers.end() && settings->second.precision &&
         settings->second.precision->isInteger())

@@ -211,7 +211,7 @@ class ScriptWriter {
         return m_source.prepared->conversions.contains(maker) ? graph.node(maker).input(0) : tensor;
     }
 
-    /// Finds the conversions between quantized layers. A tensor can have one in ONNX Runtime.
+    /// Finds the conversions between quantized layers. In ONNX Runtime, a tensor can have only one.
     void findConversions() {
         const Graph& graph = *m_source.prepared->graph;
         std::set<TensorId> produced;  // quantized where they are produced
@@ -344,7 +344,9 @@ NODES_TO_EXCLUDE = {3}
                         m_source.model.filename().string(), m_source.output.filename().string(),
                         pythonPlaces(m_source, model), pythonNames(m_excluded));
         if (!m_overrides.empty()) text += overrides();
-        text += "\n" + pythonReader(m_source) + pythonMain(m_source);
+        text += '\n';
+        text += pythonReader(m_source);
+        text += pythonMain(m_source);
         text += fmt::format(
             R"(    names = {{node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}}
     missing = [name for name in NODES_TO_EXCLUDE if name not in names]

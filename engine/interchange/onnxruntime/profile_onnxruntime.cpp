@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/onnxruntime/profile_onnxruntime.h"
 
+#include "base/error.h"
 #include "base/temporary_folder.h"
 #include "interchange/onnxruntime/run_onnxruntime.h"
+#include "model/load_model.h"
+#include "session/evaluation_data.h"
+#include "session/studies/layer_work.h"
 
 namespace quantloupe {
 namespace {
 
 constexpr std::size_t kWarmUps = 5;
 
-// The warm-up runs are not in the profile because profiling starts with the session.
+// The warm-up runs use a separate session, because profiling starts when a session is created.
 constexpr const char* kScript = R"(import sys
 
 try:
@@ -43,15 +47,21 @@ print(session.end_profiling())
 
 }  // namespace
 
-RuntimeProfile profileOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
-                                  const std::vector<InputSpec>& inputs, std::size_t runs,
-                                  const CancelToken& cancel, const std::filesystem::path& python) {
+ProfileSource prepareProfile(Session& session, const QuantizationConfig& config,
+                             const std::filesystem::path& model, const CancelToken& cancel) {
+    if (!session.hasData()) failInput("measuring the latency needs a sample: choose a data folder first");
+    const EvaluationPtr evaluation = session.experiment(config, Depth::Rough, cancel);
+    saveModel(*session.quantizedModel(config, cancel), model);
+    return {model, evaluationData(session), inputSpecsOf(session.graph()), networkWork(session, *evaluation)};
+}
+
+RuntimeProfile profileOnnxRuntime(const ProfileSource& source, std::size_t runs, const CancelToken& cancel,
+                                  const std::filesystem::path& python) {
     const TemporaryFolder folder;
-    const DatasetPtr first = subset(DatasetPtr(&data, [](const Dataset*) {}), {0});
-    writeInputs(*first, inputs, folder.path(), cancel);
+    writeInputs(*subset(source.data, {0}), source.inputs, folder.path(), cancel);
     const std::string said = runRuntimeScript(
         kScript,
-        {std::filesystem::absolute(model).string(), (folder.path() / "inputs_000000.npz").string(),
+        {std::filesystem::absolute(source.model).string(), (folder.path() / "inputs_000000.npz").string(),
          (folder.path() / "profile").string(), std::to_string(kWarmUps), std::to_string(runs)},
         600 + 10 * static_cast<double>(runs), cancel, python);
     const auto end = said.find('\n');

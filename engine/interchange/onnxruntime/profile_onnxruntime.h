@@ -8,9 +8,23 @@
 
 #include "base/cancel.h"
 #include "cost/latency_file.h"
-#include "data/dataset.h"
+#include "cost/layer_work.h"
+#include "session/session.h"
 
 namespace quantloupe {
+
+/// A quantized model to be measured. Holds only values, so it can be used on any thread.
+struct ProfileSource {
+    std::filesystem::path model;
+    DatasetPtr data;
+    std::vector<InputSpec> inputs;
+    NetworkWork work;  ///< of the configuration, to find its layers in the profile
+};
+
+/// Writes the quantized model to `model`. Needs the session's thread. Throws Error, also without data;
+/// Cancelled.
+ProfileSource prepareProfile(Session& session, const QuantizationConfig& config,
+                             const std::filesystem::path& model, const CancelToken& cancel = {});
 
 struct RuntimeProfile {
     LatencyFile times;
@@ -20,8 +34,7 @@ struct RuntimeProfile {
 /// Runs the model on the first sample with one thread and ONNX Runtime's default optimizations: a few times
 /// to warm up, then `runs` times. Blocks. `python` empty: findPython(). Throws Error as runOnnxRuntime();
 /// Cancelled. Any thread.
-RuntimeProfile profileOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
-                                  const std::vector<InputSpec>& inputs, std::size_t runs,
+RuntimeProfile profileOnnxRuntime(const ProfileSource& source, std::size_t runs,
                                   const CancelToken& cancel = {}, const std::filesystem::path& python = {});
 
 }  // namespace quantloupe

@@ -14,17 +14,19 @@
 namespace quantloupe {
 
 struct RuntimeOutputs {
-    ConstantPtr values;   ///< the first output of all samples, sample dimension first
-    std::string runtime;  ///< "ONNX Runtime 1.31.1"
+    ConstantPtr values;              ///< the first output of all samples, sample dimension first
+    std::string runtime;             ///< "ONNX Runtime 1.31.1"
+    ConstantPtr optimized{};         ///< the same at the default optimization level; null if that failed
+    std::string optimizedFailure{};  ///< why
 };
 
 /// Returns QUANTLOUPE_PYTHON or else python3 on the PATH; empty if there is none.
 std::filesystem::path findPython();
 
-/// Runs the model on all samples without ONNX Runtime's graph optimizations, which change where values are
-/// rounded. Blocks. Writes the inputs to a temporary folder and removes it afterwards. `python` empty:
-/// findPython(). Throws Error, which explains how to install Python or onnxruntime if they are missing;
-/// Cancelled. Any thread.
+/// Runs the model on all samples: without ONNX Runtime's graph optimizations, which change where values are
+/// rounded, and at its default optimization level. Blocks. Writes the inputs to a temporary folder and
+/// removes it afterwards. `python` empty: findPython(). Throws Error, which explains how to install Python or
+/// onnxruntime if they are missing; Cancelled. Any thread.
 RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
                               const std::vector<InputSpec>& inputs, const CancelToken& cancel = {},
                               const std::filesystem::path& python = {});

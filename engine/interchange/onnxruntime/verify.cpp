@@ -24,6 +24,20 @@ std::vector<int> classesOf(const Constant& values) {
     return classes;
 }
 
+double agreementOf(const std::vector<int>& a, const std::vector<int>& b) {
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) same += a[i] == b[i];
+    return static_cast<double>(same) / static_cast<double>(a.size());
+}
+
+double largestDifference(const Constant& a, const Constant& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.floats().size(); ++i)
+        largest = std::max(largest,
+                           std::abs(static_cast<double>(a.floats()[i]) - static_cast<double>(b.floats()[i])));
+    return largest;
+}
+
 double rightOf(const std::vector<int>& classes, const Dataset& data) {
     std::size_t right = 0;
     for (std::size_t i = 0; i < classes.size(); ++i) right += classes[i] == data.label(i);
@@ -52,13 +66,13 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.runtime = theirs.runtime;
     const auto a = classesOf(*source.ours), b = classesOf(*theirs.values);
     result.samples = a.size();
-    std::size_t same = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) same += a[i] == b[i];
-    result.agreement = static_cast<double>(same) / static_cast<double>(a.size());
-    for (std::size_t i = 0; i < source.ours->floats().size(); ++i)
-        result.maxAbsDiff =
-            std::max(result.maxAbsDiff, std::abs(static_cast<double>(source.ours->floats()[i]) -
-                                                 static_cast<double>(theirs.values->floats()[i])));
+    result.agreement = agreementOf(a, b);
+    result.maxAbsDiff = largestDifference(*source.ours, *theirs.values);
+    result.optimizedFailure = theirs.optimizedFailure;
+    if (theirs.optimized && theirs.optimized->dims() == source.ours->dims()) {
+        result.optimizedAgreement = agreementOf(a, classesOf(*theirs.optimized));
+        result.optimizedMaxAbsDiff = largestDifference(*source.ours, *theirs.optimized);
+    }
     if (source.data->hasLabels()) {
         result.here = rightOf(a, *source.data);
         result.there = rightOf(b, *source.data);
@@ -72,6 +86,9 @@ std::string whyVerificationFailed(const Verification& r) {
         return fmt::format("the accuracies differ by {:.2f} points", 100 * std::abs(*r.here - *r.there));
     if (r.agreement < 0.99 - rounding && 1 - r.agreement > one + rounding)
         return fmt::format("{:.2f} % of the samples get a different class", 100 * (1 - r.agreement));
+    if (!r.optimizedFailure.empty())
+        return fmt::format("{} cannot run the model at its default optimization level: {}", r.runtime,
+                           r.optimizedFailure);
     return {};
 }
 

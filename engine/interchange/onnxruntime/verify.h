@@ -29,6 +29,9 @@ struct Verification {
     double agreement = 0;               ///< rate of samples with the same predicted class
     double maxAbsDiff = 0;              ///< largest difference in the first output
     std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
+    /// At the default optimization level, compared with the preview; empty if it failed there.
+    std::optional<double> optimizedAgreement, optimizedMaxAbsDiff;
+    std::string optimizedFailure;  ///< why it failed there
 };
 
 /// Writes the quantized model to `model` and computes the preview's outputs. Throws Error, also without data;
@@ -39,8 +42,9 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
 Verification verify(const VerifySource& source, const std::filesystem::path& python = {},
                     const CancelToken& cancel = {});
 /// Returns an empty string if the model behaves as previewed, otherwise the reason: the accuracies may differ
-/// by at most half a point or one sample, and at least 99 % of the predicted classes (or all but one) must be
-/// the same.
+/// by at most half a point or one sample, at least 99 % of the predicted classes (or all but one) must be the
+/// same, and the model must run at ONNX Runtime's default optimization level, where other differences are not
+/// judged.
 std::string whyVerificationFailed(const Verification& result);
 
 }  // namespace quantloupe

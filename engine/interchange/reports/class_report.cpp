@@ -38,8 +38,8 @@ std::string htmlTable(const ClassResults& results) {
     return text + "</table>\n</div>\n";
 }
 
-/// Cells show the samples of the quantized network, and in parentheses those of the float network if they
-/// differ.
+/// Cells show the number of samples for the quantized network and, if it differs, for the float network in
+/// parentheses.
 std::string htmlMatrix(const Evaluation& evaluation, const std::vector<ConfusionCell>& cells) {
     std::map<std::int32_t, std::map<std::int32_t, const ConfusionCell*>> rows;
     std::map<std::int32_t, bool> columns;
@@ -85,7 +85,7 @@ std::vector<const ConfusionCell*> newConfusions(const std::vector<ConfusionCell>
     return added;
 }
 
-/// Bars would end a cell.
+/// Escapes vertical bars, which would end a cell.
 std::string markdownCell(const std::string& name) {
     std::string text;
     for (const char c : name) {

@@ -9,8 +9,8 @@
 
 namespace quantloupe {
 
-/// Returns the plotted rate: mAP, mIoU or top-1, without labels the agreement with the float network,
-/// otherwise nothing.
+/// Returns the plotted rate: mAP, mIoU or top-1, or the agreement with the float network without labels;
+/// empty if there is none.
 std::optional<double> plottedRate(const Accuracy& accuracy);
 /// "mAP", "mIoU", "top-1" or "agreement".
 const char* plottedName(const Accuracy& accuracy);

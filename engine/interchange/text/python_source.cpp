@@ -182,7 +182,7 @@ class Parser {
                 m_tokens[m_at + 1].text == "=") {
                 const std::string key = m_tokens[m_at].text;
                 m_at += 2;
-                call.named.emplace_back(key, expression());
+                call.named.push_back({key, expression()});
             } else {
                 call.items.push_back(expression());
             }

@@ -11,6 +11,8 @@
 
 namespace quantloupe {
 
+struct PythonArgument;
+
 struct PythonValue {
     enum class Kind { None, Bool, Number, Text, List, Dict, Name, Call };
     Kind kind = Kind::None;
@@ -20,12 +22,17 @@ struct PythonValue {
     std::string text;                ///< of a Text; a dotted Name ("QuantType.QInt8"); the callee of a Call
     std::vector<PythonValue> items;  ///< of a List or tuple; arguments of a Call; values of a Dict
     std::vector<PythonValue> keys;   ///< of a Dict
-    std::vector<std::pair<std::string, PythonValue>> named;  ///< keyword arguments of a Call
+    std::vector<PythonArgument> named;  ///< keyword arguments of a Call
 
     const PythonValue* keyword(std::string_view name) const;  ///< null if there is none
     const PythonValue* entry(std::string_view key) const;     ///< of a Dict; null if there is none
     bool isTexts() const;                                     ///< a list of strings
     std::vector<std::string> texts() const;                   ///< the strings of such a list
+};
+/// Not a std::pair, which may not contain a type that is still being defined.
+struct PythonArgument {
+    std::string key;
+    PythonValue value;
 };
 /// Returns "a list", "a string": for messages.
 std::string_view kindName(PythonValue::Kind kind);

@@ -121,8 +121,12 @@ ValueDistribution DistributionGatherer::finish() {
     trimTails();
     std::ranges::sort(m_result.largest, std::greater<>());
     std::ranges::sort(m_result.smallest);
+    // How much was reserved depends on the order of the threads, and the limits of caches must not.
+    m_result.largest.shrink_to_fit();
+    m_result.smallest.shrink_to_fit();
     if (m_result.samples.size() != m_result.count) m_result.samples.clear();
     std::ranges::sort(m_result.samples);
+    m_result.samples.shrink_to_fit();
     VersionBuilder builder;
     const auto add = [&](const auto& values) {
         builder.addBytes(values.data(), values.size() * sizeof values[0]);

@@ -27,12 +27,12 @@ struct CodedWindows {
     std::uint8_t zero;    ///< the code of 0.0
 };
 
-/// With AVX2 alone. The depthwise kernel needs at least 16 channels.
+/// Need only AVX2. The depthwise kernel needs at least 16 channels.
 std::unique_ptr<Kernel> makeRowsAvx2(CodedWeight weight, const CodedRows& shape);
 std::unique_ptr<Kernel> makeConvolutionAvx2(CodedWeight weight, const CodedWindows& shape);
 std::unique_ptr<Kernel> makeDepthwiseAvx2(CodedWeight weight, const CodedWindows& shape);
 
-/// With VNNI or AMX. `tiles`: null for the fastest.
+/// Need VNNI or AMX. `tiles`: null for the fastest.
 std::unique_ptr<Kernel> makeRowsVnni(CodedWeight weight, const CodedRows& shape, const SegmentTiles* tiles);
 std::unique_ptr<Kernel> makeConvolutionVnni(CodedWeight weight, const CodedWindows& shape,
                                             const SegmentTiles* tiles);

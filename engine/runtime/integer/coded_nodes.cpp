@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the program compiler that keeps tensors as codes: which nodes have a kernel on codes.
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.h"
+#include "runtime/aligned.h"
 #include "runtime/operators/operators.h"
 #include "runtime/program/program_compiler.h"
 #include "runtime/program/sample_flow.h"
@@ -52,23 +56,34 @@ void ProgramCompiler::addCodedStep(std::shared_ptr<const Kernel> kernel, const N
 bool ProgramCompiler::addCoded(NodeId id) {
     const Node& node = m_graph.node(id);
     if (m_program->m_spec.arithmetic != Arithmetic::Integer || !node.domain.empty() ||
-        !node.input(0).valid() || !isCoded(node.input(0)))
+        std::ranges::none_of(node.inputs, [&](TensorId input) { return input.valid() && isCoded(input); }))
         return false;
-    const bool product = node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul";
     if (node.op == "MaxPool" || node.op == "GlobalAveragePool") return addCodedPool(node);
-    if (!product && node.op != "Add") return false;
+    const bool product = node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul";
+    const Operator& op = *findOperator(node.domain, node.op);
+    if (!product && !op.elementwise) return false;
     Activation activation;
-    const NodeId fused = fusableActivation(node, activation);
-    const bool added =
-        product ? addCodedProduct(node, fused, activation) : addCodedAdd(node, fused, activation);
+    const NodeId fused = op.fusesActivation ? fusableActivation(node, activation) : NodeId();
+    const bool added = product
+                           ? addCodedProduct(node, fused, activation)
+                           : addCodedMap(node, fused, activation) || addCodedBinary(node, fused, activation);
     if (added && fused.valid()) m_done[fused.index()] = true;
     return added;
+}
+
+bool ProgramCompiler::addCodedFusion(const Fusion& fusion) {
+    const Node& node = fusion.node;
+    if (m_program->m_spec.arithmetic != Arithmetic::Integer ||
+        !findOperator(node.domain, node.op)->elementwise || !addCodedMap(node, {}, {}))
+        return false;
+    for (const NodeId covered : fusion.covered) m_done[covered.index()] = true;
+    return true;
 }
 
 bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, const Activation& activation) {
     const ProgramSpec& spec = m_program->m_spec;
     const auto weight = spec.codes.find(node.input(1));
-    if (weight == spec.codes.end()) return false;
+    if (weight == spec.codes.end() || !isCoded(node.input(0))) return false;
     const auto bias = node.input(2).valid() ? spec.codes.find(node.input(2)) : spec.codes.end();
     if (node.input(2).valid() && bias == spec.codes.end()) return false;
 
@@ -123,16 +138,100 @@ bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, c
     return true;
 }
 
-bool ProgramCompiler::addCodedAdd(const Node& node, NodeId activationNode, const Activation& activation) {
+/// An element-wise operator on one tensor and constants with a single value: a table with a result per code.
+bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const Activation& activation) {
+    std::optional<std::size_t> input;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        if (!node.inputs[i].valid()) continue;
+        const auto constant = m_constants.find(node.inputs[i]);
+        if (constant == m_constants.end()) {
+            if (input || !isCoded(node.inputs[i])) return false;
+            input = i;
+        } else if (constant->second->size() != 1) {
+            return false;
+        }
+    }
+    if (!input || node.outputs.size() != 1) return false;
+    constexpr std::size_t kCodes = 256;
+    const FakeQuant& quant = *codedQuantizer(node.inputs[*input]);
+    std::vector<std::uint8_t> codes(kCodes);
+    std::iota(codes.begin(), codes.end(), std::uint8_t{0});
+    std::vector<float> values(kCodes), results(kCodes);
+    decode(quant, codes.data(), values.data(), kCodes);
+
+    NodeContext context = contextOf(node);
+    TensorDesc desc = context.inputs[*input];
+    const std::size_t rank = desc.dims.size();
+    for (std::size_t i = 0; i < context.inputs.size(); ++i)
+        if (context.constants[i] != nullptr && context.inputs[i].dims.size() > rank) return false;
+    context.inputs[*input] = {DataType::Float32, Dims(std::max<std::size_t>(rank, 1), 1), Layout::Plain};
+    context.inputs[*input].dims.back() = kCodes;
+    if (activationNode.valid()) context.activation = &activation;
+    const CompiledNode compiled = findOperator(node.domain, node.op)->compile(context);
+    if (!compiled.kernel || compiled.outputs[0].type != DataType::Float32 ||
+        compiled.outputs[0].count() != kCodes)
+        return false;
+    std::vector<const void*> inputs;
+    for (const ConstantPtr& constant : context.constants)
+        inputs.push_back(constant ? constant->bytes().data() : nullptr);
+    inputs[*input] = values.data();
+    AlignedVector<std::byte> scratch(compiled.kernel->scratchBytes());
+    compiled.kernel->run({inputs, std::vector<void*>{results.data()}, scratch.data()});
+
     const TensorId output = activationNode.valid() ? m_graph.node(activationNode).output() : node.output();
     const FakeQuant* outputQuant = codedQuantizer(output);
-    if (outputQuant == nullptr || !node.input(1).valid() || !isCoded(node.input(1))) return false;
-    const TensorDesc left = valueOf(node.input(0)).desc, right = valueOf(node.input(1)).desc;
-    if (left.dims != right.dims) return false;
-    addCodedStep(makeCodedAdd(*codedQuantizer(node.input(0)), *codedQuantizer(node.input(1)), *outputQuant,
-                              activation, left.count()),
-                 node, {codedBufferIn(node.input(0), left.layout), codedBufferIn(node.input(1), left.layout)},
-                 output, left);
+    if (outputQuant != nullptr) desc.type = DataType::UInt8;
+    addCodedStep(makeCodedMap(results, outputQuant != nullptr ? std::optional(*outputQuant) : std::nullopt,
+                              desc.count()),
+                 node, {valueOf(node.inputs[*input]).buffer}, output, desc);
+    return true;
+}
+
+/// Add or Mul of a coded tensor and a second one, which is coded or constant. The second may be smaller: one
+/// value per channel (of each image), or a row that is repeated.
+bool ProgramCompiler::addCodedBinary(const Node& node, NodeId activationNode, const Activation& activation) {
+    if ((node.op != "Add" && node.op != "Mul") || node.inputs.size() != 2) return false;
+    const TensorId output = activationNode.valid() ? m_graph.node(activationNode).output() : node.output();
+    const FakeQuant* outputQuant = codedQuantizer(output);
+    if (outputQuant == nullptr) return false;
+    const auto sizeOf = [&](std::size_t i) { return valueOf(node.input(i)).desc.count(); };
+    const std::size_t first = isCoded(node.input(0)) && sizeOf(0) >= sizeOf(1) ? 0 : 1;
+    const TensorId leftTensor = node.input(first), rightTensor = node.input(1 - first);
+    if (!isCoded(leftTensor)) return false;
+    const bool coded = isCoded(rightTensor);
+    if (!coded && !m_constants.contains(rightTensor)) return false;
+    const TensorDesc left = valueOf(leftTensor).desc, right = valueOf(rightTensor).floatDesc();
+    RepeatedOperand operand;
+    if (coded)
+        operand.quantizer = *codedQuantizer(rightTensor);
+    else if (right.type != DataType::Float32)
+        return false;
+    Layout layout = left.layout;
+    if (right.dims == left.dims && (coded || layout == Layout::Plain)) {
+        operand.period = std::max<std::size_t>(left.count(), 1);
+    } else if (layout == Layout::ChannelsLast && right.dims.size() == left.dims.size() &&
+               right.dims[1] == left.dims[1] && (right.dims[0] == left.dims[0] || right.dims[0] == 1) &&
+               std::all_of(right.dims.begin() + 2, right.dims.end(),
+                           [](auto extent) { return extent == 1; })) {
+        operand.images = static_cast<std::size_t>(right.dims[0]);
+        operand.period = static_cast<std::size_t>(right.dims[1]);
+        layout = valueOf(rightTensor).desc.layout;  // of one pixel: the same in memory
+    } else if (layout == Layout::Plain && !left.dims.empty() && !right.dims.empty() &&
+               right.dims.back() == left.dims.back() &&
+               right.count() == static_cast<std::size_t>(right.dims.back()) &&
+               right.dims.size() <= left.dims.size()) {
+        operand.period = right.count();
+    } else {
+        return false;
+    }
+    TensorDesc desc = left;
+    addCodedStep(
+        makeCodedBinary(node.op == "Add" ? CodedOperation::Add : CodedOperation::Multiply,
+                        *codedQuantizer(leftTensor), operand, *outputQuant, activation, left.count()),
+        node,
+        {valueOf(leftTensor).buffer,
+         coded ? codedBufferIn(rightTensor, layout) : valueOf(rightTensor).buffer},
+        output, desc);
     return true;
 }
 
@@ -140,7 +239,8 @@ bool ProgramCompiler::addCodedPool(const Node& node) {
     const FakeQuant* inputQuant = codedQuantizer(node.input(0));
     const FakeQuant* outputQuant = codedQuantizer(node.output());
     TensorDesc input = valueOf(node.input(0)).desc;
-    if (outputQuant == nullptr || input.dims.size() != 4 || node.outputs.size() != 1) return false;
+    if (inputQuant == nullptr || outputQuant == nullptr || input.dims.size() != 4 || node.outputs.size() != 1)
+        return false;
     input.layout = Layout::ChannelsLast;
     TensorDesc output = input;
     std::shared_ptr<const Kernel> kernel;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/integer/coded_add.h"
 #include "runtime/operators/operators.h"
 #include "runtime/simd.h"
 
@@ -68,15 +67,6 @@ void encode(const FakeQuant& quant, const float* source, std::uint8_t* target, s
 
 void decode(const FakeQuant& quant, const std::uint8_t* source, float* target, std::size_t count) {
     decodeAll(quant.scale, quant.low, source, target, count);
-}
-
-std::unique_ptr<Kernel> makeCodedAdd(const FakeQuant& left, const FakeQuant& right, const FakeQuant& output,
-                                     const Activation& activation, std::size_t count) {
-    const CodedSum sum{left, right, output, activation};
-    return makeKernel([=, add = fastestAdd(sum)](const KernelArguments& a) {
-        add(sum, static_cast<const std::uint8_t*>(a.inputs[0]), static_cast<const std::uint8_t*>(a.inputs[1]),
-            static_cast<std::uint8_t*>(a.outputs[0]), count);
-    });
 }
 
 std::unique_ptr<Kernel> makeCodedMean(const FakeQuant& input, const FakeQuant& output, std::size_t images,

@@ -23,7 +23,7 @@ struct ConstantCodes {
     std::vector<std::int32_t> codes;  ///< row-major, the shape of the constant
 };
 
-/// Whether the quantizer has at most 256 codes.
+/// Returns whether the quantizer has at most 256 codes.
 bool fitsCodes(const FakeQuant& quant);
 void encode(const FakeQuant& quant, const float* source, std::uint8_t* target, std::size_t count);
 /// decode(encode(x)) equals applyFakeQuant(x), bit for bit.
@@ -48,9 +48,22 @@ std::unique_ptr<Kernel> makeCodedConvolution(const CodedUnit& unit, const Tensor
 /// rows x depth times a constant [depth, columns] (or its transpose). Returns null as above.
 std::unique_ptr<Kernel> makeCodedProduct(const CodedUnit& unit, std::size_t rows, std::size_t depth,
                                          std::size_t columns, bool transposed);
-/// Element-wise sum of two tensors with the same shape and layout; equals the simulation bit for bit.
-std::unique_ptr<Kernel> makeCodedAdd(const FakeQuant& left, const FakeQuant& right, const FakeQuant& output,
-                                     const Activation& activation, std::size_t count);
+/// Replaces codes by their results. `results`: one float32 value per code, computed by the operator. With an
+/// output quantizer, the results are encoded.
+std::unique_ptr<Kernel> makeCodedMap(const std::vector<float>& results,
+                                     const std::optional<FakeQuant>& output, std::size_t count);
+/// The second operand of makeCodedBinary(): `period` codes or float32 values for each image. Within an image,
+/// they are repeated until they have the length of the first operand.
+struct RepeatedOperand {
+    std::optional<FakeQuant> quantizer;  ///< empty: float32
+    std::size_t images = 1, period = 1;
+};
+enum class CodedOperation { Add, Multiply };
+/// Element-wise operation on `count` codes and a second operand that is repeated; equals the simulation bit
+/// for bit.
+std::unique_ptr<Kernel> makeCodedBinary(CodedOperation operation, const FakeQuant& left,
+                                        const RepeatedOperand& right, const FakeQuant& output,
+                                        const Activation& activation, std::size_t count);
 /// Mean over all spatial positions, channels last.
 std::unique_ptr<Kernel> makeCodedMean(const FakeQuant& input, const FakeQuant& output, std::size_t images,
                                       std::size_t positions, std::size_t channels);

@@ -14,7 +14,7 @@ namespace quantloupe {
 /// float32, as AIMET's operator computes it (determined by running it on values around ties). The subtraction
 /// loses bits, so values slightly below a half are rounded up, too.
 ///
-/// `half`: rounded to float16 (base/half.h) instead; the other members are not used.
+/// `half`: values are rounded to float16 (base/half.h) instead; the other members are not used.
 struct FakeQuant {
     float scale = 1;
     float low = 0, high = 0;
@@ -23,7 +23,7 @@ struct FakeQuant {
     bool operator==(const FakeQuant&) const = default;
 };
 
-/// Not for `half`: round(x / scale) within the bounds, as an integer; NaN stays NaN.
+/// Returns round(x / scale), clamped to the bounds, as an integer; NaN stays NaN. Not for `half`.
 float codeOf(const FakeQuant& quant, float x);
 
 /// `source` and `target` may be the same.

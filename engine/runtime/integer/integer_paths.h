@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The kernels of codes.h for a given instruction set, for tests and benchmarks. All give the same bits; the
-// fastest depends on the processor and the shape.
+// The kernels of codes.h for a given instruction set, for tests and benchmarks. All are bit-identical; which
+// one is the fastest depends on the processor and the shape.
 
 #include "runtime/integer/codes.h"
 

@@ -5,7 +5,7 @@
 //
 // vpmaddubsw adds pairs of products in 16 bits, and our loop adds two such results before widening them.
 // 8-bit kernels built in this way usually saturate (those of oneDNN 2.6 do for weights of more than 7 bits),
-// so their results differ from the target's. Here, the weights that would overflow 16 bits are taken out of
+// so their results differ from the target's. Here, the weights that would overflow 16 bits are excluded from
 // the loop and added with vpmaddwd, which is exact; a panel of 16 columns with too many such weights uses
 // only vpmaddwd. This is decided once per panel from its weights, so the sums are exact for any codes.
 

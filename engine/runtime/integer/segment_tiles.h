@@ -53,19 +53,19 @@ struct SegmentTiles {
     const char* name;
     std::size_t rows;   ///< of a tile
     std::size_t group;  ///< rows are computed, and must be readable, up to the next multiple of `group`
-    void (*begin)();    ///< before the tiles of a run, on its thread; AMX: loads the tile configuration
-    void (*end)();      ///< after them; AMX: releases it
+    void (*begin)();    ///< call before the tiles of a run, on its thread; AMX: loads the tile configuration
+    void (*end)();      ///< call after them; AMX: releases it
     void (*add)(const SegmentTile&);
     void (*store)(const SegmentStore&);
 };
 
-/// Whatever the kind, DepthBlocks must be readable for 64 bytes.
+/// With all kinds of tiles, DepthBlocks must be readable for 64 bytes.
 const SegmentTiles& avxVnniSegmentTiles();
 const SegmentTiles& avx512VnniSegmentTiles();
 const SegmentTiles& amxSegmentTiles();
 
-/// Those that this processor can run and that instructionSets() allows; empty without VNNI. If there are
-/// several, the best depends on the shape.
+/// Returns the tiles that this processor supports and instructionSets() allows; empty without VNNI. If there
+/// are several, the fastest one depends on the shape.
 std::span<const SegmentTiles* const> segmentTiles();
 
 }  // namespace quantloupe

@@ -41,7 +41,8 @@ bool SegmentedConvolution::fits(std::int64_t channels, std::int64_t height, std:
                                 const Window& window) {
     if (window.padBegin[0] < 0 || window.padBegin[1] < 0) return false;
     const Lines lines(channels, height, width, window);
-    // With a dilation, rows between the last output of a line and the first of the next are computed, too.
+    // With a dilation, rows between the last output of a line and the first output of the next line are also
+    // computed.
     const bool dense = lines.paddedWidth / lines.strideX <= 2 * size(window.output[1]) + 2;
     return dense && lines.bytes() <= 4 * covered(window, 0) * covered(window, 1) * lines.pixel;
 }

@@ -11,8 +11,8 @@ namespace quantloupe {
 
 class SegmentedConvolution {
   public:
-    /// Whether the layout pays: no negative padding, and little in the padded image that no window reads, as
-    /// there is with large strides and dilations.
+    /// Returns whether the layout pays off: there is no negative padding, and windows read most of the padded
+    /// image. With large strides and dilations, they do not.
     static bool fits(std::int64_t channels, std::int64_t height, std::int64_t width, const Window& window);
 
     /// `weight` is [kernel height, kernel width, channels, columns]. `zero` is the code of 0.0, used for

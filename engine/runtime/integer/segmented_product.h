@@ -12,7 +12,7 @@
 
 namespace quantloupe {
 
-/// The rows of a product: row r starts r * stride bytes after the first. Of each `pitch` rows, the first
+/// The rows of a product: row r starts r * stride bytes after the first row. Of every `pitch` rows, the first
 /// `width` have an output; the others only exist because the rows of an image are padded.
 struct SegmentedRows {
     const std::uint8_t* first;
@@ -22,7 +22,7 @@ struct SegmentedRows {
 
 class SegmentedProduct {
   public:
-    /// Where a row's depth is: equally long segments, relative to the start of the row.
+    /// The position of a row's depth in memory: equally long segments, relative to the start of the row.
     struct Shape {
         std::vector<std::ptrdiff_t> segments{0};
         std::size_t segmentDepth;

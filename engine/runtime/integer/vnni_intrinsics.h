@@ -13,4 +13,5 @@
 #pragma GCC diagnostic pop
 #endif
 
+#define QUANTLOUPE_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 #define QUANTLOUPE_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))

@@ -16,7 +16,7 @@ Operator binary(F f) {
                     return compileBinary<T, T>(context, type, f);
                 });
             },
-            LayoutPolicy::Same, false};
+            LayoutPolicy::Same, false, true};
 }
 
 /// Folds any number of operands into the output, one after the other.
@@ -53,7 +53,7 @@ Operator variadic(F f, bool mean = false) {
                     return compileVariadic<T>(context, f, mean);
                 });
             },
-            LayoutPolicy::Same, false};
+            LayoutPolicy::Same, false, true};
 }
 
 struct Divide {
@@ -169,12 +169,12 @@ void requireSameTypes(const NodeContext& context) {
 }
 
 void addArithmetic(OperatorTable& table) {
-    table["Add"] = {compileAdd, LayoutPolicy::Same, true};
+    table["Add"] = {compileAdd, LayoutPolicy::Same, true, true};
     table["Sub"] = binary([](auto l, auto r) { return l - r; });
     table["Mul"] = binary([](auto l, auto r) { return l * r; });
     table["Div"] = binary(Divide());
-    table["Pow"] = {compilePow, LayoutPolicy::Same, false};
-    table["Mod"] = {compileMod, LayoutPolicy::Same, false};
+    table["Pow"] = {compilePow, LayoutPolicy::Same, false, true};
+    table["Mod"] = {compileMod, LayoutPolicy::Same, false, true};
     table["PRelu"] =
         binary([](auto l, auto r) { return l > 0 ? l : static_cast<decltype(l)>(l == 0 ? l : l * r); });
     table["Max"] = variadic([](auto l, auto r) { return l < r ? r : l; });

@@ -31,7 +31,7 @@ Operator unary(F function) {
                                       static_cast<float*>(a.outputs[0]), count, parameterized);
                         })};
             },
-            LayoutPolicy::Any, false};
+            LayoutPolicy::Any, false, true};
 }
 
 /// For functions without parameters.
@@ -57,7 +57,7 @@ Operator numeric(F function) {
                             });
                         })};
             },
-            LayoutPolicy::Any, false};
+            LayoutPolicy::Any, false, true};
 }
 
 /// erf of before(x) as ONNX Runtime computes it, in pieces that fit into the cache; then after(x, erf).
@@ -147,7 +147,7 @@ void addElementwise(OperatorTable& table) {
     table["Log"] = simple([](float x) { return std::log(x); });
     table["Sqrt"] = simple([](float x) { return std::sqrt(x); });
     table["Reciprocal"] = simple([](float x) { return 1.0f / x; });
-    table["Erf"] = {compileErf, LayoutPolicy::Any, false};
+    table["Erf"] = {compileErf, LayoutPolicy::Any, false, true};
     table["Softplus"] =
         simple([](float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
     table["Softsign"] = simple([](float x) { return x / (1.0f + std::fabs(x)); });
@@ -180,9 +180,9 @@ void addElementwise(OperatorTable& table) {
         else
             return x > 0 ? 1 : x < 0 ? -1 : 0;
     });
-    table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false};
-    table["Gelu"] = {compileGelu, LayoutPolicy::Any, false};
-    table["com.microsoft.Gelu"] = {compileGelu, LayoutPolicy::Any, false};
+    table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false, true};
+    table["Gelu"] = {compileGelu, LayoutPolicy::Any, false, true};
+    table["com.microsoft.Gelu"] = {compileGelu, LayoutPolicy::Any, false, true};
     table["com.microsoft.QuickGelu"] = unary([](const NodeContext& context) {
         const float alpha = context.node.attributes.real("alpha", 1.702f);
         return [=](float x) { return x * fastSigmoid(alpha * x); };
@@ -222,7 +222,7 @@ void addElementwise(OperatorTable& table) {
                          return withArithmeticType(context.input(0).type, "Clip",
                                                    [&]<typename T>(T) { return clipTo<T>(context); });
                      },
-                     LayoutPolicy::Any, false};
+                     LayoutPolicy::Any, false, true};
 }
 
 }  // namespace quantloupe

@@ -68,13 +68,15 @@ enum class LayoutPolicy {
     ChannelsLast,  ///< channels last for input 0 of rank 3 to 5, constants excepted
     Any,           ///< any layout: element-wise operator with one input
     Same,          ///< channels last if all inputs have the same shape, else each input's own layout
-    Joined,        ///< channels last if any computed input is
+    Joined,        ///< channels last if any computed input is channels last
 };
 
 struct Operator {
     std::function<CompiledNode(const NodeContext&)> compile;
     LayoutPolicy layout = LayoutPolicy::Plain;
     bool fusesActivation = false;
+    /// Each value of the output depends only on the values of the inputs at its position, broadcast.
+    bool elementwise = false;
 };
 
 /// Returns null for an operator that the engine cannot run.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Splits work into parts of nearly the same size: a small last part of a product costs as much as a full one.
+// Splits work into parts of nearly the same size, because a small last part of a product costs as much as a
+// full one.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +16,7 @@ class EvenParts {
           m_size(m_parts == 0 ? 0 : count / m_parts),
           m_larger(count - m_parts * m_size) {}
     std::size_t parts() const { return m_parts; }
-    /// The first item of a part; of part parts(): the number of items.
+    /// Returns the first item of a part; for part parts(), the number of items.
     std::size_t begin(std::size_t part) const { return part * m_size + std::min(part, m_larger); }
 
   private:

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/ordered/even_parts.h"
 #include "runtime/ordered/ordered_tiles.h"
 
 namespace quantloupe {
@@ -32,8 +31,8 @@ AlignedVector<float> paddedToPanels(std::span<const float> values) {
 }
 
 std::size_t rowsTogether(std::size_t inner, std::size_t columns) {
-    // If the panels fit into the L2 cache, few rows leave space for them there. Otherwise, more rows read
-    // them from memory less often.
+    // If the panels fit into the L2 cache, a small number of rows leaves space for them. Otherwise, with more
+    // rows, the panels are read from memory less often.
     constexpr std::size_t kFewRows = 96, kSmallPanels = std::size_t{1} << 17,
                           kRowFloats = std::size_t{1} << 18;
     if (inner * columns <= kSmallPanels) return kFewRows;
@@ -65,15 +64,11 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
     }
 }
 
-std::vector<std::ptrdiff_t> rowOffsets(std::size_t inner, std::size_t step) {
-    std::vector<std::ptrdiff_t> offsets(inner);
-    for (std::size_t k = 0; k < inner; ++k) offsets[k] = static_cast<std::ptrdiff_t>(k * step);
-    return offsets;
-}
+EvenParts rowTiles(std::size_t rows) { return {rows, tiles().rows}; }
 
 namespace {
 
-/// Fetches a tile of a large result, so that its stores do not wait for memory at the end of the tile.
+/// Prefetches a tile of a large result, so that its stores do not wait for memory at the end of the tile.
 void prefetchResult(const TileArguments& tile) {
     for (std::size_t r = 0; r < tile.rows; ++r)
         for (std::size_t c = 0; c < tile.columns; c += kLineFloats)
@@ -87,7 +82,8 @@ void multiplyPacked(const PackedProduct& p) {
     const Tiles& best = tiles();
     alignas(64) float kept[kMostRowsTogether * kMaxTileColumns];
     TileArguments tile;
-    tile.rowStride = p.leftStride;
+    tile.rowStride = p.interleaved ? 1 : p.leftStride;
+    tile.step = p.leftStep;
     tile.alpha = p.alpha;
     tile.low = p.bounds.low;
     tile.high = p.bounds.high;
@@ -98,7 +94,7 @@ void multiplyPacked(const PackedProduct& p) {
     const EvenParts groups(p.rows, rowsTogether(p.inner, p.columns));
     for (std::size_t group = 0; group < groups.parts(); ++group) {
         const std::size_t begin = groups.begin(group);
-        const EvenParts rows(groups.begin(group + 1) - begin, best.rows);
+        const EvenParts rows = rowTiles(groups.begin(group + 1) - begin);
         for (std::size_t column = 0; column < p.columns; column += best.columns) {
             tile.columns = std::min(best.columns, p.columns - column);
             tile.start = p.start == nullptr ? nullptr : p.start + column;
@@ -107,11 +103,10 @@ void multiplyPacked(const PackedProduct& p) {
             tile.offset = p.offset == nullptr ? nullptr : p.offset + column;
             for (std::size_t k = 0; k == 0 || k < p.inner; k += p.block) {
                 tile.right = p.panels + column * p.inner + k * best.columns;
-                tile.offsets = p.offsets == nullptr ? nullptr : p.offsets + k;
                 tile.inner = std::min(p.block, p.inner - k);
                 tile.first = k == 0;
                 tile.last = p.inner - k <= p.block;
-                // The next block of the panels follows in memory: each tile fetches a part of it.
+                // The next block of the panels follows in memory; each tile prefetches a part of it.
                 const std::size_t length = tile.inner * best.columns;
                 const std::size_t chunks = (tile.inner + kTileChunk - 1) / kTileChunk;
                 const bool more = !tile.last || column + best.columns < p.columns;
@@ -120,9 +115,9 @@ void multiplyPacked(const PackedProduct& p) {
                 tile.fetched = tile.right + length;
                 for (std::size_t i = 0; i < rows.parts(); ++i) {
                     const std::size_t row = begin + rows.begin(i);
-                    tile.left = p.left + row * p.leftStride +
-                                (p.offsets == nullptr ? k : k / p.block * p.blockStride);
                     tile.rows = begin + rows.begin(i + 1) - row;
+                    if (p.interleaved) tile.step = tile.rows;
+                    tile.left = p.left + row * (p.interleaved ? p.inner : p.leftStride) + k * tile.step;
                     tile.kept = kept + (row - begin) * best.columns;
                     tile.result = p.result + row * p.resultStride + column;
                     if (tile.last && largeResult) prefetchResult(tile);
@@ -137,13 +132,17 @@ void multiplyPacked(const PackedProduct& p) {
 void multiplyPackedInLanes(const PackedProduct& p) {
     const Tiles& best = tiles();
     LaneArguments lanes;
-    lanes.offsets = p.offsets;
+    const EvenParts together = rowTiles(p.rows);
+    std::size_t tile = 0;
     lanes.inner = p.inner;
     lanes.low = p.bounds.low;
     lanes.high = p.bounds.high;
-    for (std::size_t row = 0; row < p.rows; ++row)
+    for (std::size_t row = 0; row < p.rows; ++row) {
+        if (row == together.begin(tile + 1)) ++tile;
+        const std::size_t first = together.begin(tile), rows = together.begin(tile + 1) - first;
+        lanes.step = p.interleaved ? rows : p.leftStep;
+        lanes.left = p.left + (p.interleaved ? first * p.inner + (row - first) : row * p.leftStride);
         for (std::size_t column = 0; column < p.columns; column += best.columns) {
-            lanes.left = p.left + row * p.leftStride;
             lanes.right = p.panels + column * p.inner;
             lanes.bias = p.bias == nullptr ? nullptr : p.bias + column;
             lanes.factor = p.factor == nullptr ? nullptr : p.factor + column;
@@ -152,6 +151,7 @@ void multiplyPackedInLanes(const PackedProduct& p) {
             lanes.columns = std::min(best.columns, p.columns - column);
             best.multiplyInLanes(lanes);
         }
+    }
 }
 
 PackedMatrix::PackedMatrix(const MatrixView& right, std::size_t inner, std::size_t columns)
@@ -160,14 +160,12 @@ PackedMatrix::PackedMatrix(const MatrixView& right, std::size_t inner, std::size
 }
 
 void PackedMatrix::multiply(const MatrixView& left, std::size_t rows, float* result) const {
-    std::vector<std::ptrdiff_t> offsets;
-    if (left.transposed) offsets = rowOffsets(m_inner, left.stride);
     PackedProduct product;
     product.left = left.values;
     product.leftStride = left.transposed ? 1 : left.stride;
+    product.leftStep = left.transposed ? left.stride : 1;
     product.rows = rows;
     product.inner = m_inner;
-    product.offsets = left.transposed ? offsets.data() : nullptr;
     product.panels = m_panels.data();
     product.columns = m_columns;
     product.block = orderedBlock(m_columns, m_inner);

@@ -7,6 +7,7 @@
 
 #include "runtime/aligned.h"
 #include "runtime/operators/kernel.h"
+#include "runtime/ordered/even_parts.h"
 
 namespace quantloupe {
 
@@ -21,8 +22,8 @@ struct MatrixView {
 /// the product (pixels of a convolution's output, columns of a MatMul's); `inner`: products per element.
 std::size_t orderedBlock(std::size_t columns, std::size_t inner);
 
-/// The number of rows that are multiplied with all columns before the next ones, so that what both operands
-/// need from memory is small.
+/// Returns the number of rows that are multiplied by all columns before the next rows, so that both operands
+/// need little memory traffic.
 std::size_t rowsTogether(std::size_t inner, std::size_t columns);
 constexpr std::size_t kMostRowsTogether = 204;
 
@@ -32,11 +33,11 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
 
 /// result = bounded(start + alpha * left * right + bias), row by row. Reentrant.
 struct PackedProduct {
-    const float* left = nullptr;  ///< element k of row r is left[r * leftStride + k], or + offsets[k]
-    std::size_t leftStride = 0, rows = 0, inner = 0;
-    const std::ptrdiff_t* offsets = nullptr;  ///< [inner], or null
-    /// With offsets: block b of a row starts b * blockStride values later.
-    std::size_t blockStride = 0;
+    const float* left = nullptr;  ///< element k of row r is left[r * leftStride + k * leftStep]
+    std::size_t leftStride = 0;   ///< 1, unless `leftStep` is 1
+    std::size_t leftStep = 1;
+    bool interleaved = false;  ///< `left` is [tile of rowTiles(rows)][inner][rows of the tile] instead
+    std::size_t rows = 0, inner = 0;
     const float* panels = nullptr;  ///< from packPanels()
     std::size_t columns = 0;
     std::size_t block = 1;  ///< orderedBlock()
@@ -54,8 +55,8 @@ void multiplyPacked(const PackedProduct& product);
 /// without `start`, `alpha` and `block`.
 void multiplyPackedInLanes(const PackedProduct& product);
 
-/// Offsets of a row whose elements are `step` values apart, as in a transposed left operand.
-std::vector<std::ptrdiff_t> rowOffsets(std::size_t inner, std::size_t step);
+/// The rows that are multiplied together, for an interleaved left operand of at most rowsTogether() rows.
+EvenParts rowTiles(std::size_t rows);
 
 /// `columns` rounded up to whole panels.
 std::size_t paddedColumns(std::size_t columns);

@@ -48,7 +48,7 @@ class ConvolutionKernel : public Kernel {
     std::size_t m_images, m_channels, m_filters, m_groups;
     AlignedVector<float> m_weight, m_bias;
     AlignedVector<float> m_factor, m_offset;  ///< of the batch normalization, or empty
-    Activation m_bounds;                      ///< after it
+    Activation m_bounds;                      ///< after the batch normalization
 };
 
 class FusedConvolution final : public ConvolutionKernel {
@@ -61,7 +61,7 @@ class FusedConvolution final : public ConvolutionKernel {
           m_block(orderedBlock(m_geometry.outputPixels(), m_inner)),
           m_pointwise(m_geometry.isPointwise()),
           m_rowsTogether(rowsTogether(m_inner, m_each)) {
-        if (!m_pointwise) planGathering();
+        if (!m_pointwise) m_zeros.assign(m_perGroup, 0.0f);
         const std::size_t panels = panelFloats(m_inner, m_each);
         m_weight.resize(m_groups * panels);
         const float* weight = spec.weight->floats().data();
@@ -75,7 +75,7 @@ class FusedConvolution final : public ConvolutionKernel {
         }
     }
     std::size_t scratchBytes() const override {
-        return m_pointwise ? 0 : m_rowsTogether * m_parts.size() * m_rowStride * sizeof(float);
+        return m_pointwise ? 0 : m_rowsTogether * m_inner * sizeof(float);
     }
 
     void run(const KernelArguments& arguments) const override {
@@ -83,9 +83,9 @@ class FusedConvolution final : public ConvolutionKernel {
         auto* left = static_cast<float*>(arguments.scratch);
         WindowWalk walk(m_geometry);
         PackedProduct product;
-        product.leftStride = m_pointwise ? m_channels : m_rowStride;
+        product.leftStride = m_channels;
+        product.interleaved = !m_pointwise;
         product.inner = m_inner;
-        product.offsets = m_offsets.empty() ? nullptr : m_offsets.data();
         product.columns = m_each;
         product.block = m_block;
         product.bounds = m_bounds;
@@ -97,7 +97,6 @@ class FusedConvolution final : public ConvolutionKernel {
         for (std::size_t part = 0; part < parts.parts(); ++part) {
             const std::size_t first = parts.begin(part);
             product.rows = parts.begin(part + 1) - first;
-            product.blockStride = product.rows * m_rowStride;
             for (std::size_t g = 0; g < m_groups; ++g) {
                 if (!m_pointwise) gather(in, first, product.rows, g, walk, left);
                 product.left = m_pointwise ? in + first * m_channels + g * m_perGroup : left;
@@ -115,38 +114,6 @@ class FusedConvolution final : public ConvolutionKernel {
     }
 
   private:
-    /// The channels that one block of the sums reads.
-    struct Part {
-        std::size_t first, count;
-    };
-
-    /// Rows are gathered block by block, [block][row][tap][channel], while the sums run over [channel][tap]:
-    /// a block of several rows is small and contiguous.
-    void planGathering() {
-        const std::size_t taps = m_geometry.taps();
-        const bool whole = taps == 1 || m_geometry.outputPixels() == 1;
-        const std::size_t block = whole ? std::max<std::size_t>(m_inner, 1) : m_block;
-        std::size_t most = 0;
-        for (std::size_t k = 0; k < m_inner; k += block) {
-            const std::size_t first = k / taps, last = (std::min(m_inner, k + block) - 1) / taps;
-            m_parts.push_back({first, last - first + 1});
-            most = std::max(most, m_parts.back().count);
-        }
-        m_tapStride = most;
-        m_rowStride = spread(taps * m_tapStride);
-        m_zeros.assign(m_tapStride, 0.0f);
-        if (taps == 1) return;
-        for (std::size_t k = 0; k < m_inner; ++k)
-            m_offsets.push_back(
-                static_cast<std::ptrdiff_t>(k % taps * m_tapStride + k / taps - m_parts[k / block].first));
-    }
-
-    /// Rounds up to an odd number of cache lines, so that values this far apart do not map to the same cache
-    /// sets.
-    static std::size_t spread(std::size_t values) {
-        return values < kLineFloats ? values : ((values + kLineFloats - 1) / kLineFloats | 1) * kLineFloats;
-    }
-
     /// One value per filter, each group padded to panels.
     AlignedVector<float> padded(std::span<const float> values) const {
         AlignedVector<float> all;
@@ -160,40 +127,50 @@ class FusedConvolution final : public ConvolutionKernel {
         return values.empty() ? nullptr : values.data() + group * paddedColumns(m_each);
     }
 
-    static void copy(const float* from, std::size_t count, float* to) {
-        for (; count >= kLineFloats; count -= kLineFloats, from += kLineFloats, to += kLineFloats)
-            std::memcpy(to, from, kLineFloats * sizeof(float));
-        for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
-    }
-
-    /// The pixels in the windows of `rows` outputs.
+    /// Writes the pixels in the windows of `rows` outputs, interleaved for multiplyPacked().
     void gather(const float* in, std::size_t first, std::size_t rows, std::size_t group, WindowWalk& walk,
                 float* left) const {
-        const std::size_t outputs = m_geometry.outputPixels(), inputs = m_geometry.inputPixels();
-        for (std::size_t r = 0; r < rows; ++r) {
-            const std::size_t image = (first + r) / outputs;
-            const float* pixels = in + image * inputs * m_channels + group * m_perGroup;
-            float* to = left + r * m_rowStride;
-            for (const std::ptrdiff_t at : walk.at((first + r) - image * outputs)) {
-                float* block = to;
-                for (const Part& part : m_parts) {
-                    const float* from = at < 0
-                                            ? m_zeros.data()
-                                            : pixels + static_cast<std::size_t>(at) * m_channels + part.first;
-                    copy(from, part.count, block);
-                    block += rows * m_rowStride;
-                }
-                to += m_tapStride;
+        const std::size_t outputs = m_geometry.outputPixels(), inputs = m_geometry.inputPixels(),
+                          taps = m_geometry.taps();
+        const EvenParts together = rowTiles(rows);
+        std::vector<const float*> pixels(taps * tiles().rows);  // [tap][row of the tile]
+        for (std::size_t tile = 0; tile < together.parts(); ++tile) {
+            const std::size_t begin = together.begin(tile), count = together.begin(tile + 1) - begin;
+            for (std::size_t r = 0; r < count; ++r) {
+                const std::size_t image = (first + begin + r) / outputs;
+                const float* start = in + image * inputs * m_channels + group * m_perGroup;
+                const auto& located = walk.at(first + begin + r - image * outputs);
+                for (std::size_t t = 0; t < taps; ++t)
+                    pixels[t * count + r] = located[t] < 0
+                                                ? m_zeros.data()
+                                                : start + static_cast<std::size_t>(located[t]) * m_channels;
             }
+            interleave(pixels, count, left + begin * m_inner);
+        }
+    }
+
+    /// `pixels`: [tap][row]; writes [channel][tap][row].
+    void interleave(std::vector<const float*>& pixels, std::size_t rows, float* to) const {
+        constexpr std::size_t kTogether = 64;  // channels whose results stay in the L1 cache
+        const std::size_t taps = m_geometry.taps();
+        InterleaveArguments block;
+        block.rows = rows;
+        block.step = taps * rows;
+        for (std::size_t c = 0; c < m_perGroup; c += block.channels) {
+            block.channels = std::min(kTogether, m_perGroup - c);
+            for (std::size_t t = 0; t < taps; ++t) {
+                block.from = pixels.data() + t * rows;
+                block.to = to + (c * taps + t) * rows;
+                tiles().interleave(block);
+            }
+            for (std::size_t i = 0; i < taps * rows; ++i) pixels[i] += block.channels;
         }
     }
 
     std::size_t m_perGroup, m_each, m_inner, m_block;
     bool m_pointwise;
-    std::size_t m_rowsTogether, m_tapStride = 0, m_rowStride = 0;
-    std::vector<Part> m_parts;
-    AlignedVector<float> m_zeros;           ///< a pixel in the padding
-    std::vector<std::ptrdiff_t> m_offsets;  ///< of the products, from the start of their block
+    std::size_t m_rowsTogether;
+    AlignedVector<float> m_zeros;  ///< a pixel in the padding
 };
 
 /// Groups with one channel and one filter: vectors run over the channels.

@@ -20,7 +20,7 @@ class MatrixProduct final : public Kernel {
           m_columns(extent(spec.output.back())),
           m_inner(extent(spec.transposeLeft ? spec.left[0] : spec.left.back())),
           m_leftStride(spec.transposeLeft ? 1 : m_inner),
-          m_offsets(spec.transposeLeft ? rowOffsets(m_inner, m_rows) : std::vector<std::ptrdiff_t>()),
+          m_leftStep(spec.transposeLeft ? m_rows : 1),
           m_transposeRight(spec.transposeRight),
           m_alpha(spec.alpha) {
         // Offsets of the matrices in the batch; matrices are reused along dimensions of extent 1.
@@ -64,7 +64,7 @@ class MatrixProduct final : public Kernel {
         product.leftStride = m_leftStride;
         product.rows = m_rows;
         product.inner = m_inner;
-        product.offsets = m_offsets.empty() ? nullptr : m_offsets.data();
+        product.leftStep = m_leftStep;
         product.panels = m_packed.data();
         product.columns = m_columns;
         product.block = orderedBlock(m_columns, m_inner);
@@ -96,8 +96,7 @@ class MatrixProduct final : public Kernel {
     struct Offsets {
         std::size_t left, right;
     };
-    std::size_t m_rows, m_columns, m_inner, m_leftStride;
-    std::vector<std::ptrdiff_t> m_offsets;
+    std::size_t m_rows, m_columns, m_inner, m_leftStride, m_leftStep;
     bool m_transposeRight;
     float m_alpha;
     std::vector<Offsets> m_batches;

@@ -28,8 +28,7 @@ namespace {
 
 #define QUANTLOUPE_INLINED inline __attribute__((always_inline))
 
-constexpr float kRound =
-    12582912.0f;  // 1.5 * 2^23: adding it and taking it away rounds to the nearest integer
+constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to the nearest integer
 constexpr float kLowestExponent = -88.3762626647949f;
 
 /// x = n ln 2 + r.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of ordered_tiles.h for one kind of vector. `Isa` has a type Vec of kWidth floats, and load,
-// store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest. Define
-// QUANTLOUPE_TILE, the attribute of all functions for these instructions, and the Isa before including this
-// file.
+// store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest, and transpose()
+// for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the attribute of all
+// functions for these instructions, and the Isa before including this file.
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +58,11 @@ struct PlainIsa {
         for (std::size_t i = 0; i < Width; ++i) x.lane[i] = x.lane[i] > y.lane[i] ? x.lane[i] : y.lane[i];
         return x;
     }
+    static constexpr std::size_t kBlock = 1;
+    QUANTLOUPE_TILE_INLINE void transpose(const float* const* from, std::size_t channel, std::size_t,
+                                          float* to, std::size_t) {
+        *to = from[0][channel];
+    }
 };
 
 /// x bounded to at least `low`, then to at most `high`; NaN stays NaN.
@@ -95,8 +100,8 @@ QUANTLOUPE_TILE_INLINE void addProducts(const float* const (&from)[(Rows + 2) / 
     _Pragma("GCC unroll 16") for (std::size_t r = 0; r < Rows; ++r) \
         _Pragma("GCC unroll 2") for (std::size_t v = 0; v < Vectors; ++v)
 
-/// Adds the block's sums to the previous ones and stores them. Steps without effect are left out: small
-/// products consist of little else.
+/// Adds the block's sums to the previous sums and stores them. Steps without effect are omitted, because they
+/// would dominate small products.
 template <typename Isa, std::size_t Rows, std::size_t Vectors>
 QUANTLOUPE_TILE_INLINE void finishTile(const TileArguments& a, typename Isa::Vec (&sums)[Rows][Vectors]) {
     using Vec = typename Isa::Vec;
@@ -138,7 +143,7 @@ QUANTLOUPE_TILE_INLINE void finishTile(const TileArguments& a, typename Isa::Vec
 }
 
 /// `Rows` rows of up to `Vectors` vectors of columns. The sums stay in registers.
-template <typename Isa, std::size_t Rows, std::size_t Vectors>
+template <typename Isa, std::size_t Rows, std::size_t Vectors, bool Interleaved>
 QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     using Vec = typename Isa::Vec;
     constexpr std::size_t kColumns = 2 * Isa::kWidth, kPointers = (Rows + 2) / 3;
@@ -147,7 +152,7 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Isa::zero();
-    const std::size_t stride = a.rowStride;
+    const std::size_t stride = Interleaved ? 1 : a.rowStride, step = Interleaved ? a.step : 1;
     const float* rows[kPointers];
 #pragma GCC unroll 16
     for (std::size_t p = 0; p < kPointers; ++p) rows[p] = a.left + 3 * p * stride;
@@ -156,21 +161,15 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     for (std::size_t begin = 0; begin < a.inner; begin += kTileChunk) {
         const std::size_t count = std::min(kTileChunk, a.inner - begin);
         for (std::size_t i = 0; i < a.fetchedLines; ++i, fetched += kLineFloats) __builtin_prefetch(fetched);
-        if (a.offsets == nullptr) {
 #pragma GCC unroll 4
-            for (std::size_t k = 0; k < count; ++k, right += kColumns) {
-                addProducts<Isa, Rows, Vectors>(rows, stride, right, sums);
+        for (std::size_t k = 0; k < count; ++k, right += kColumns) {
+            if constexpr (Interleaved) {  // one pointer; the rows are at constant distances from it
 #pragma GCC unroll 16
-                for (std::size_t p = 0; p < kPointers; ++p) ++rows[p];
+                for (std::size_t p = 1; p < kPointers; ++p) rows[p] = rows[0] + 3 * p;
             }
-        } else {
-#pragma GCC unroll 4
-            for (std::size_t k = 0; k < count; ++k, right += kColumns) {
-                const float* from[kPointers];
+            addProducts<Isa, Rows, Vectors>(rows, stride, right, sums);
 #pragma GCC unroll 16
-                for (std::size_t p = 0; p < kPointers; ++p) from[p] = rows[p] + a.offsets[begin + k];
-                addProducts<Isa, Rows, Vectors>(from, stride, right, sums);
-            }
+            for (std::size_t p = 0; p < kPointers; ++p) rows[p] += step;
         }
     }
     finishTile<Isa, Rows, Vectors>(a, sums);
@@ -178,10 +177,11 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
 
 template <typename Isa, std::size_t Rows>
 QUANTLOUPE_TILE_INLINE void multiplyTile(const TileArguments& a) {
-    if (a.columns > Isa::kWidth)
-        multiplyRows<Isa, Rows, 2>(a);
+    const bool two = a.columns > Isa::kWidth;
+    if (a.step == 1)
+        two ? multiplyRows<Isa, Rows, 2, false>(a) : multiplyRows<Isa, Rows, 1, false>(a);
     else
-        multiplyRows<Isa, Rows, 1>(a);
+        two ? multiplyRows<Isa, Rows, 2, true>(a) : multiplyRows<Isa, Rows, 1, true>(a);
 }
 
 template <typename Isa>
@@ -196,8 +196,7 @@ QUANTLOUPE_TILE_INLINE void multiplyLanes(const LaneArguments& a) {
         for (std::size_t begin = 0; begin < a.inner; begin += kLaneCount) {
             const std::size_t count = std::min(kLaneCount, a.inner - begin);
             for (std::size_t i = 0; i < count; ++i, right += kColumns) {
-                const float x = a.left[a.offsets == nullptr ? static_cast<std::ptrdiff_t>(begin + i)
-                                                            : a.offsets[begin + i]];
+                const float x = a.left[(begin + i) * a.step];
                 lanes[i] = Isa::add(lanes[i], Isa::multiply(Isa::broadcast(x), Isa::load(right)));
             }
         }
@@ -235,6 +234,24 @@ QUANTLOUPE_TILE_INLINE void depthwiseChannels(const DepthwiseArguments& a, std::
         if (a.bias != nullptr) sums[v] = Isa::add(sums[v], Isa::load(a.bias + at));
         if (a.factor != nullptr) sums[v] = scaledTile<Isa>(sums[v], a.factor + at, a.offset + at);
         Isa::store(a.result + at, boundedTile<Isa>(sums[v], low, high));
+    }
+}
+
+/// Blocks of Isa::kBlock rows and channels; the last rows overlap with those before them.
+template <typename Isa>
+QUANTLOUPE_TILE_INLINE void interleavePixels(const InterleaveArguments& a) {
+    constexpr std::size_t kBlock = Isa::kBlock;
+    if (a.rows < kBlock) {
+        for (std::size_t r = 0; r < a.rows; ++r)
+            for (std::size_t c = 0; c < a.channels; ++c) a.to[c * a.step + r] = a.from[r][c];
+        return;
+    }
+    for (std::size_t next = 0; next < a.rows; next += kBlock) {
+        const std::size_t r = std::min(next, a.rows - kBlock);
+        std::size_t c = 0;
+        for (; c + kBlock <= a.channels; c += kBlock)
+            Isa::transpose(a.from + r, c, kBlock, a.to + c * a.step + r, a.step);
+        if (c < a.channels) Isa::transpose(a.from + r, c, a.channels - c, a.to + c * a.step + r, a.step);
     }
 }
 

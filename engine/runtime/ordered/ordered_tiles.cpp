@@ -26,10 +26,12 @@ void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Plain>(a); }
 
 void depthwise(const DepthwiseArguments& a) { depthwisePixel<Plain>(a); }
 
+void interleave(const InterleaveArguments& a) { interleavePixels<Plain>(a); }
+
 }  // namespace
 
 const Tiles& portableTiles() {
-    static constexpr Tiles kTiles{4, 2 * Plain::kWidth, multiply, multiplyInLanes, depthwise};
+    static constexpr Tiles kTiles{4, 2 * Plain::kWidth, multiply, multiplyInLanes, depthwise, interleave};
     return kTiles;
 }
 

@@ -11,10 +11,10 @@ namespace quantloupe {
 /// One block of the inner dimension: its products are summed starting from 0, then the sum is added to the
 /// previous result.
 struct TileArguments {
-    const float* left = nullptr;  ///< factor k of row r is left[r * rowStride + k], or + offsets[k]
-    std::size_t rowStride = 0;
-    const std::ptrdiff_t* offsets = nullptr;  ///< [inner], in values, or null
-    const float* right = nullptr;             ///< [inner][Tiles::columns]
+    const float* left = nullptr;  ///< factor k of row r is left[r * rowStride + k * step]
+    std::size_t rowStride = 0;    ///< 1, unless `step` is 1
+    std::size_t step = 1;
+    const float* right = nullptr;  ///< [inner][Tiles::columns]
     std::size_t inner = 0;
     std::size_t rows = 0;          ///< 1 to Tiles::rows
     std::size_t columns = 0;       ///< 1 to Tiles::columns, the number of columns stored at the end
@@ -29,7 +29,7 @@ struct TileArguments {
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
     float* result = nullptr;  ///< [rows][columns]
     std::size_t resultStride = 0;
-    /// Memory that will be read soon; `fetchedLines` cache lines of it are fetched for every kTileChunk
+    /// Memory that will be read soon; `fetchedLines` cache lines of it are prefetched for every kTileChunk
     /// products.
     const float* fetched = nullptr;
     std::size_t fetchedLines = 0;
@@ -53,9 +53,9 @@ struct DepthwiseArguments {
 /// A row times a panel of columns in another order: product k is rounded and added to lane k % 8; then lanes
 /// 0 to 3 are added one after the other, lanes 4 to 7 likewise, and finally the two sums.
 struct LaneArguments {
-    const float* left = nullptr;              ///< factor k is left[k], or left[offsets[k]]
-    const std::ptrdiff_t* offsets = nullptr;  ///< [inner], or null
-    const float* right = nullptr;             ///< [inner][Tiles::columns]
+    const float* left = nullptr;  ///< factor k is left[k * step]
+    std::size_t step = 1;
+    const float* right = nullptr;  ///< [inner][Tiles::columns]
     std::size_t inner = 0;
     const float* bias = nullptr;                       ///< [Tiles::columns], added at the end, or null
     const float *factor = nullptr, *offset = nullptr;  ///< [Tiles::columns], as in TileArguments, or null
@@ -64,11 +64,20 @@ struct LaneArguments {
     std::size_t columns = 0;  ///< 1 to Tiles::columns, the number of columns stored
 };
 
+/// Transposes `channels` values of each of `rows` pixels: to[c * step + r] = from[r][c].
+struct InterleaveArguments {
+    const float* const* from = nullptr;  ///< [rows]
+    std::size_t rows = 0, channels = 0;
+    float* to = nullptr;
+    std::size_t step = 0;  ///< at least `rows`
+};
+
 struct Tiles {
     std::size_t rows, columns;
     void (*multiply)(const TileArguments&);
     void (*multiplyInLanes)(const LaneArguments&);
     void (*depthwise)(const DepthwiseArguments&);
+    void (*interleave)(const InterleaveArguments&);
 };
 
 constexpr std::size_t kMaxTileColumns = 32;

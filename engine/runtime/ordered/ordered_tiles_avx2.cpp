@@ -7,6 +7,7 @@
 
 #define QUANTLOUPE_TILE __attribute__((target("avx2,fma")))
 #include "runtime/ordered/ordered_tile_loops.h"
+#include "runtime/ordered/transpose_blocks.h"
 #endif
 
 namespace quantloupe {
@@ -54,10 +55,12 @@ QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx
 
 QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixel<Avx2>(a); }
 
+QUANTLOUPE_TILE void interleave(const InterleaveArguments& a) { interleavePixels<FourByFour>(a); }
+
 }  // namespace
 
 const Tiles* avx2Tiles() {
-    static constexpr Tiles kTiles{6, 2 * Avx2::kWidth, multiply, multiplyInLanes, depthwise};
+    static constexpr Tiles kTiles{6, 2 * Avx2::kWidth, multiply, multiplyInLanes, depthwise, interleave};
     return instructionSets().avx2 ? &kTiles : nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #define QUANTLOUPE_TILE __attribute__((target("avx512f")))
 #include "runtime/ordered/ordered_tile_loops.h"
+#include "runtime/ordered/transpose_blocks.h"
 #endif
 
 namespace quantloupe {
@@ -66,10 +67,12 @@ QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx
 
 QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixel<Avx512>(a); }
 
+QUANTLOUPE_TILE void interleave(const InterleaveArguments& a) { interleavePixels<FourByFour>(a); }
+
 }  // namespace
 
 const Tiles* avx512Tiles() {
-    static constexpr Tiles kTiles{12, 2 * Avx512::kWidth, multiply, multiplyInLanes, depthwise};
+    static constexpr Tiles kTiles{12, 2 * Avx512::kWidth, multiply, multiplyInLanes, depthwise, interleave};
     return instructionSets().avx512 ? &kTiles : nullptr;
 }
 

@@ -56,13 +56,17 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
         use(chunk, worker, own);
     };
 
+    const Shard shard = programs.empty() ? Shard{} : programs[0].shard;
     // In rounds, so that progress is reported on the calling thread.
-    const std::size_t round = std::max<std::size_t>(8 * workers, 1);
+    const std::size_t round = std::max<std::size_t>(8 * workers, 1) * shard.count;
     const std::size_t total = std::min(end * batches.batch(), batches.samples()) - begin * batches.batch();
     for (std::size_t first = begin; first < end; first += round) {
         const std::size_t count = std::min(round, end - first);
+        std::vector<std::size_t> owned;
+        for (std::size_t chunk = first; chunk < first + count; ++chunk)
+            if (shard.owns(chunk)) owned.push_back(chunk);
         control.workers.run(
-            count, [&](std::size_t task, std::size_t worker) { runChunk(first + task, worker); },
+            owned.size(), [&](std::size_t task, std::size_t worker) { runChunk(owned[task], worker); },
             control.cancel);
         if (control.progress)
             control.progress(

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "runtime/program/sample_batches.h"
+#include "runtime/program/shard.h"
 
 namespace quantloupe {
 
@@ -13,6 +14,8 @@ struct RunControl {
     CancelToken cancel;
     /// Called with (samples done, samples in total), on the calling thread.
     std::function<void(std::size_t, std::size_t)> progress;
+    /// Processes with which functions that say so share the chunks; null: none.
+    ProcessGroup* group = nullptr;
 };
 
 /// A program and the memory that is bound to it for each chunk in addition to the graph's inputs.
@@ -24,14 +27,15 @@ struct BoundProgram {
     std::function<void*(TensorId, std::size_t chunk)> kept;
     /// Called after each chunk has run.
     std::function<void(std::size_t chunk)> finished;
+    Shard shard;  ///< the chunks to run; the same for all programs of a run
 
     BoundProgram() = default;
     BoundProgram(std::shared_ptr<const Program> plain) : program(std::move(plain)) {}  // NOLINT: wanted
 };
 
-/// Runs the programs for every chunk in [begin, end) and passes their workspaces, in order, to `use(chunk,
-/// worker, workspaces)`. Chunks run in any order and concurrently, so calls of `use` for different chunks
-/// must not write to the same data.
+/// Runs the programs for every chunk in [begin, end) of their shard and passes their workspaces, in order, to
+/// `use(chunk, worker, workspaces)`. Chunks run in any order and concurrently, so calls of `use` for
+/// different chunks must not write to the same data.
 void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& batches, std::size_t begin,
                std::size_t end, const RunControl& control,
                const std::function<void(std::size_t, std::size_t, std::vector<Workspace>&)>& use);

@@ -19,7 +19,7 @@ class Chain {
     TensorId end() const { return last().output(); }
     const std::vector<NodeId>& covered() const { return m_covered; }
 
-    /// Advances to the only reader of the last result if it is an `op`.
+    /// Advances to the only reader of the last result if its operator is `op`.
     bool follow(std::string_view op) { return accept(reader(), op); }
     /// The same if `also` reads the last result, too, and belongs to the group.
     bool followWith(std::string_view op, NodeId also) {
@@ -99,7 +99,7 @@ std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     return chain.made(nodeOf("MatMul", {product.input(0), product.input(1), bias}));
 }
 
-/// Conv, then BatchNormalization with the statistics of the training: inputs 3 to 6 of the Conv.
+/// Conv, then BatchNormalization with fixed statistics, which become inputs 3 to 6 of the Conv.
 std::optional<Fusion> normalizedConvolution(const FusionScope& scope, NodeId first) {
     const Node& convolution = scope.graph.node(first);
     const Constant* weight = scope.constant(convolution.input(1));
@@ -173,6 +173,21 @@ std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
         return chain.made(nodeOf(kFusedMaskedSoftmax, {x, mask}, std::move(attributes)));
     }
     return std::nullopt;
+}
+
+/// x * sigmoid(x), which Quantloupe computes as QuickGelu with alpha = 1.
+std::optional<Fusion> swish(const FusionScope& scope, NodeId first) {
+    const TensorId x = scope.graph.node(first).input(0);
+    const TensorDesc* desc = x.valid() ? scope.desc(x) : nullptr;
+    if (desc == nullptr || scope.constant(x) != nullptr) return std::nullopt;
+    Chain chain(scope, first);
+    const TensorId sigmoid = chain.end();
+    if (!chain.follow("Mul") || chain.other(sigmoid) != x) return std::nullopt;
+    Attributes attributes;
+    attributes.set("alpha", 1.0f);
+    Node node = nodeOf("QuickGelu", {x}, std::move(attributes));
+    node.domain = "com.microsoft";
+    return chain.made(std::move(node));
 }
 
 /// 0.5 x (1 + erf(x / sqrt 2)) with the halving before or after the product.
@@ -281,6 +296,7 @@ std::optional<Fusion> findFusion(const FusionScope& scope, NodeId first) {
     if (node.op == "MatMul") return biasedProduct(scope, first);
     if (node.op == "Conv") return normalizedConvolution(scope, first);
     if (node.op == "ReduceMean") return composedLayerNorm(scope, first);
+    if (node.op == "Sigmoid") return swish(scope, first);
     if (node.op == "Div" || node.op == "Mul")
         if (auto gelu = erfGelu(scope, first)) return gelu;
     if (node.op == "Div" || node.op == "Mul" || node.op == "Add") return maskedSoftmax(scope, first);

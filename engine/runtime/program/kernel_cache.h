@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Kernels with prepared weights, keyed by the version of their inputs: programs for the same network differ
-// in a few layers and share the rest.
+// Kernels with prepared weights, keyed by the version of their inputs. Programs for the same network differ
+// in only a few layers and share all other kernels.
 
 #include <list>
 #include <memory>
@@ -19,7 +19,7 @@ class KernelCache {
 
     struct Entry {
         std::vector<TensorDesc> outputs;
-        std::shared_ptr<const Kernel> kernel;  ///< null: known to be impossible
+        std::shared_ptr<const Kernel> kernel;  ///< null: the kernel is not possible
     };
     /// Returns null if there is no such entry. The pointer is valid until the next store().
     const Entry* find(const Version& version);

@@ -60,8 +60,8 @@ struct ProgramSpec {
     /// data, are left out together with all nodes downstream (Program::unavailable()); observed tensors among
     /// their outputs are missing.
     bool partial = false;
-    /// Observed tensors that are stored as codes, with their samples in one run, stay codes:
-    /// Program::codesOf().
+    /// Keep observed tensors as codes (Program::codesOf()) if they are stored as codes and their samples form
+    /// a single run.
     bool observedCodes = false;
     /// The same program for a batch of one, if there is one (for a partial program). Sample layouts are
     /// checked against it, so that a batch of several samples gives the same results as each sample alone.
@@ -107,7 +107,7 @@ class Program {
     const Graph& graph() const { return *m_spec.graph; }
     /// The description of an input or an observed tensor.
     const TensorDesc& desc(TensorId tensor) const;
-    /// The quantizer of an observed tensor that is stored as codes, else null.
+    /// Returns the quantizer of an observed tensor that is stored as codes, otherwise null.
     const FakeQuant* codesOf(TensorId observed) const;
     /// The requested kept tensors that have memory of their own (inputs, constants and views of kept tensors
     /// do not).

@@ -14,7 +14,7 @@
 namespace quantloupe {
 namespace {
 
-/// oneDNN and some of our loops use 32-bit indices along one dimension.
+/// oneDNN and some loops of Quantloupe use 32-bit indices along one dimension.
 void requireModestExtents(const std::vector<TensorDesc>& descs) {
     for (const TensorDesc& desc : descs)
         for (const std::int64_t extent : desc.dims)
@@ -268,7 +268,7 @@ void ProgramCompiler::addNode(NodeId id) {
     for (const TensorId in : node.inputs)
         if (in.valid()) valueOf(in);
 
-    if (!fusion && addCoded(id)) return;
+    if (fusion ? addCodedFusion(*fusion) : addCoded(id)) return;
     NodeContext context = contextOf(node);
     requireModestExtents(context.inputs);
     const std::optional<Layout> layout = wantedLayout(*op, node);
@@ -290,7 +290,8 @@ void ProgramCompiler::addNode(NodeId id) {
     Compiled compiled = compileCached(*op, context, activation);
     requireModestExtents(compiled.outputs);
     followNode(context, fused, compiled.outputs);
-    // Only now: where a fused kernel is not supported, the other nodes are left out for reasons of their own.
+    // Marked only after compiling: if the fused kernel is not supported, each of these nodes gets its own
+    // reason.
     if (fusion)
         for (const NodeId covered : fusion->covered) m_done[covered.index()] = true;
     if (!fused.valid() && foldConstant(context, compiled)) return;

@@ -32,11 +32,13 @@ class ProgramCompiler {
     void addOrLeaveOut(NodeId id);
     void noteConstants();
     void addView(const Node& node, Layout from, TensorDesc desc);
-    /// Adds a node whose input is coded if a kernel on codes supports it; returns whether it was added.
+    /// Adds a node that reads codes if a kernel on codes supports it; returns whether it was added.
     /// (coded_nodes.cpp)
     bool addCoded(NodeId id);
+    bool addCodedFusion(const Fusion& fusion);
     bool addCodedProduct(const Node& node, NodeId activationNode, const Activation& activation);
-    bool addCodedAdd(const Node& node, NodeId activationNode, const Activation& activation);
+    bool addCodedBinary(const Node& node, NodeId activationNode, const Activation& activation);
+    bool addCodedMap(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedPool(const Node& node);
     void addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs,
                       TensorId output, TensorDesc desc);
@@ -56,7 +58,7 @@ class ProgramCompiler {
     NodeContext contextOf(const Node& node);
     /// Empty: every input keeps its layout.
     std::optional<Layout> wantedLayout(const Operator& op, const Node& node) const;
-    /// The buffer of a tensor in a layout; adds a conversion if it has another one.
+    /// Returns the buffer of a tensor in a layout; adds a conversion if the tensor has another layout.
     int bufferIn(TensorId tensor, Layout layout);
     const Value& valueOf(TensorId tensor);
     void finish(TensorId tensor, int buffer, const TensorDesc& desc);

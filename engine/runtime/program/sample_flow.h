@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Tracks the samples of a batch through the operators: where the values of each sample are in every tensor.
+// Tracks the positions of the samples of a batch in every tensor through the operators.
 //
 // A network may run on several samples at once only if no sample changes the values of another and every
 // tensor can be split by sample again. Neither the size nor the position of a dimension is sufficient to find

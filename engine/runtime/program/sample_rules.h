@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where each operator puts the dimension of the samples; internal to sample_flow.cpp.
+// The position of the sample dimension in the outputs of each operator. Internal to sample_flow.cpp.
 
 #include <map>
 #include <optional>

@@ -9,16 +9,17 @@
 #include <string>
 
 namespace quantloupe {
-StoredTensor::StoredTensor(const TensorDesc& chunk, std::size_t chunks)
+StoredTensor::StoredTensor(const TensorDesc& chunk, std::size_t chunks, const Shard& shard)
     : m_desc(chunk),
+      m_shard(shard),
       m_chunkBytes((chunk.bytes() + 63) / 64 * 64),
-      m_memory(m_chunkBytes * chunks),
-      m_present(chunks, 0) {}
+      m_memory(m_chunkBytes * shard.slots(chunks)),
+      m_present(shard.slots(chunks), 0) {}
 
 bool StoredTensor::has(std::size_t begin, std::size_t end) const {
-    return std::all_of(m_present.begin() + static_cast<std::ptrdiff_t>(begin),
-                       m_present.begin() + static_cast<std::ptrdiff_t>(end),
-                       [](std::uint8_t present) { return present; });
+    for (std::size_t chunk = begin; chunk < end; ++chunk)
+        if (m_shard.owns(chunk) && m_present[m_shard.slot(chunk)] == 0) return false;
+    return true;
 }
 
 std::shared_ptr<StoredTensor> ActivationStore::find(const Version& version, std::size_t begin,
@@ -30,12 +31,13 @@ std::shared_ptr<StoredTensor> ActivationStore::find(const Version& version, std:
 }
 
 std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, const TensorDesc& chunk,
-                                                      std::size_t chunks, double density) {
+                                                      std::size_t chunks, double density,
+                                                      const Shard& shard) {
     if (const auto found = m_entries.find(version); found != m_entries.end()) return found->second.tensor;
-    const std::size_t bytes = chunk.bytes() * chunks;
+    const std::size_t bytes = chunk.bytes() * shard.slots(chunks);
     if (bytes > m_budget) return nullptr;
     evictUntil(m_budget - bytes);
-    auto tensor = std::make_shared<StoredTensor>(chunk, chunks);
+    auto tensor = std::make_shared<StoredTensor>(chunk, chunks, shard);
     m_bytes += tensor->bytes();
     m_entries[version] = {tensor, density, m_level + density};
     return tensor;

@@ -15,23 +15,26 @@
 
 #include "base/recycled_memory.h"
 #include "base/version.h"
+#include "runtime/program/shard.h"
 #include "runtime/tensor_desc.h"
 
 namespace quantloupe {
 
-/// All chunks of one tensor. Workers may write different chunks concurrently.
+/// The chunks of one tensor that belong to a shard. Workers may write different chunks concurrently.
 class StoredTensor {
   public:
-    StoredTensor(const TensorDesc& chunk, std::size_t chunks);
+    StoredTensor(const TensorDesc& chunk, std::size_t chunks, const Shard& shard);
 
     const TensorDesc& desc() const { return m_desc; }  ///< of one chunk
     std::size_t bytes() const { return m_memory.size(); }
-    std::byte* chunk(std::size_t index) const { return m_memory.data() + index * m_chunkBytes; }
+    std::byte* chunk(std::size_t index) const { return m_memory.data() + m_shard.slot(index) * m_chunkBytes; }
+    /// Whether all chunks of the shard in [begin, end) are stored.
     bool has(std::size_t begin, std::size_t end) const;
-    void setPresent(std::size_t chunk) { m_present[chunk] = 1; }
+    void setPresent(std::size_t chunk) { m_present[m_shard.slot(chunk)] = 1; }
 
   private:
     TensorDesc m_desc;
+    Shard m_shard;
     std::size_t m_chunkBytes;
     RecycledMemory m_memory;
     std::vector<std::uint8_t> m_present;
@@ -42,12 +45,13 @@ class ActivationStore {
   public:
     explicit ActivationStore(std::size_t budget) : m_budget(budget) {}
 
-    /// Returns null unless all chunks in [begin, end) are stored.
+    /// Returns null unless all chunks of the shard in [begin, end) are stored.
     std::shared_ptr<StoredTensor> find(const Version& version, std::size_t begin, std::size_t end);
     /// Returns the tensor with this version and creates it if necessary; null if it does not fit into the
-    /// budget. `density` is the seconds per byte to recompute it.
+    /// budget. `density` is the seconds per byte to recompute it. All tensors of a store belong to the same
+    /// shard.
     std::shared_ptr<StoredTensor> create(const Version& version, const TensorDesc& chunk, std::size_t chunks,
-                                         double density);
+                                         double density, const Shard& shard);
     void clear();
     std::size_t budget() const { return m_budget; }
     void setBudget(std::size_t bytes);

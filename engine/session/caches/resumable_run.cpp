@@ -30,7 +30,7 @@ std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> 
         const bool coded = spec.arithmetic == Arithmetic::Integer && quantizer != spec.quantizers.end() &&
                            fitsCodes(quantizer->second);
         const auto elements = static_cast<std::size_t>(elementCount(options.shapes.dims->at(tensor)));
-        const std::size_t bytes = elements * chunks * (coded ? 1 : 4);
+        const std::size_t bytes = elements * options.shard.slots(chunks) * (coded ? 1 : 4);
         if (total + bytes > options.store.budget()) continue;
         total += bytes;
         accepted.push_back(tensor);
@@ -57,7 +57,7 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
         const auto known = shapes.dims->find(output);
         // MACs of the whole chunk
         const auto macs = static_cast<double>(costOf(*graph, node, {shapes.dims, 1}).macs);
-        if (known == shapes.dims->end()) {  // fused into the next node: its time is spent there
+        if (known == shapes.dims->end()) {  // fused into the next node, where its time is counted
             if (!output.valid()) continue;
             pending[output.index()] += macs / kMacsPerSecond;
             for (const TensorId in : node.inputs)
@@ -107,10 +107,11 @@ BoundProgram resumedProgram(ProgramSpec spec, const ResumeOptions& options, std:
                       [&](TensorId tensor) { return !options.wanted->contains(versions[tensor.index()]); });
     if (options.keep) spec.kept = affordable(spec, std::move(computed), options, chunks);
     BoundProgram bound(Program::compile(std::move(spec)));
+    bound.shard = options.shard;
     for (const auto& [tensor, desc] : bound.program->kept()) {
         const double density =
             options.shapes.density[tensor.index()] * 4 / static_cast<double>(elementSize(desc.type));
-        auto stored = options.store.create(versions[tensor.index()], desc, chunks, density);
+        auto stored = options.store.create(versions[tensor.index()], desc, chunks, density, options.shard);
         if (stored && stored->desc() == desc && !stored->has(begin, end))
             kept.emplace(tensor, std::move(stored));
     }

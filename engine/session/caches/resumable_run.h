@@ -30,8 +30,9 @@ struct ResumeOptions {
     const GraphShapes& shapes;
     Version samples;   ///< see tensorVersions()
     bool keep = true;  ///< false: an experiment whose activations will not be needed again
-    /// Keeps only tensors with these versions; null: all that are worth it.
+    /// Caches only tensors with these versions; null: all tensors that are worth caching.
     const std::unordered_set<Version>* wanted = nullptr;
+    Shard shard{};  ///< the chunks that are run and stored
 };
 
 /// Returns the shortest program that computes spec.observed for chunks [begin, end).

@@ -29,8 +29,8 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
             withQuantizer(spec, input, VersionBuilder().add(samples).add(i).add(spec.arithmetic).finish());
     }
     for (const Node& node : graph.nodes()) {
-        // An Identity that a layer reads in a precision of its own changes nothing else. A quantized input
-        // may be stored as codes, so it must not be mistaken for the output.
+        // An Identity through which a layer reads a tensor in its own precision does not change the values. A
+        // quantized input may be stored as codes, so it must not be mistaken for the output.
         if (node.op == "Identity" && node.domain.empty() && graph.constantOf(node.input(0)) == nullptr &&
             !spec.quantizers.contains(node.input(0))) {
             versions[node.output().index()] =

@@ -83,6 +83,16 @@ Json toJson(const MeasuredConfig& measured) {
     return json;
 }
 
+Json toJson(const LatencySource& source) {
+    Json json = {{"name", source.name}, {"format", source.file.format}, {"runs", source.file.runs}};
+    if (source.precision) json["precision"] = precisionName(*source.precision);
+    put(json, "network_ms", source.file.networkMs);
+    json["layers"] = Json::array();
+    for (const LatencyRow& row : source.file.rows)
+        json["layers"].push_back({row.name, row.precision ? precisionName(*row.precision) : "", row.ms});
+    return json;
+}
+
 std::string nowText() {
     const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
     std::tm utc{};
@@ -146,6 +156,7 @@ std::string projectToJson(const Project& project, const fs::path& file) {
     json["history"] = Json::array();
     for (const MeasuredConfig& measured : project.history) json["history"].push_back(toJson(measured));
     json["baseline"] = project.baseline;
+    for (const LatencySource& source : project.latency) json["latency"].push_back(toJson(source));
     json["view"] = Json::parse(project.view);
     try {
         return json.dump(1) + "\n";

@@ -15,6 +15,7 @@
 
 #include "base/version.h"
 #include "config/quantization_config.h"
+#include "cost/latency_table.h"
 #include "data/preprocess.h"
 #include "data/task_settings.h"
 #include "results/evaluation.h"
@@ -56,6 +57,7 @@ struct Project {
     TaskSettings task;                        ///< labels of the evaluation data, and the decoder
     QuantizationConfig config;
     std::vector<MeasuredConfig> history;  ///< oldest first, each version once
+    std::vector<LatencySource> latency;   ///< profiles, in the order in which they were added
     std::string baseline;                 ///< version of the pinned configuration; empty: none
     std::string view = "{}";              ///< state of the window, any JSON object
 };

@@ -155,6 +155,11 @@ MeasuredConfig readMeasured(ObjectReader reader) {
     return measured;
 }
 
+std::optional<Precision> precisionOf(const std::string& key, const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    return within(key, [&] { return precisionNamed(text); });
+}
+
 const Json& needList(ObjectReader& reader, std::string_view key) {
     static const Json kEmpty = Json::array();
     const Json* value = reader.find(key);
@@ -162,6 +167,27 @@ const Json& needList(ObjectReader& reader, std::string_view key) {
     if (!value->is_array())
         failInput("{}: must be a list, not {}", reader.pathOf(key), describeValue(*value));
     return *value;
+}
+
+LatencySource readLatency(ObjectReader reader) {
+    LatencySource source;
+    std::string precision;
+    reader.text("name", source.name);
+    reader.text("format", source.file.format);
+    reader.text("precision", precision);
+    source.precision = precisionOf(reader.pathOf("precision"), precision);
+    source.file.runs = count(reader, "runs");
+    source.file.networkMs = number(reader, "network_ms");
+    for (const Json& row : needList(reader, "layers")) {
+        const std::string key = fmt::format("{}[{}]", reader.pathOf("layers"), source.file.rows.size());
+        if (!row.is_array() || row.size() != 3 || !row[0].is_string() || !row[1].is_string() ||
+            !row[2].is_number() || row[2].get<double>() < 0)
+            failInput("{}: must be a list of a name, a precision and a time of at least 0 ms", key);
+        source.file.rows.push_back(
+            {row[0].get<std::string>(), precisionOf(key, row[1].get<std::string>()), row[2].get<double>()});
+    }
+    reader.finish();
+    return source;
 }
 
 void readModel(ObjectReader reader, Project& project, const fs::path& file) {
@@ -225,6 +251,9 @@ Project projectFromJson(std::string_view text, const fs::path& file) {
     reader.text("baseline", project.baseline);
     if (!project.baseline.empty() && !versions.contains(project.baseline))
         failInput("baseline: no configuration of the history has the version '{}'", project.baseline);
+    for (const Json& entry : needList(reader, "latency"))
+        project.latency.push_back(readLatency(
+            ObjectReader(entry, fmt::format("latency[{}]", project.latency.size()), kNoOtherKeys)));
     if (const Json* view = reader.find("view")) {
         if (!view->is_object()) failInput("view: must be an object, not {}", describeValue(*view));
         project.view = view->dump();

@@ -11,11 +11,11 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     impl.requireEvaluable();
     impl.openBatches();
     const SampleBatches& batches = *impl.evaluationBatches;
-    const RunControl control{impl.workers, cancel, {}};
+    const RunControl control = impl.sharedControl(cancel);
     const auto run = [&](ProgramSpec spec) {
         const GraphPtr graph = spec.graph;
         spec.kernels = impl.kernels;
-        ResumeOptions resume = impl.resumeOptions(graph);
+        ResumeOptions resume = impl.sharedResumeOptions(graph);
         resume.keep = false;
         NetworkOutputs outputs = impl.emptyOutputs();
         runOutputs(resumedProgram(spec, resume, batches.chunks(), 0, batches.chunks()),

@@ -74,8 +74,8 @@ std::string EvaluatedPart::notice(const Graph& source) const {
         fail(ErrorKind::Unsupported,
              "the network cannot be evaluated: no activation comes before the node {}", cause);
     return fmt::format(
-        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} tensor{} before them, and there is "
-        "no other accuracy",
+        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} tensor{} before them; other "
+        "accuracies are not available",
         unavailable.size(), source.nodeCount(), cause, frontier.size(), frontier.size() == 1 ? "" : "s");
 }
 

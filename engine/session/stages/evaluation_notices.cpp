@@ -3,12 +3,34 @@
 
 #include <fmt/format.h>
 
+#include "config/precision_rules.h"
+
 namespace quantloupe {
 namespace {
 
 /// SQNR in dB of the transformed network against the source. Float rounding alone gives higher values; below
 /// this one, the transforms have changed the function.
 constexpr double kRoundingSqnr = 60;
+
+std::vector<std::string> idleRuleNotices(const Graph& source, const QuantizationConfig& config,
+                                         const std::vector<LayerResult>& layers) {
+    std::vector<bool> applied(config.precisionRules.size());
+    const auto rules = coveringPrecisionRules(source, config);
+    for (std::size_t n = 0; n < rules.size(); ++n) {
+        const LayerState state = layers[n].state;
+        if (rules[n] && state != LayerState::Float && state != LayerState::Folded &&
+            layers[n].precision == config.precisionRules[*rules[n]].precision)
+            applied[*rules[n]] = true;
+    }
+    std::vector<std::string> notices;
+    for (std::size_t r = 0; r < applied.size(); ++r)
+        if (!applied[r] && !config.precisionRules[r].covers.off)
+            notices.push_back(fmt::format(
+                "precision rule {} ({}) has no effect: its layers cannot be quantized, are kept in "
+                "float, or get their precision from a later rule or a setting of their own",
+                r + 1, describe(config.precisionRules[r])));
+    return notices;
+}
 
 }  // namespace
 
@@ -33,6 +55,7 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
             note(name, "the precision of");
         else if (settings.quantize == true)
             note(name, "quantizing");
+    for (std::string& notice : idleRuleNotices(source, config, layers)) notices.push_back(std::move(notice));
     return notices;
 }
 
@@ -46,7 +69,7 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
     }
     if (beyond == 0) return std::nullopt;
     return fmt::format(
-        "{} of {} labels are beyond the network's {} classes and count as wrong; is this the right data?",
+        "{} of {} labels are not among the network's {} classes and count as wrong; is this the right data?",
         beyond, data.size(), classes);
 }
 
@@ -63,8 +86,8 @@ std::optional<std::string> driftNotice(const Prepared& prepared, const Transform
         causes.emplace_back(
             "these transforms should be exact up to rounding, so do not trust them on this model");
     return fmt::format(
-        "the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
-        "{:.3g}): {}",
+        "the transforms alone reduce the SQNR of the float network's outputs to {:.1f} dB (largest "
+        "difference {:.3g}): {}",
         *accuracy.sqnrDb, accuracy.maxAbsDiff.value_or(0), fmt::join(causes, "; "));
 }
 

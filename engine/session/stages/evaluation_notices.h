@@ -13,7 +13,7 @@
 
 namespace quantloupe {
 
-/// Returns a notice for each setting of a single layer that has no effect.
+/// Returns a notice for each precision rule and each setting of a single layer that has no effect.
 std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
                                             const std::vector<LayerResult>& layers);
 

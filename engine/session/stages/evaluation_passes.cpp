@@ -46,6 +46,13 @@ void integersToFloats(const std::vector<std::byte>& bytes, DataType type, std::s
     }
 }
 
+/// The memory of a chunk's outputs.
+std::span<std::byte> rowsOf(NetworkOutputs& outputs, const SampleBatches& batches, std::size_t chunk) {
+    return std::as_writable_bytes(
+        std::span(outputs.values)
+            .subspan(chunk * batches.batch() * outputs.stride, batches.samplesIn(chunk) * outputs.stride));
+}
+
 /// Removes the dimension of the samples.
 Dims dimsOfSample(const TensorDesc& desc) {
     Dims dims = desc.dims;
@@ -148,11 +155,20 @@ void OutputRecorder::finish(std::size_t end) const {
 
 void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
-    const OutputRecorder recorder(*bound.program, ends, batches, outputs);
-    runChunks({bound}, batches, begin, end, control,
-              [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
-                  recorder.record(chunk, workspaces[0]);
-              });
+    BoundProgram own = bound;
+    own.shard = shardOf(control.group);
+    const OutputRecorder recorder(*own.program, ends, batches, outputs);
+    const auto run = [&] {
+        runChunks({own}, batches, begin, end, control,
+                  [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
+                      recorder.record(chunk, workspaces[0]);
+                  });
+    };
+    if (control.group == nullptr)
+        run();
+    else
+        shareChunks(*control.group, "outputs", begin, end, run,
+                    [&](std::size_t chunk) { return rowsOf(outputs, batches, chunk); });
     recorder.finish(end);
 }
 
@@ -228,7 +244,24 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& l
     comparison.floatOutputs = floatOutputs;
     comparison.floatEnds = ends;
     comparison.compareCumulative = into(cumulativeSums, cumulative.size());
-    compareUnits(comparison, control);
+    const auto bytesOf = [](std::vector<std::vector<DifferenceSums>>& sums) {
+        return [&sums](std::size_t chunk) { return std::as_writable_bytes(std::span(sums[chunk])); };
+    };
+    if (control.group == nullptr) {
+        compareUnits(comparison, control);
+    } else {
+        static_assert(std::is_trivially_copyable_v<DifferenceSums>);
+        ProcessGroup& group = *control.group;
+        shareChunks(
+            group, "local metrics", 0, chunks, [&] { compareUnits(comparison, control); },
+            bytesOf(localSums));
+        shareChunks(
+            group, "cumulative metrics", 0, chunks, [] {}, bytesOf(cumulativeSums));
+        if (floatOutputs != nullptr)
+            shareChunks(
+                group, "transformed float network", 0, chunks, [] {},
+                [&](std::size_t chunk) { return rowsOf(*floatOutputs, batches, chunk); });
+    }
 
     // Merge in the order of the chunks, so that the sums do not depend on the number of workers.
     UnitDifferences result{std::vector<DifferenceSums>(local.size()),

@@ -15,9 +15,9 @@ namespace quantloupe {
 /// The comparable outputs of a network for each sample: float32 outputs that depend on the sample. Others
 /// (indices of a TopK, anchors that are equal for all samples) are left out.
 struct NetworkOutputs {
-    bool task = true;       ///< true: graph outputs; false: the frontier of the evaluated part
+    bool task = true;       ///< true: graph outputs; false: frontier of the evaluated part
     bool classes = true;    ///< false: the outputs are boxes or maps, even if they look like classes
-    bool integers = false;  ///< also store integer outputs, for the task's metric
+    bool integers = false;  ///< also store integer outputs, for the metric of the task
     std::vector<std::size_t> compared;  ///< indices of the compared outputs; same size as descs and widths
     std::vector<TensorDesc> descs;      ///< of one batch
     std::vector<std::size_t> widths;    ///< elements per sample
@@ -39,7 +39,7 @@ struct NetworkOutputs {
     bool classifies() const {
         return task && classes && !descs.empty() && descs[0].dims.size() == 2 && widths[0] > 1;
     }
-    TaskRecords records;  ///< detection and segmentation: of the samples judged so far
+    TaskRecords records;  ///< detection and segmentation: records of the samples so far
 };
 
 /// Returns the shapes and the values of a sample of a network that is evaluated as a whole, one per graph
@@ -58,7 +58,7 @@ TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches);
 /// Collects the outputs of a network while it runs.
 class OutputRecorder {
   public:
-    /// `ends`: observed tensors of the program. Throws Error if none of them can be compared.
+    /// `ends`: the observed tensors whose values are recorded. Throws Error if none of them can be compared.
     OutputRecorder(const Program& program, std::vector<TensorId> ends, const SampleBatches& batches,
                    NetworkOutputs& outputs);
     /// Copies the outputs of a chunk that has just been computed. Any thread.
@@ -71,8 +71,8 @@ class OutputRecorder {
     const SampleBatches& m_batches;
     NetworkOutputs& m_outputs;
 };
-/// Runs chunks [begin, end) and appends their outputs, the tensors `ends`, to `outputs`. Throws Error if none
-/// of them can be compared.
+/// Runs chunks [begin, end) and appends their outputs, the tensors `ends`, to `outputs`. Shares the chunks
+/// with the group of `control`. Throws Error if none of the tensors can be compared.
 void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
 
@@ -89,8 +89,9 @@ struct UnitDifferences {
     std::vector<DifferenceSums> local, cumulative;  ///< one per requested unit, in that order
 };
 /// Measures the units. Local: only the unit is quantized. Cumulative: the whole network is quantized. If
-/// there is a unit to measure, also fills in `floatOutputs`, unless null: the tensors `ends` of the prepared
-/// float network.
+/// there is a unit to measure and `floatOutputs` is not null, also records the tensors `ends` of the prepared
+/// float network in it. Shares the
+/// chunks with the group of `control`; `options` must be for that.
 UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
                              const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
                              const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,

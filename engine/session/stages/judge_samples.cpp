@@ -8,7 +8,7 @@
 namespace quantloupe {
 namespace {
 
-/// Values as float; empty for other types.
+/// Returns the values as float; empty for unsupported types.
 std::vector<float> floatsOf(const Constant& constant) {
     std::vector<float> values;
     if (constant.type() == DataType::Float32)

@@ -46,6 +46,11 @@ struct AllSums {
 struct SumsByChunk {
     SumsByChunk(std::size_t chunks, std::size_t units) : sums(chunks, std::vector<AllSums>(units)) {}
     AllSums& operator[](const ComparedTensor& tensor) { return sums[tensor.chunk][tensor.index]; }
+    /// For shareChunks().
+    std::span<std::byte> bytes(std::size_t chunk) {
+        static_assert(std::is_trivially_copyable_v<AllSums>);
+        return std::as_writable_bytes(std::span(sums[chunk]));
+    }
     AllSums merged(std::size_t unit) const {
         AllSums all;
         for (const auto& chunk : sums) all.merge(chunk[unit]);
@@ -63,7 +68,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
     impl.requireData();
     impl.requireEvaluable();
     impl.openBatches();
-    RunControl control{impl.workers, cancel, {}};
+    RunControl control = impl.sharedControl(cancel);
     if (observer.progress)
         control.progress = [&](std::size_t done, std::size_t total) {
             observer.progress({"all metrics", done, total});
@@ -86,8 +91,8 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
         if (entry.reason.empty()) measured.push_back(u);
         metrics.push_back(std::move(entry));
     }
-    ResumeOptions resume = impl.resumeOptions(prepared.graph);
-    ResumeOptions sourceResume = impl.resumeOptions(prepared.source);
+    ResumeOptions resume = impl.sharedResumeOptions(prepared.graph);
+    ResumeOptions sourceResume = impl.sharedResumeOptions(prepared.source);
     resume.keep = sourceResume.keep = false;
     UnitComparison comparison{*plan, *impl.evaluationBatches, resume, impl.kernels};
     comparison.parts = options.parts;
@@ -105,7 +110,16 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
     comparison.compareCumulative = [&](const ComparedTensor& t) {
         cumulative[t].add(t, options.elementwise);
     };
-    compareUnits(comparison, control);
+    if (control.group == nullptr) {
+        compareUnits(comparison, control);
+    } else {
+        shareChunks(
+            *control.group, "all metrics", 0, chunks, [&] { compareUnits(comparison, control); },
+            [&](std::size_t chunk) { return local.bytes(chunk); });
+        shareChunks(
+            *control.group, "all metrics", 0, chunks, [] {},
+            [&](std::size_t chunk) { return cumulative.bytes(chunk); });
+    }
 
     for (std::size_t i = 0; i < comparison.local.size(); ++i)
         metrics[comparison.local[i]].local = local.merged(i).result(options.elementwise);

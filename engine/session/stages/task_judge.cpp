@@ -38,6 +38,14 @@ PixelCounts totalOf(std::span<const PixelCounts> counts) {
 
 }  // namespace
 
+bool hasCountedBoxes(const Dataset& data) {
+    for (std::size_t s = 0; s < data.size(); ++s)
+        if (const SampleAnnotation* annotation = data.annotation(s);
+            annotation != nullptr && std::ranges::any_of(annotation->boxes, counts))
+            return true;
+    return false;
+}
+
 std::size_t TaskRecords::bytes() const {
     std::size_t sum = scores.capacity() * sizeof(double);
     for (const ImageMatches& image : matches)
@@ -70,6 +78,12 @@ void TaskJudge::choose(const std::vector<OutputShape>& shapes) {
         m_decoder = chooseDecoder(shapes, m_input, m_labels->settings.decoder);
         m_notice = fmt::format("boxes are decoded from {}", describe(m_decoder, shapes));
         assignCategories();
+        if (m_labels->labeled && !hasCountedBoxes(m_data))
+            m_notice += fmt::format(
+                "; the labels '{}' have no boxes that count for these images (only 'iscrowd', or none at "
+                "all), "
+                "so there is no mAP",
+                m_labels->settings.labels.string());
     }
     m_chosen = true;
 }
@@ -84,12 +98,17 @@ void TaskJudge::assignCategories() {
     CategoryIndex index = m_labels->settings.categories;
     if (index == CategoryIndex::Automatic) {
         index = m_decoder.decoder->categories;
-        if (index == CategoryIndex::Position && !fitsPosition && fitsId) index = CategoryIndex::Id;
+        // Deformable DETR of COCO has 91 classes for 80 categories. More classes of a YOLO head are something
+        // else: key points, or the objectness of YOLOX.
+        const bool allIds = fitsId && categories.back().id + 1 == static_cast<std::int64_t>(classes);
+        if (index == CategoryIndex::Position && !fitsPosition && allIds &&
+            m_decoder.decoder->hasUnusedClasses)
+            index = CategoryIndex::Id;
         if (index == CategoryIndex::Id && !fitsId) index = CategoryIndex::Position;
         if (index == CategoryIndex::Position && !fitsPosition)
             failInput(
-                "the network has {} classes, but the labels have {} categories with ids up to {}: choose how "
-                "they belong together (--category-index), or another decoder (--decoder)",
+                "the network has {} classes, but the labels have {} categories with ids up to {}: set the "
+                "meaning of the class indices (--category-index), or choose another decoder (--decoder)",
                 classes, categories.size(), categories.back().id);
     }
     const bool byId = index == CategoryIndex::Id;
@@ -110,12 +129,12 @@ void TaskJudge::chooseMap(const std::vector<OutputShape>& shapes) {
         if (dims.size() != 3 && dims.size() != 2) continue;
         m_map = o;
         m_classes = classesOfMap(dims);
-        m_notice = fmt::format("the classes of pixels are {} of '{}' {}",
-                               m_classes == 0 ? "the values" : "the largest channels", shapes[o].name,
+        m_notice = fmt::format("the class of each pixel is {} '{}' {}",
+                               m_classes == 0 ? "the value of" : "the largest channel of", shapes[o].name,
                                toString(shapes[o].dims));
         return;
     }
-    failInput("none of the outputs is a map of classes (N × C × H × W or N × H × W)");
+    failInput("none of the outputs is a class map (N × C × H × W or N × H × W)");
 }
 
 TaskPrediction TaskJudge::predict(std::size_t sample, const std::vector<OutputShape>& shapes,
@@ -165,8 +184,10 @@ void TaskJudge::judge(const std::vector<OutputShape>& shapes, const std::vector<
     }
     records.pixels.push_back(countPixels(prediction.map, labelMap(sample, prediction.map), m_classes));
     if (const PixelCounts& counts = records.pixels.back(); counts.beyond > 0)
-        failInput("the label image '{}' has {} pixels with classes beyond the network's {}; 255 is ignored",
-                  m_data.annotation(sample)->labelImage.string(), counts.beyond, m_classes);
+        failInput(
+            "the label image '{}' has {} pixels whose class is not one of the network's {} classes; 255 is "
+            "ignored",
+            m_data.annotation(sample)->labelImage.string(), counts.beyond, m_classes);
     records.scores.push_back(records.pixels.back().meanIou().value_or(kNoScore));
 }
 

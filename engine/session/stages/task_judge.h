@@ -14,7 +14,7 @@
 
 namespace quantloupe {
 
-/// What each sample contributes to the metric, from the first sample on.
+/// The contributions of the samples to the metric, starting with the first sample.
 struct TaskRecords {
     std::vector<ImageMatches> matches;  ///< detection
     std::vector<PixelCounts> pixels;    ///< segmentation
@@ -22,11 +22,14 @@ struct TaskRecords {
     std::size_t bytes() const;
 };
 
-/// The objects or classes that a network sees in a sample.
+/// The objects or classes that a network predicts for a sample.
 struct TaskPrediction {
     std::vector<Detection> detections;  ///< in pixels of the original image
     LabelImage map;                     ///< segmentation, in the resolution of the output
 };
+
+/// Returns whether the average precision of these samples can be computed: whether any label counts.
+bool hasCountedBoxes(const Dataset& data);
 
 class TaskJudge {
   public:
@@ -37,7 +40,7 @@ class TaskJudge {
     Task task() const { return m_labels->task; }
     bool labeled() const { return m_labels->labeled; }
     const InputSize& input() const { return m_input; }
-    /// Which outputs are decoded and how; empty until the first sample.
+    /// Describes which outputs are decoded, and how; empty until the first sample.
     const std::string& notice() const { return m_notice; }
 
     /// Decodes the outputs of a sample. The first call chooses the decoder. `width` and `height` of the
@@ -48,13 +51,13 @@ class TaskJudge {
     void judge(const std::vector<OutputShape>& shapes, const std::vector<SampleOutput>& outputs,
                TaskRecords& records);
 
-    /// Sets the metrics of the first `samples` records. Needs labels.
+    /// Computes the metrics of the first `samples` records. Needs labels.
     void measure(const TaskRecords& records, std::size_t samples, Accuracy& accuracy) const;
     TaskScores scores(const TaskRecords& records, std::size_t samples) const;
 
-    /// Where an image of this size is in the network's input.
+    /// Returns the position of an image of this size in the network's input.
     ImageGeometry geometry(int width, int height) const;
-    /// Labels of a sample in the resolution of `like`; empty without labels.
+    /// Returns the labels of a sample in the resolution of `like`; empty without labels.
     LabelImage labelMap(std::size_t sample, const LabelImage& like) const;
 
   private:

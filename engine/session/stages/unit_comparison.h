@@ -40,7 +40,8 @@ struct UnitComparison {
     /// Units to compare. Local: each run alone on the inputs of the prepared float network. Cumulative: in
     /// the whole quantized network.
     std::vector<std::size_t> local{}, cumulative{};
-    /// The functions below read tensors that are stored as codes, which saves decoding them in memory.
+    /// compareLocal and compareCumulative can read tensors that are stored as codes, so these are not decoded
+    /// into memory.
     bool readsCodes = false;
     /// Not null: also records these tensors of the prepared float network.
     NetworkOutputs* floatOutputs = nullptr;

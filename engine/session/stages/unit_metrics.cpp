@@ -56,7 +56,7 @@ void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& co
     if (local.empty() && cumulative.empty()) return;
     const UnitDifferences measured =
         measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
-                     m_session.resumeOptions(m_prepared->graph), m_session.kernels, control,
+                     m_session.sharedResumeOptions(m_prepared->graph), m_session.kernels, control,
                      outputs.known == 0 ? &outputs : nullptr, m_session.part.endsOf(*m_prepared->graph));
     for (std::size_t i = 0; i < local.size(); ++i)
         m_session.local.store(localVersion(local[i]), measured.local[i]);

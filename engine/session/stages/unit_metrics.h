@@ -13,10 +13,11 @@ class UnitMetrics {
     UnitMetrics(Session::Impl& session, std::shared_ptr<const Prepared> prepared, const UnitList& units,
                 std::shared_ptr<const Plan> plan);
 
-    /// Fills in what is known: after a skip, all local metrics and the cumulative ones before the layer.
+    /// Fills in the metrics that are already known: after a layer is skipped, all local metrics and the
+    /// cumulative metrics of the layers before it.
     void fillKnown(std::vector<LayerResult>& layers) const;
-    /// Measures what is missing in `layers` and fills it in. If that runs the prepared float network and its
-    /// `outputs` are not known at all, fills them in as well.
+    /// Measures the metrics that are missing in `layers` and fills them in. If this runs the prepared float
+    /// network and none of its `outputs` are known, also fills in the outputs.
     void measure(std::vector<LayerResult>& layers, const RunControl& control, NetworkOutputs& outputs);
 
   private:

@@ -20,7 +20,7 @@ std::vector<std::size_t> workInDataOrder(const std::vector<std::size_t>& order, 
     return work;
 }
 
-/// Fills in labels and samples.
+/// Returns a metric input with labels and samples.
 MetricInput inputFor(const Session::Impl& session, const std::vector<std::size_t>& work) {
     MetricInput input;
     const Dataset& data = *session.evaluationData;
@@ -42,13 +42,26 @@ std::map<std::string, ConstantPtr> allOutputs(Session& session,
     return named;
 }
 
-/// Whether the first dimension contains the samples, one block each.
+/// Runs the user's metric, in a group only in the first process.
+double measureOnce(const Session::Impl& session, const UserMetric& metric, const MetricInput& input,
+                   const CancelToken& cancel) {
+    if (session.options.group == nullptr) return metric.measure(input, cancel);
+    const std::string bytes = session.options.group->fromFirst("metric", [&] {
+        const double value = metric.measure(input, cancel);
+        return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+    });
+    double value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+/// Returns whether the first dimension contains the samples, one block each.
 bool samplesComeFirst(const TensorDesc& desc) {
     if (desc.dims.empty() || desc.samples.runs != 1) return false;
     return desc.samples.count == 1 ? desc.dims[0] == 1 : sampleDimension(desc) == 0;
 }
 
-/// Returns the kept outputs of the samples as arrays; empty if they lack a graph output or its shape for
+/// Returns the stored outputs of the samples as arrays; empty if a graph output is missing or its shape for
 /// several samples is unknown.
 std::map<std::string, ConstantPtr> keptOutputs(const Graph& graph, const NetworkOutputs& outputs,
                                                const std::vector<std::size_t>& work) {
@@ -70,8 +83,8 @@ std::map<std::string, ConstantPtr> keptOutputs(const Graph& graph, const Network
     return named;
 }
 
-/// Computes the session's own metric of the first `samples` samples in the order of work. `outputs` belong to
-/// the configuration, or without one to the float network.
+/// Computes the session's user-defined metric for the first `samples` samples in the order of work. `outputs`
+/// belong to the configuration or, without one, to the float network.
 double measuredMetric(Session::Impl& session, const NetworkOutputs& outputs,
                       const std::optional<QuantizationConfig>& config, std::size_t samples,
                       const CancelToken& cancel) {
@@ -82,7 +95,7 @@ double measuredMetric(Session::Impl& session, const NetworkOutputs& outputs,
         input = inputFor(session, workInDataOrder(session.order, session.order.size()));
         input.outputs = allOutputs(session.owner, config, cancel);
     }
-    const double value = session.metric->measure(input, cancel);
+    const double value = measureOnce(session, *session.metric, input, cancel);
     if (!std::isfinite(value)) failInput("the metric returned {}: it must return a finite number", value);
     return value;
 }
@@ -96,7 +109,7 @@ UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& c
     MetricInput input = inputFor(impl, workInDataOrder(impl.order, impl.evaluationData->size()));
     const auto valueOf = [&](const std::optional<QuantizationConfig>& network) {
         input.outputs = allOutputs(session, network, cancel);
-        return metric.measure(input, cancel);
+        return measureOnce(impl, metric, input, cancel);
     };
     const double floating = valueOf(std::nullopt);
     return {floating, valueOf(config)};

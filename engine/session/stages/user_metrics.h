@@ -18,9 +18,9 @@ struct UserMetricValues {
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
                                    const UserMetric& metric, const CancelToken& cancel = {});
 
-/// Computes the session's own metric of both networks on the samples of the evaluation's accuracies, if the
-/// session has a metric, and remembers it in the outputs. Runs a network again only if its outputs lack a
-/// graph output. Internal to engine/session.
+/// If the session has a user-defined metric, computes it for both networks on the samples of the evaluation's
+/// accuracies and stores it in the outputs. Runs a network again only if a graph output is missing in its
+/// outputs. Internal to engine/session.
 void addUserMetric(Session::Impl& session, NetworkOutputs& floating, NetworkOutputs& quantized,
                    Evaluation& evaluation, const CancelToken& cancel);
 

@@ -20,7 +20,7 @@ std::vector<SampleId> inDataOrder(const Session::Impl& session, const std::vecto
     return list;
 }
 
-/// The samples whose own mAP or mIoU changed, the largest loss first.
+/// Returns the samples whose own mAP or mIoU changed, the largest loss first.
 FlippedSamples changedScores(const Session::Impl& session, const Evaluation& evaluation) {
     const std::vector<double>&before = evaluation.floatScores->samples, &after = evaluation.scores->samples;
     const Dataset& data = *session.evaluationData;
@@ -40,7 +40,7 @@ FlippedSamples changedScores(const Session::Impl& session, const Evaluation& eva
     return changed;
 }
 
-/// All samples of a detector or a segmentation network without labels.
+/// Returns all samples of a detector or a segmentation network without labels.
 FlippedSamples everySample(const Session::Impl& session) {
     const Dataset& data = *session.evaluationData;
     FlippedSamples all{{}, data.classNames(), data.size()};
@@ -55,7 +55,7 @@ FlippedSamples everySample(const Session::Impl& session) {
     return all;
 }
 
-/// The samples by index, with their classes.
+/// Returns the samples by index, with their classes.
 FlippedSamples describedSamples(const Session::Impl& session, const Evaluation& evaluation,
                                 const std::vector<std::size_t>& samples) {
     const std::vector<std::int32_t>&floating = *evaluation.floatClasses, &quantized = *evaluation.classes;

@@ -32,7 +32,7 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
                                 const QuantizationConfig& after, const EvaluationObserver& observer = {},
                                 const CancelToken& cancel = {});
 
-/// A sample whose predicted class differs from that of the float network, or whose own mAP or mIoU does.
+/// A sample whose predicted class, or own mAP or mIoU, differs from the float network.
 struct FlippedSample {
     enum class Kind {
         Broken,  ///< right in float, wrong quantized; or a worse score
@@ -52,8 +52,8 @@ struct FlippedSamples {
     std::size_t evaluated = 0;
 };
 
-/// Describes these samples, whether their class changed or not. They are positions in Evaluation::classes.
-/// Throws Error as flippedSamples().
+/// Describes these samples (positions in Evaluation::classes), whether their class changed or not. Throws
+/// Error as flippedSamples().
 FlippedSamples chosenSamples(Session& session, const QuantizationConfig& config,
                              const std::vector<std::size_t>& samples, const CancelToken& cancel = {});
 

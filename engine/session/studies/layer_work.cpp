@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kMaxFused = 6;
 
-/// Returns the layer that computes the node. A node that was removed without a host passes its input on.
+/// Returns the layer that computes the node. A node that was removed without a host passes its input on
+/// unchanged.
 std::size_t hostOf(const Graph& graph, const std::vector<LayerResult>& layers, std::size_t node) {
     for (std::size_t step = 0; step < layers.size(); ++step) {
         const LayerResult& layer = layers[node];
@@ -25,7 +26,7 @@ std::size_t hostOf(const Graph& graph, const std::vector<LayerResult>& layers, s
     return node;
 }
 
-/// Elements of the constants that a layer multiplies its input by.
+/// Returns the number of elements of the constants that a layer multiplies with its input.
 std::uint64_t weightElements(const Graph& graph, const Node& node) {
     const OperatorKind kind = traitsOf(node).kind;
     if (kind != OperatorKind::Convolution && kind != OperatorKind::Product && kind != OperatorKind::Recurrent)
@@ -39,8 +40,8 @@ std::uint64_t weightElements(const Graph& graph, const Node& node) {
     return count;
 }
 
-/// Elements of a tensor per sample; empty if its shape is unknown. A tensor that was fused into the next one
-/// has the shape of that one.
+/// Returns the number of elements of a tensor per sample; empty if its shape is unknown. A tensor that was
+/// fused into the next tensor has the shape of the next tensor.
 std::optional<std::uint64_t> elementsOf(const Graph& graph, TensorId tensor, const MeasuredShapes& measured) {
     TensorId known = tensor;
     for (int step = 0; measured.dims && known.valid() && step < kMaxFused; ++step) {

@@ -93,6 +93,15 @@ class Sweep {
 
     void measure(LayerEffect& layer, Depth depth) {
         if (layer.movedWith.valid()) return;
+        if (depth == Depth::Accuracy && m_options.known) {
+            if (std::optional<LayerEffect> known = m_options.known(layer.name)) {
+                known->node = layer.node;
+                known->name = layer.name;
+                layer = std::move(*known);
+                if (m_options.updated) m_options.updated(m_sweep);
+                return;
+            }
+        }
         const std::vector<std::string>& group = m_groups.at(layer.node);
         const QuantizationConfig changed =
             m_in ? onlyLayers(m_config, m_names, group) : withLayersSkipped(m_config, group);
@@ -103,6 +112,7 @@ class Sweep {
         layer.sqnrDb = result->quantized->sqnrDb;
         layer.paired = compareEvaluations(*base, *result);
         layer.samples = result->quantized->samples;
+        if (depth == Depth::Accuracy && m_options.measured) m_options.measured(layer);
         if (m_options.updated) m_options.updated(m_sweep);
     }
 

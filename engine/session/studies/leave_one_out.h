@@ -43,6 +43,10 @@ struct LayerSweep {
 struct SweepOptions {
     std::size_t settledBelow = 10;                   ///< 0: measure every layer on all samples
     std::function<void(const LayerSweep&)> updated;  ///< after every layer, on the calling thread
+    /// Returns an earlier measurement of a layer on all samples (node and name are ignored), if there is one,
+    /// and gets those that are made. Both may be empty; see search/resumable_sweep.h.
+    std::function<std::optional<LayerEffect>(const std::string& layer)> known{};
+    std::function<void(const LayerEffect&)> measured{};
 };
 
 /// Measures the layers that the configuration quantizes. An activation is measured with its host, and an
@@ -54,10 +58,10 @@ LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const 
 
 /// Returns the task's metric, and its name in `name`.
 double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
-/// Returns by how much the task's metric is better after a change.
+/// Returns by how much the metric of the task is better after a change.
 double metricGain(const Accuracy& before, const Accuracy& after);
-/// Compares two evaluations on the same samples; empty with a user's metric, and unless both have classes, or
-/// scores of a detector or a segmentation, for the same number of samples.
+/// Compares two evaluations on the same samples. Empty with a user-defined metric, and if they do not both
+/// have classes, or scores of a detector or segmentation network, for the same number of samples.
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
 /// Compares the float network with the quantized one: the change that quantization causes.
 std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation);

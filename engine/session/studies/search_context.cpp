@@ -12,6 +12,7 @@ Version searchContext(Session& session) {
         .add(impl.model.graph->version())
         .add(impl.evaluationData->version())
         .add(impl.calibrationData->version())
+        .add(impl.options.arithmetic)
         .finish();
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the results of a session depend on besides the configuration, and splitting its samples for a search.
+// The model and data that the results of a session depend on, and the split of its samples for a search.
 
 #include "session/session.h"
 
 namespace quantloupe {
 
-/// Hash of the model and of the evaluation and calibration samples.
+/// Hash of the model, of the evaluation and calibration samples, and of the arithmetic.
 Version searchContext(Session& session);
 
-/// The data of a session: two thirds of the evaluation samples for a search, every third one held out.
+/// The data of a session, split for a search: every third evaluation sample is held out, the others are
+/// searched on.
 struct SampleSplit {
     DatasetPtr all, search, heldOut, calibration;
 };
-/// The samples are in the order of the data. Throws Error without data.
+/// Splits the samples of a session. They stay in the order of the data. Throws Error without data.
 SampleSplit splitSamples(Session& session);
 
 }  // namespace quantloupe

@@ -14,6 +14,18 @@ bool hasTaskPredictions(Session& session) {
     return task == Task::Detection || task == Task::Segmentation;
 }
 
+void requireTaskMetric(Session& session) {
+    const Session::Impl& impl = session.internal();
+    if (impl.metric || !impl.evaluationData) return;
+    const auto labels = impl.evaluationData->taskLabels();
+    if (!labels || labels->task != Task::Detection || !labels->labeled) return;
+    if (hasCountedBoxes(*impl.evaluationData)) return;
+    failInput(
+        "labels '{}': there are no boxes that count for the images of the data (only 'iscrowd', or none at "
+        "all), so there is no mAP to compare; without --labels, the outputs are compared by their SQNR",
+        labels->settings.labels.string());
+}
+
 TaskPredictions taskPredictions(Session& session, const QuantizationConfig& config, std::size_t sample,
                                 int width, int height, const CancelToken& cancel) {
     Session::Impl& impl = session.internal();

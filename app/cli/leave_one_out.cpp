@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// leave-one-out: the gain of keeping each quantized layer alone in float, on all samples.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/short_text.h"
+#include "commands.h"
+#include "common/program_version.h"
+#include "open_session.h"
+#include "progress_line.h"
+#include "readable.h"
+#include "search/resumable_sweep.h"
+#include "sweep_json.h"
+
+namespace quantloupe::cli {
+namespace {
+
+/// How values of a metric are printed.
+struct Unit {
+    double factor = 1;
+    const char* name = "";
+    const char* gain = "";
+};
+
+Unit unitOf(const std::string& metric) {
+    if (metric == "sqnr_db") return {1, " dB", "dB"};
+    if (metric == "metric") return {1, "", "its own unit"};
+    return {100, " %", "points"};
+}
+
+void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Options& options,
+                   std::size_t reused) {
+    const Unit unit = unitOf(sweep.metric);
+    const auto rate = taskRate(*base->quantized);
+    fmt::print("{}: {} samples evaluated, {} layers quantized; {} {:.2f}{}\n\n",
+               options.model.filename().string(), base->samples, sweep.layers.size(),
+               rate                        ? rate->title
+               : sweep.metric == "sqnr_db" ? "SQNR"
+                                           : "metric",
+               unit.factor * sweep.baseline, unit.name);
+    std::vector<const LayerEffect*> layers;
+    for (const LayerEffect& layer : sweep.layers) layers.push_back(&layer);
+    std::ranges::stable_sort(layers, std::greater<>(), [](const auto* layer) { return layer->change; });
+    if (!options.allLayers && layers.size() > options.worst) layers.resize(options.worst);
+    std::size_t width = 5;
+    for (const LayerEffect* layer : layers) width = std::max(width, shortName(layer->name).size());
+    fmt::print("{} by gain with only this layer in float, in {}; 95 % interval; SQNR\n",
+               options.allLayers ? "all layers" : "worst layers", unit.gain);
+    for (const LayerEffect* layer : layers) {
+        std::string interval;
+        if (layer->paired)
+            interval = fmt::format("{:+.2f} to {:+.2f}", 100 * layer->paired->low, 100 * layer->paired->high);
+        fmt::print("  {:<{}}  {:>+8.2f}  {:<16}  {:>10}\n", shortName(layer->name), width,
+                   unit.factor * layer->change, interval, decibels(layer->sqnrDb));
+    }
+    fmt::print("\n{}{:.1f} seconds\n", reused == 0 ? "" : fmt::format("{} measurements reused, ", reused),
+               sweep.seconds);
+}
+
+}  // namespace
+
+void runLeaveOneOut(const Options& options) {
+    SweepFile file{options.measurementFile(), options.resume, versionText()};
+    OpenedSession opened = openSession(options);
+    Session& session = *opened.session;
+    ProgressLine line;
+    const EvaluationPtr base = session.evaluate(options.config, Depth::Accuracy, line.observer());
+    std::size_t done = 0;
+    SweepOptions sweeping;
+    sweeping.settledBelow = 0;  // exact: all layers on all samples
+    sweeping.updated = [&](const LayerSweep& sweep) {
+        line.show({"leave-one-out", std::min(++done, sweep.layers.size()), sweep.layers.size()});
+    };
+    const LayerSweep sweep =
+        resumableLeaveOneOut(session, options.config, file, sweeping, options.cancel.value_or(CancelToken()));
+    line.clear();
+    if (!file.notice.empty()) notice(file.notice);
+    for (const std::string& text : base->notices)
+        if (text != session.dataNotice()) notice(text);
+    if (!options.json) return printReadable(sweep, base, options, file.reused);
+    Json json = {{"model", options.model.string()}};
+    json.update(toJson(sweep, session.graph()));
+    json["reused"] = file.reused;
+    json["samples"] = base->samples;
+    json["notices"] = base->notices;
+    json["seconds"] = {{"load", opened.loadSeconds}, {"total", opened.loadSeconds + sweep.seconds}};
+    printJson(json);
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Leave-one-out that saves the measurement of each layer in a file, so that a sweep that was stopped can be
+// continued.
+
+#include <filesystem>
+
+#include "session/studies/leave_one_out.h"
+
+namespace quantloupe {
+
+struct SweepFile {
+    std::filesystem::path path;  ///< empty: none
+    bool reuse = true;           ///< false: measures again what the file already contains
+    std::string program{};       ///< version; measurements of another one are not used
+    // Results.
+    std::size_t reused = 0;  ///< measurements taken from the file
+    std::string notice{};    ///< why those of the file are not used; mostly empty
+};
+
+/// Like leaveOneOut(). The file is saved every few seconds and when the sweep ends, also by an exception.
+/// Configurations that learn from data (bias correction, AdaRound) are measured again, because the result of
+/// a layer depends on those that were measured before it.
+LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& config, SweepFile& file,
+                                SweepOptions options = {}, const CancelToken& cancel = {});
+
+}  // namespace quantloupe

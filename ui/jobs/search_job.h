@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Searches for precisions beside the user's edits: in a session of its own, on a thread of its own with a low
+// priority, so that the document's session answers meanwhile. Evaluations are saved in a temporary file, from
+// which later searches of the same model and data resume. GUI thread.
+
+#include <QObject>
+#include <QTemporaryDir>
+
+#include "data/preprocess.h"
+#include "data/task_settings.h"
+#include "jobs/worker_thread.h"
+#include "model/load_model.h"
+#include "search/tune.h"
+
+namespace quantloupe::ui {
+
+/// What is searched.
+struct SearchRequest {
+    LoadedModel model;
+    std::filesystem::path evaluation, calibration;  ///< the latter may be empty
+    Preprocess preprocess;
+    TaskSettings task;
+    QuantizationConfig config;
+    TuneOptions options;  ///< without callbacks and file
+};
+
+class SearchJob : public QObject {
+    Q_OBJECT
+  public:
+    explicit SearchJob(QObject* parent = nullptr);
+    ~SearchJob() override;
+
+    /// Cancels the previous search. `token` cancels this one.
+    void start(const SearchRequest& request, const CancelToken& token);
+    /// What was found so far was reported by improved(); finished() does not follow.
+    void cancel();
+    bool running() const { return m_running; }
+
+  Q_SIGNALS:
+    void progressed(quantloupe::TuneProgress progress);
+    void improved(quantloupe::TuneResult result);  ///< the result so far
+    void finished(quantloupe::TuneResult result);
+    void failed(QString text);
+
+  private:
+    template <typename Report>
+    void report(quint64 run, Report report);
+
+    QTemporaryDir m_folder;
+    WorkerThread m_thread;
+    CancelToken m_token;
+    quint64 m_run = 0;
+    bool m_running = false;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jobs/session_data.h"
+
+#include "data/dataset.h"
+#include "data/labeled_dataset.h"
+
+namespace quantloupe::ui {
+
+std::pair<DatasetPtr, DatasetPtr> setSessionData(Session& session, const std::filesystem::path& evaluation,
+                                                 const std::filesystem::path& calibration,
+                                                 const Preprocess& preprocess, const TaskSettings& task) {
+    const auto specs = inputSpecsOf(session.graph());
+    const DatasetPtr data = withTask(openDataset(evaluation, specs, preprocess), task, preprocess);
+    const DatasetPtr calibrationData =
+        calibration.empty() ? nullptr : openDataset(calibration, specs, preprocess);
+    session.setData(data, calibrationData);
+    return {data, calibrationData};
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/command_line.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "config/config_json.h"
+#include "config/presets.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+QString pathText(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+
+QString quoted(QString text) {
+    static const QString safe =
+        QStringLiteral("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%");
+    const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return safe.contains(c); });
+    return plain ? text
+                 : QLatin1Char('\'') + text.replace(QLatin1Char('\''), QLatin1String("'\\''")) +
+                       QLatin1Char('\'');
+}
+
+/// Keys below `path` whose values differ, as KEY=JSON. A list and all settings of a layer are one value.
+void collect(const Json& now, const Json& standard, const std::string& path, QStringList& settings) {
+    for (const auto& [key, value] : now.items()) {
+        const std::string name = path.empty() ? key : path + "." + key;
+        const Json before = standard.contains(key) ? standard[key] : Json();
+        if (value == before) continue;
+        if (value.is_object() && path != "layers")
+            collect(value, before.is_object() ? before : Json::object(), name, settings);
+        else
+            settings << QString::fromStdString(name + "=" + value.dump());
+    }
+}
+
+QStringList taskWords(const TaskSettings& task) {
+    QStringList words;
+    const auto add = [&words](const char* option, const QString& value) {
+        words << QLatin1String(option) << value;
+    };
+    if (!task.labels.empty()) add("--labels", pathText(task.labels));
+    if (!task.classNames.empty()) add("--class-names", pathText(task.classNames));
+    const auto nameOf = [](const auto& names, auto value) {
+        const std::string_view name = names[static_cast<std::size_t>(value)];
+        return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+    };
+    // Without a file of labels the task is the one that the data itself shows.
+    if (!task.labels.empty() && task.task != Task::Automatic) add("--task", nameOf(kTaskNames, task.task));
+    if (!task.decoder.empty()) add("--decoder", QString::fromStdString(task.decoder));
+    if (task.categories != CategoryIndex::Automatic)
+        add("--category-index", nameOf(kCategoryIndexNames, task.categories));
+    return words;
+}
+
+/// `evaluates`: the command reads evaluation data and labels, not calibration data alone.
+QStringList dataWords(const Document& document, bool evaluates) {
+    const auto& data = document.data();
+    if (!data || data->evaluationPath.empty()) return {};
+    QStringList words;
+    if (evaluates)
+        words = QStringList{QStringLiteral("--data"), pathText(data->evaluationPath)} + taskWords(data->task);
+    if (!evaluates || !data->calibrationPath.empty())
+        words << QStringLiteral("--calibration-data")
+              << pathText(data->calibrationPath.empty() ? data->evaluationPath : data->calibrationPath);
+    if (document.hasOwnPreprocess()) {
+        const std::string json = Json::parse(preprocessToJson(data->preprocess)).dump();
+        words << QStringLiteral("--preprocess") << QString::fromStdString(json);
+    }
+    return words;
+}
+
+QStringList configWords(const QuantizationConfig& config) {
+    QStringList words{QStringLiteral("--preset"), QString::fromStdString(config.preset)}, settings;
+    collect(Json::parse(configToJson(config)), Json::parse(configToJson(presetConfig(config.preset))), {},
+            settings);
+    for (const QString& setting : settings) words << QStringLiteral("--set") << setting;
+    return words;
+}
+
+QString joined(const QStringList& words) {
+    QStringList result{QStringLiteral("quantloupe-cli")};
+    for (const QString& word : words) result << quoted(word);
+    return result.join(QLatin1Char(' '));
+}
+
+}  // namespace
+
+QString analyzeCommand(const Document& document, const QuantizationConfig& config) {
+    return joined(QStringList{QStringLiteral("analyze"), pathText(document.model()->path)} +
+                  dataWords(document, true) + configWords(config));
+}
+
+QString outputCommand(const Document& document, const QString& command, const QStringList& options) {
+    return joined(QStringList{command, pathText(document.model()->path)} + options +
+                  dataWords(document, command != QLatin1String("transform")) +
+                  configWords(document.config()));
+}
+
+}  // namespace quantloupe::ui

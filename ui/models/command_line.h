@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The command lines that do what a click in the window did. Words are quoted for a POSIX shell. GUI thread.
+
+#include <filesystem>
+
+#include "document/document.h"
+
+namespace quantloupe::ui {
+
+/// Returns a command that evaluates this configuration on the open data: the data with its labels and
+/// preprocessing, the preset, and each key that differs from it as --set, including rules and layer settings.
+QString analyzeCommand(const Document& document, const QuantizationConfig& config);
+
+/// As analyzeCommand(), for `command` ("export", "quantize", ...) with these options, which follow the model.
+/// The current configuration applies.
+QString outputCommand(const Document& document, const QString& command, const QStringList& options);
+
+}  // namespace quantloupe::ui

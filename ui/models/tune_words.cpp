@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/tune_words.h"
+
+#include <QLocale>
+#include <QRegularExpression>
+#include <algorithm>
+#include <cmath>
+
+#include "document/layer_latency.h"
+#include "document/metric.h"
+#include "style/words.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+/// Sum of the layers that the search can keep in float; 0 if the cost is not a share.
+double wholeOf(const TuneResult& result) {
+    if (result.cost == TuneCost::Parameters || (result.cost == TuneCost::Macs && !result.quantized.macsKnown))
+        return static_cast<double>(result.quantized.parameters);
+    return result.cost == TuneCost::Macs ? static_cast<double>(result.quantized.macs) : 0;
+}
+
+bool isShare(const TuneResult& result) {
+    return result.cost == TuneCost::Macs || result.cost == TuneCost::Parameters;
+}
+
+bool inDecibels(const TuneResult& result) { return result.metric == "sqnr_db"; }
+
+/// The metric of the float network.
+double floatMetric(const TuneResult& result) {
+    return result.curve.front().metric + result.curve.front().drop;
+}
+
+}  // namespace
+
+QString costTitle(CostKind kind) {
+    switch (kind) {
+        case CostKind::Milliseconds:
+            return Words::tr("milliseconds");
+        case CostKind::Bytes:
+            return Words::tr("bytes of weights");
+        case CostKind::BitOperations:
+            return Words::tr("bit operations");
+        case CostKind::Macs:
+            return Words::tr("MACs in float");
+        case CostKind::Layers:
+            return Words::tr("layers in float");
+        case CostKind::Parameters:
+            return Words::tr("parameters in float");
+    }
+    return {};
+}
+
+QString costMeaning(CostKind kind) {
+    switch (kind) {
+        case CostKind::Milliseconds:
+            return Words::tr("Time of one inference, from the latency profiles");
+        case CostKind::Bytes:
+            return Words::tr("Size of weights, biases and other constants");
+        case CostKind::BitOperations:
+            return Words::tr("Sum of MACs \u00b7 weight bits \u00b7 activation bits");
+        case CostKind::Macs:
+            return Words::tr("Multiplications of the layers that the search keeps in float");
+        case CostKind::Layers:
+            return Words::tr("Number of layers that the search keeps in float");
+        case CostKind::Parameters:
+            return Words::tr("Parameters of the layers that the search keeps in float");
+    }
+    return {};
+}
+
+QString costUnit(CostKind kind) {
+    switch (kind) {
+        case CostKind::Milliseconds:
+            return Words::tr("ms");
+        case CostKind::Bytes:
+            return Words::tr("bytes (k, M, G)");
+        case CostKind::BitOperations:
+            return Words::tr("bit operations (M, G)");
+        case CostKind::Macs:
+            return Words::tr("MACs (k, M, G)");
+        case CostKind::Layers:
+            return Words::tr("layers");
+        case CostKind::Parameters:
+            return Words::tr("parameters (k, M, G)");
+    }
+    return {};
+}
+
+QString amountText(CostKind kind, double amount) {
+    if (kind == CostKind::Milliseconds) return QStringLiteral("%1 ms").arg(amount, 0, 'g', 3);
+    if (kind == CostKind::Layers) return QString::number(std::lround(amount));
+    const QString text = formatCount(static_cast<std::uint64_t>(std::llround(std::max(0.0, amount))));
+    if (kind != CostKind::Bytes) return text;
+    return text + (text.contains(QLatin1Char(' ')) ? QStringLiteral("B") : QStringLiteral(" B"));
+}
+
+std::optional<double> parseAmount(const QString& text) {
+    static const QRegularExpression kAmount(QStringLiteral("^([0-9.,]+)\\s*([kKMGT]?)\\s*(?:B|ms)?$"));
+    const auto match = kAmount.match(text.trimmed());
+    if (!match.hasMatch()) return std::nullopt;
+    bool isNumber = false;
+    const double number = QLocale::c().toDouble(match.captured(1).remove(QLatin1Char(',')), &isNumber);
+    if (!isNumber || !(number >= 0)) return std::nullopt;
+    const QString prefix = match.captured(2).toUpper();
+    const auto power = prefix.isEmpty() ? 0 : QStringLiteral("KMGT").indexOf(prefix) + 1;
+    return number * std::pow(1000.0, static_cast<double>(power));
+}
+
+QString tuneMetricText(const TuneResult& result, double metric) {
+    return inDecibels(result) ? formatDecibel(metric) : formatRate(metric);
+}
+
+QString tuneMetricTitle(const TuneResult& result) {
+    return inDecibels(result)             ? Words::tr("SQNR")
+           : result.metric == "agreement" ? Words::tr("agreement")
+           : result.metric == "map"       ? Words::tr("mAP")
+           : result.metric == "miou"      ? Words::tr("mIoU")
+                                          : Words::tr("top-1");
+}
+
+double costOnAxis(const TuneResult& result, double amount) {
+    if (!isShare(result)) return amount;
+    const double whole = wholeOf(result);
+    return whole > 0 ? 100 * amount / whole : 0;
+}
+
+double amountOnAxis(const TuneResult& result, double place) {
+    return isShare(result) ? place / 100 * wholeOf(result) : place;
+}
+
+QString costAxisTitle(const TuneResult& result) {
+    return isShare(result) ? Words::tr("%1, %").arg(costTitle(result.cost)) : costTitle(result.cost);
+}
+
+QString costAxisText(const TuneResult& result, double place) {
+    return isShare(result) ? QString::number(place, 'f', 1) : amountText(result.cost, place);
+}
+
+std::optional<double> targetOnAxis(const TuneResult& result) {
+    if (!std::isfinite(result.maxDrop) || result.curve.empty()) return std::nullopt;
+    if (!inDecibels(result)) return 100 * (floatMetric(result) - result.maxDrop);
+    if (!(result.maxDrop > 0)) return std::nullopt;
+    return -20 * std::log10(result.maxDrop);
+}
+
+double dropOnAxis(const TuneResult& result, double place) {
+    if (inDecibels(result)) return std::pow(10.0, -place / 20);
+    return std::max(0.0, floatMetric(result) - place / 100);
+}
+
+bool changesPrecision(const LayerResult& layer, const Precision& precision) {
+    const Precision now = runningPrecision(layer);
+    if (layer.weightBits == 0 && now.isInteger() && precision.isInteger())
+        return now.activationBits != precision.activationBits;  // there are no weights
+    return now != precision;
+}
+
+double metricOnAxis(const TuneResult& result, double metric) {
+    return inDecibels(result) ? metric : 100 * metric;
+}
+
+}  // namespace quantloupe::ui

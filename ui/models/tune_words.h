@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Costs and results of a search in words, and on the axes of its plot.
+
+#include <QString>
+#include <optional>
+
+#include "results/evaluation.h"
+#include "search/tune.h"
+
+namespace quantloupe::ui {
+
+QString costTitle(CostKind kind);    ///< "bytes of weights"
+QString costMeaning(CostKind kind);  ///< one sentence
+QString costUnit(CostKind kind);     ///< of a budget: "ms", "bytes"
+/// "1.71 MB", "12.4 ms", "3": without the name of the cost.
+QString amountText(CostKind kind, double amount);
+/// Reads "12.4", "300 k" or "1.5M"; empty for other texts and for negative numbers.
+std::optional<double> parseAmount(const QString& text);
+/// "88.4 %" or "23.1 dB", as the result's metric is.
+QString tuneMetricText(const TuneResult& result, double metric);
+QString tuneMetricTitle(const TuneResult& result);  ///< "top-1"
+
+/// A cost on the axis: costs in float as a share, in percent, of the layers that can be in float.
+double costOnAxis(const TuneResult& result, double amount);
+double amountOnAxis(const TuneResult& result, double place);  ///< the inverse
+QString costAxisTitle(const TuneResult& result);
+QString costAxisText(const TuneResult& result, double place);
+/// The smallest value of the metric that keeps the accuracy drop within the target, on the axis of the
+/// metric: percent or dB. Empty without a target.
+std::optional<double> targetOnAxis(const TuneResult& result);
+double dropOnAxis(const TuneResult& result, double place);  ///< the drop at a place of that axis
+double metricOnAxis(const TuneResult& result, double metric);
+
+/// Whether the precision is another than the layer's present one.
+bool changesPrecision(const LayerResult& layer, const Precision& precision);
+
+}  // namespace quantloupe::ui
