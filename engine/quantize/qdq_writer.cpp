@@ -13,6 +13,7 @@
 #include "model/operator_traits.h"
 #include "model/raise_opset.h"
 #include "quantize/channel_walk.h"
+#include "quantize/spread_pairs.h"
 #include "quantize/storage_types.h"
 
 namespace quantloupe {
@@ -91,7 +92,7 @@ class QdqWriter {
             m_builder.removeNode(identity);
         }
         m_builder.facts().metadata["quantloupe.config"] = configJson;
-        return m_builder.build();
+        return spreadPairs(m_builder.build());
     }
 
   private:

@@ -17,7 +17,8 @@ namespace quantloupe {
 /// - With float_weights, weights and biases stay float and are followed by a QuantizeLinear and
 ///   DequantizeLinear pair, except for int32 biases because QuantizeLinear cannot produce int32.
 /// - A quantized activation goes through one pair that all of its readers share, preceded by a Clip if it has
-///   fewer codes than its type, which has at least 8 bits.
+///   fewer codes than its type, which has at least 8 bits. In opset 21, the pair is repeated at operators
+///   that copy its values (quantize/spread_pairs.h).
 /// - A layer in float16 has a pair of Casts, to float16 and back, at each input and output. Its constants are
 ///   stored in float16, followed by a Cast to float32.
 /// Graph inputs and outputs keep their names. The configuration is stored in the metadata. The opset is

@@ -122,6 +122,19 @@ class MixedPrecisionTest : public QObject {
                                                         : OperatorSet::OnnxRuntime;
                     allFloat16(graph, config);
                 });
+        // ONNX Runtime spreads pairs of int8 over a MaxPool (quantize/spread_pairs.h).
+        m_spread = m_networks.size();
+        add("<ir_version: 8, opset_import: [\"\" : 17]> net (float[N,3,8,8] X) => (float[N,2,4,4] y) "
+            "<float[2,3,1,1] W = " +
+                numbers(6, 3) + ", float[2,2,1,1] V = " + numbers(4, 5) +
+                "> { a = Conv(X, W) b = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(a) y = Conv(b, V) }",
+            [](const Graph& graph, QuantizationConfig& config) {
+                config.quantization.activation.isSigned = true;
+                config.quantization.placement = Placement::InputsAndOutputs;
+                config = withPrecision(config, {graph.nodes().front().name}, precisionNamed("w4a8"));
+                for (std::size_t i = 1; i < graph.nodes().size(); ++i)
+                    config = withPrecision(config, {graph.nodes()[i].name}, Precision::float32());
+            });
         QVERIFY(test::runsInPython(
             {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_models.py"), m_folder.path()}));
     }
@@ -151,7 +164,7 @@ class MixedPrecisionTest : public QObject {
     void float16ComputesThePreview() {
         QFETCH(QString, level);
         int exact = 0, count = 0;
-        for (std::size_t i = kNetworks; i < m_networks.size(); ++i, ++count) {
+        for (std::size_t i = kNetworks; i < m_spread; ++i, ++count) {
             const double db = sqnr(i, level.toLatin1().constData());
             exact += db >= 90;
             QVERIFY2(db >= 60, fmt::format("network {}: {} dB: {}", i, db, m_networks[i].text).c_str());
@@ -160,10 +173,16 @@ class MixedPrecisionTest : public QObject {
         QVERIFY(exact >= count / 2);
     }
 
+    void pairsOfInt8CanBeOptimized() {
+        QVERIFY(sqnr(m_spread, "off") >= 90);
+        QVERIFY2(sqnr(m_spread, "all") >= 35, qPrintable(QString::number(sqnr(m_spread, "all"))));
+    }
+
   private:
     std::mt19937 m_random;
     QTemporaryDir m_folder;
     std::vector<Network> m_networks;
+    std::size_t m_spread = 0;  ///< index of the network for pairsOfInt8CanBeOptimized()
     std::size_t m_conversions = 0;
 };
 

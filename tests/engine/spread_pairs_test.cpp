@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Q/DQ pairs beside operators that copy values: where they are repeated, and that this changes no value.
+#include "quantize/spread_pairs.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "data/dataset.h"
+#include "data/numpy_file.h"
+#include "session/session.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+class SpreadPairsTest : public QObject {
+    Q_OBJECT
+
+    /// A network with the constants of a pair; `type` is that of the zero point.
+    static LoadedModel network(const char* nodes, int opset = 21, const char* type = "int8") {
+        return test::textModel(fmt::format(
+            "<ir_version: 10, opset_import: [\"\" : {}]> net (float[N,2,4,4] X) => (float[N,2,2,2] Y) "
+            "<float scale = {{0.03}}, {} zero = {{0}}> {{ {} }}",
+            opset, type, nodes));
+    }
+
+    /// "QuantizeLinear DequantizeLinear MaxPool": the operators from the input of the network on.
+    static QString operatorsOf(const Graph& graph) {
+        QStringList words;
+        for (const Node& node : graph.nodes()) words << QString::fromStdString(node.op);
+        return words.join(' ').replace("QuantizeLinear DequantizeLinear", "Pair");
+    }
+
+    static QString spread(const LoadedModel& model) { return operatorsOf(*spreadPairs(model.graph)); }
+
+  private Q_SLOTS:
+    void pairsAreRepeatedAtOperatorsThatCopyValues_data() {
+        QTest::addColumn<QByteArray>("nodes");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("after")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+                   "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(D) Y = Sin(M)")
+            << "Pair MaxPool Pair Sin";
+        QTest::newRow("after several")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+                   "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(D) "
+                   "T = Transpose<perm = [0, 1, 3, 2]>(M) Y = Sin(T)")
+            << "Pair MaxPool Pair Transpose Pair Sin";
+        QTest::newRow("after, at an output")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+                   "Y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(D)")
+            << "Pair MaxPool Pair";
+        QTest::newRow("before")
+            << QByteArray(
+                   "S = Sin(X) M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(S) "
+                   "Q = QuantizeLinear(M, scale, zero) Y = DequantizeLinear(Q, scale, zero)")
+            << "Sin Pair MaxPool Pair";
+        QTest::newRow("before, at an input")
+            << QByteArray(
+                   "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(X) "
+                   "Q = QuantizeLinear(M, scale, zero) Y = DequantizeLinear(Q, scale, zero)")
+            << "Pair MaxPool Pair";
+        QTest::newRow("not past other operators")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) S = Sin(D) "
+                   "Y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(S)")
+            << "Pair Sin MaxPool";
+        QTest::newRow("not before a value that others read")
+            << QByteArray(
+                   "S = Sin(X) M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(S) "
+                   "Q = QuantizeLinear(M, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+                   "A = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(S) Y = Add(A, D)")
+            << "Sin MaxPool Pair AveragePool Add";
+        QTest::newRow("once")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+                   "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(D) "
+                   "R = QuantizeLinear(M, scale, zero) Y = DequantizeLinear(R, scale, zero)")
+            << "Pair MaxPool Pair";
+    }
+
+    void pairsAreRepeatedAtOperatorsThatCopyValues() {
+        QFETCH(QByteArray, nodes);
+        QFETCH(QString, expected);
+        const LoadedModel model = network(nodes.constData());
+        QCOMPARE(spread(model), expected);
+
+        QTemporaryDir folder;
+        const std::string file = folder.filePath("x.npz").toStdString();
+        std::vector<float> values(3 * 2 * 4 * 4);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = std::sin(1.7f * static_cast<float>(i)) * 4;
+        saveNpz({{"X", Constant::fromFloats({3, 2, 4, 4}, values)}}, file);
+        const auto outputs = [&](LoadedModel network) {
+            Session session(std::move(network));
+            const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
+            session.setData(data, data);
+            const ConstantPtr output = session.outputs(std::nullopt).at(0);
+            return std::vector<float>(output->floats().begin(), output->floats().end());
+        };
+        LoadedModel changed = model;
+        changed.graph = spreadPairs(model.graph);
+        QCOMPARE(outputs(std::move(changed)), outputs(model));
+    }
+
+    void otherGraphsStayAsTheyAre() {
+        const char* nodes =
+            "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+            "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(D) Y = Sin(M)";
+        for (const LoadedModel& model : {network(nodes, 20), network(nodes, 21, "uint8")})
+            QCOMPARE(spreadPairs(model.graph), model.graph);
+    }
+};
+
+QTEST_GUILESS_MAIN(SpreadPairsTest)
+#include "spread_pairs_test.moc"
