@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "model/load_model.h"
 #include "open_session.h"
@@ -20,7 +21,10 @@ void runQuantize(const Options& options) {
     requireWritable(options.output, options);
     OpenedSession opened = openSession(options, {.wholeData = true});
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
-    for (const std::string& text : states->notices) notice(text);
+    std::vector<std::string> notices = states->notices;
+    for (std::string& text : roundingNotices(options.config, "QuantizeLinear"))
+        notices.push_back(std::move(text));
+    for (const std::string& text : notices) notice(text);
     const GraphPtr quantized = opened.session->quantizedModel(options.config);
     saveModel(*quantized, options.output);
 
@@ -31,7 +35,7 @@ void runQuantize(const Options& options) {
         printJson({{"output", options.output.string()},
                    {"counts", toJson(counts)},
                    {"calibration_samples", samples},
-                   {"notices", states->notices}});
+                   {"notices", notices}});
     } else {
         fmt::print("{}: {} layers quantized, {} skipped, {} float; calibrated on {} of {} samples\n",
                    options.output.string(), counts.quantized, counts.skipped, counts.floating, samples,

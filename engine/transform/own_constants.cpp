@@ -2,15 +2,28 @@
 #include "transform/own_constants.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
 
-bool isShareable(const TensorInfo& tensor) {
-    return tensor.constant && tensor.constant->type() == DataType::Float32 && tensor.constant->size() > 1;
+/// Whether an operator set quantizes the constants of this operator (quantize/units.cpp). Bounds of Clips and
+/// exponents, which many nodes share, stay as they are.
+bool quantizesConstants(const Node& node) {
+    const OperatorTraits& traits = traitsOf(node);
+    return multipliesWeight(node) ||
+           std::ranges::any_of(
+               std::initializer_list{traits.layers, traits.onnxRuntime, traits.quark, traits.aimet},
+               [](OutputScale scale) { return scale != OutputScale::None; });
+}
+
+bool isShareable(const TensorInfo& tensor, const Node& reader) {
+    return tensor.constant && tensor.constant->type() == DataType::Float32 &&
+           (tensor.constant->size() > 1 || quantizesConstants(reader));
 }
 
 }  // namespace
@@ -23,7 +36,7 @@ GraphPtr withOwnConstants(const GraphPtr& source) {
     for (std::size_t n = 0; n < source->nodeCount(); ++n) {
         for (std::size_t i = 0; i < source->node(NodeId(n)).inputs.size(); ++i) {
             const TensorId input = source->node(NodeId(n)).inputs[i];
-            if (!input.valid() || !isShareable(source->tensor(input))) continue;
+            if (!input.valid() || !isShareable(source->tensor(input), source->node(NodeId(n)))) continue;
             if (!taken[input.index()]) {
                 taken[input.index()] = true;
                 continue;

@@ -3,11 +3,18 @@
 // time, shared between layers.
 #include "transform/own_constants.h"
 
+#include <QTemporaryDir>
 #include <QtTest/QtTest>
+#include <cmath>
 
+#include "config/layer_choices.h"
+#include "data/dataset.h"
+#include "data/numpy_file.h"
 #include "model/load_model.h"
 #include "quantize/plan.h"
+#include "session/session.h"
 #include "support/small_graph.h"
+#include "support/text_model.h"
 #include "transform/prepare.h"
 
 using namespace quantloupe;
@@ -117,12 +124,54 @@ class OwnConstantsTest : public QObject {
     void everyReaderHasItsOwn() {
         const GraphPtr g = withOwnConstants(
             graph("(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float s = {2}> { a = "
-                  "MatMul(x, w)\n b = MatMul(a, w)\n c = Mul(b, s)\n y = Mul(c, s) }"));
+                  "MatMul(x, w)\n b = MatMul(a, w)\n c = Mul(b, s)\n d = Mul(c, s)\n e = Clip(d, , s)\n y = "
+                  "Clip(e, , s) }"));
         QCOMPARE(g->tensor(g->node(NodeId(0)).input(1)).name, std::string("w"));
         QCOMPARE(g->tensor(g->node(NodeId(1)).input(1)).name, std::string("w_1"));
         QCOMPARE(g->constantOf(g->node(NodeId(0)).input(1)), g->constantOf(g->node(NodeId(1)).input(1)));
-        QCOMPARE(g->node(NodeId(2)).input(1),
-                 g->node(NodeId(3)).input(1));  // a scalar is not a weight
+        QCOMPARE(g->tensor(g->node(NodeId(2)).input(1)).name, std::string("s"));
+        QCOMPARE(g->tensor(g->node(NodeId(3)).input(1)).name, std::string("s_1"));
+        // Bounds are not quantized.
+        QCOMPARE(g->node(NodeId(4)).input(2), g->node(NodeId(5)).input(2));
+    }
+
+    /// Two products with the same factor, one in float, one with 16 bits, one with 8 bits: the preview and
+    /// the exported model quantize the factor for each of them.
+    void sharedFactorsAreQuantizedSeparately() {
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> net (float[N,4] x) => (float[N,4] y) "
+            "<float s = {0.7}> { a = Mul(x, s) b = Mul(a, s) c = Sigmoid(b) y = Mul(c, s) }");
+        QTemporaryDir folder;
+        const std::string file = folder.filePath("x.npz").toStdString();
+        std::vector<float> values(16 * 4);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = std::sin(1.7f * static_cast<float>(i)) * 4;
+        saveNpz({{"x", Constant::fromFloats({16, 4}, values)}}, file);
+        const auto outputs = [&](LoadedModel network, const std::optional<QuantizationConfig>& config) {
+            Session session(std::move(network));
+            const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
+            session.setData(data, data);
+            const ConstantPtr output = session.outputs(config).at(0);
+            return std::vector<float>(output->floats().begin(), output->floats().end());
+        };
+        QuantizationConfig config = everything();
+        config.quantization.operators = OperatorSet::Quark;
+        const auto names = [&](std::size_t node) { return model.graph->nodes()[node].name; };
+        config = withPrecision(config, {names(0)}, precisionNamed("float32"));
+        config = withPrecision(config, {names(1)}, precisionNamed("w16a16"));
+        config = withPrecision(config, {names(3)}, precisionNamed("w8a8"));
+
+        Session session{LoadedModel(model)};
+        const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
+        session.setData(data, data);
+        LoadedModel exported;
+        exported.graph = session.quantizedModel(config);
+        int factors = 0;
+        for (const Node& node : exported.graph->nodes())
+            if (node.op == "DequantizeLinear")
+                factors += exported.graph->constantOf(node.input(0)) != nullptr;
+        QCOMPARE(factors, 2);  // the factor of the float layer is not quantized
+        QCOMPARE(outputs(std::move(exported), std::nullopt), outputs(model, config));
     }
 
     void nothingIsCopiedWhereNothingIsShared() {

@@ -12,19 +12,22 @@
 namespace quantloupe {
 namespace {
 
-GraphPtr quantized(const ExportSource& source) {
+GraphPtr quantized(const ExportSource& source, const ExportOptions& options) {
     if (!source.plan) fail(ErrorKind::Internal, "a quantized model was requested without a plan");
-    return writeQdq(*source.plan, configToJson(source.config));
+    return writeQdq(*source.plan, configToJson(source.config), options);
 }
 
 }  // namespace
 
 ExportResult writeQdqModel(const ExportSource& source) {
-    return {{{"", "", quantized(source), false}}, roundingNotices(source.config, "QuantizeLinear")};
+    return {{{"", "", quantized(source, source.config.exports), false}},
+            roundingNotices(source.config, "QuantizeLinear")};
 }
 
 ExportResult writeQOperator(const ExportSource& source) {
-    const QOperatorModel made = toQOperators(quantized(source));
+    // Integer operators need codes: weights are not stored as float.
+    const QOperatorModel made = toQOperators(
+        quantized(source, {.floatWeights = false, .fourBitTypes = source.config.exports.fourBitTypes}));
     ExportResult result{{}, roundingNotices(source.config, "QuantizeLinear")};
     for (const auto& [reason, layers] : made.kept)
         result.notices.push_back(
