@@ -12,7 +12,7 @@
 #include "dialogs/task_dialog.h"
 #include "models/config_difference.h"
 #include "models/headline.h"
-#include "models/layer_table_model.h"
+#include "models/layer_filter.h"
 #include "panels/accuracy_path_panel.h"
 #include "panels/classes_panel.h"
 #include "panels/data_section.h"
