@@ -4,12 +4,13 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "interchange/writers.h"
 #include "model/graph_builder.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 
 namespace {
 
@@ -81,16 +82,6 @@ bool says(const AmctExport& result, const char* words) {
     const bool found = all(result.notices).find(words) != std::string::npos;
     if (!found) qWarning("not among the notices: %s\n%s", words, all(result.notices).c_str());
     return found;
-}
-
-std::string failure(const Prepared& p, const QuantizationConfig& config,
-                    const std::vector<LayerResult>& layers) {
-    try {
-        exportAmct(p, config, layers);
-        return "exported";
-    } catch (const Error& error) {
-        return error.what();
-    }
 }
 
 const char* const kGolden = R"({
@@ -283,14 +274,16 @@ class AmctTest : public QObject {
         const Prepared p = small();
         const std::map<std::string, LayerState> off = {
             {"Conv_0", LayerState::Skipped}, {"/block.1/dw", LayerState::Skipped}, {"fc", LayerState::Float}};
-        QVERIFY(QString::fromStdString(failure(p, {}, states(p, off)))
-                    .contains("none of the layers that AMCT can quantize is quantized"));
+        QVERIFY(errorOf([&] {
+                    exportAmct(p, {}, states(p, off));
+                }).contains("none of the layers that AMCT can quantize is quantized"));
         const Prepared reserved = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,1,2,2] X) => (float[1,1,2,2] Y) <float[1,1,1,1] W = {1}> { Y = Conv(X, W) })",
                                            {"do_fusion"});
-        QVERIFY(QString::fromStdString(failure(reserved, {}, states(reserved)))
-                    .contains("the layer 'do_fusion' has the same name as a key of AMCT's configuration"));
+        QVERIFY(errorOf([&] {
+                    exportAmct(reserved, {}, states(reserved));
+                }).contains("the layer 'do_fusion' has the same name as a key of AMCT's configuration"));
     }
 };
 
