@@ -7,6 +7,7 @@
 #include "interchange/writers.h"
 #include "model/graph_builder.h"
 #include "support/errors.h"
+#include "support/export_support.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -72,17 +73,7 @@ AmctExport exportAmct(const Prepared& p, const QuantizationConfig& config,
     return {result.files.at(0).text, result.notices};
 }
 
-std::string all(const std::vector<std::string>& notices) {
-    std::string text;
-    for (const std::string& notice : notices) text += notice + "\n";
-    return text;
-}
-
-bool says(const AmctExport& result, const char* words) {
-    const bool found = all(result.notices).find(words) != std::string::npos;
-    if (!found) qWarning("not among the notices: %s\n%s", words, all(result.notices).c_str());
-    return found;
-}
+bool says(const AmctExport& result, const char* words) { return test::says(result.notices, words); }
 
 const char* const kGolden = R"({
     "version":1,
@@ -174,7 +165,7 @@ class AmctTest : public QObject {
             "channels: /block.1/dw"));
         QVERIFY(says(result, "AMCT's configuration cannot express equalization"));
         // The skipped Gemm would lose its per-channel weights, which is irrelevant for a float layer.
-        QVERIFY(all(result.notices).find("per tensor") == std::string::npos);
+        QVERIFY(test::joined(result.notices).find("per tensor") == std::string::npos);
     }
 
     void schemeAndWidths() {
@@ -202,7 +193,7 @@ class AmctTest : public QObject {
                  "6 weight bits become 8, because AMCT supports 6 and 7 only in two-dimensional Conv: fc"));
         QVERIFY(says(result, "AMCT has no per-channel weights in Gemm, so they become per tensor: fc"));
         QVERIFY(says(result, "AMCT's activations are signed"));
-        QVERIFY(all(result.notices).find("rule:") == std::string::npos);
+        QVERIFY(test::joined(result.notices).find("rule:") == std::string::npos);
     }
 
     /// Every reason why AMCT does not quantize a layer of a supported type.
@@ -266,7 +257,7 @@ class AmctTest : public QObject {
         layers[1].host = "fc";
         QVERIFY(says(exportAmct(p, QuantizationConfig{}, layers),
                      "AMCT folds batch norms only into convolutions"));
-        QVERIFY(all(exportAmct(small(), {}, states(small(), kSmallStates)).notices).find("folds") ==
+        QVERIFY(test::joined(exportAmct(small(), {}, states(small(), kSmallStates)).notices).find("folds") ==
                 std::string::npos);
     }
 
