@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/strict_json.h"
-#include "config/config_choices.h"
 #include "config/config_fields.h"
 #include "config/config_json.h"
-#include "config/layer_choices.h"
 #include "config/presets.h"
 #include "interchange/file_format.h"
 #include "output_file.h"
@@ -24,32 +21,6 @@ namespace quantloupe::cli {
 namespace {
 
 constexpr long kMost = 1'000'000'000;
-
-/// Parses a threshold rule like "local.qs>0.1".
-SkipRule parseThreshold(const std::string& value) {
-    const std::size_t sign = value.find_first_of("<>");
-    std::optional<SkipMetric> metric;
-    std::vector<std::string_view> names;
-    for (const auto& [name, known] : kSkipMetrics.available) {
-        names.push_back(name);
-        if (value.substr(0, sign) == name) metric = known;
-    }
-    double threshold = 0;
-    const char* end = value.data() + value.size();
-    const char* begin = sign == std::string::npos ? end : value.data() + sign + 1;
-    const auto result = std::from_chars(begin, end, threshold);
-    if (!metric || result.ec != std::errc() || result.ptr != end || !std::isfinite(threshold))
-        throw UsageError(
-            fmt::format("--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not "
-                        "'{}'; the metrics are: {}",
-                        value, fmt::join(names, ", ")));
-    SkipRule rule;
-    rule.kind = SkipKind::Threshold;
-    rule.metric = *metric;
-    rule.threshold = threshold;
-    rule.below = value[sign] == '<';
-    return rule;
-}
 
 std::string knownFormat(const char* option, const std::string& name, bool reading) {
     try {
@@ -265,68 +236,6 @@ void OptionReader::addField(const Field& field) {
     }
 }
 
-void OptionReader::addSkips() {
-    const auto add = [this](SkipRule rule) {
-        m_edits.push_back(
-            [rule = std::move(rule)](QuantizationConfig& config) { config.rules.push_back(rule); });
-    };
-    text("--skip", "Keep a layer in float: its NAME, or re:PATTERN", [=, this](const std::string& value) {
-        SkipRule rule;
-        if (value.starts_with("re:")) {
-            rule.kind = SkipKind::Pattern;
-            rule.regex = value.substr(3);
-        } else {
-            rule.layers = {value};
-            // An earlier setting of the layer would take precedence over the rule.
-            m_edits.push_back([value](QuantizationConfig& config) {
-                const auto layer = config.layers.find(value);
-                if (layer == config.layers.end()) return;
-                layer->second.quantize.reset();
-                layer->second.precision.reset();
-                if (layer->second.empty()) config.layers.erase(layer);
-            });
-        }
-        add(rule);
-    })->type_name("NAME");
-    edit("--quantize", "Never skip this layer (NAME)", [](const std::string& name) {
-        return [name](QuantizationConfig& config) { setLayerChoice(config, name, true); };
-    });
-    text("--precision",
-         "Give layers a precision (float32, float16, wXaY): NAME=w8a16, re:PATTERN=float16, type:OP=w8a16 "
-         "(type:depthwise: all depthwise convolutions), block:NAME=w4a8",
-         [this](const std::string& value) { m_edits.push_back(precisionEdit(value)); })
-        ->type_name("NAME=PRECISION");
-    text("--skip-until", "Keep all layers on the paths from NAME to each following --to in float",
-         [this](const std::string& value) {
-             m_until.emplace();
-             m_until->kind = SkipKind::Until;
-             m_until->from = value;
-         })
-        ->type_name("NAME");
-    // A rule with one string.
-    const auto rule = [&](const char* option, const char* type, SkipKind kind, std::string SkipRule::*field,
-                          const char* what) {
-        text(option, what, [=](const std::string& value) {
-            SkipRule made;
-            made.kind = kind;
-            made.*field = value;
-            add(made);
-        })->type_name(type);
-    };
-    rule("--skip-downstream", "NAME", SkipKind::Downstream, &SkipRule::from,
-         "Keep NAME and all layers downstream of it in float");
-    rule("--skip-type", "OP", SkipKind::Type, &SkipRule::op, "Keep all layers of this operator in float");
-    rule("--skip-block", "NAME", SkipKind::Block, &SkipRule::like,
-         "Keep a block (a scope, or one layer's NAME) and all blocks with the same structure in float");
-    text("--skip-threshold",
-         "Keep layers in float whose METRIC is above or below a threshold: 'local.qs>0.1', "
-         "'local.cosine<0.99'",
-         [add](const std::string& value) { add(parseThreshold(value)); })
-        ->type_name("METRIC>N");
-    toggle("skip-tail", "Keep the last weighted layers and everything after them in float",
-           [](QuantizationConfig& c, bool on) { c.skipTail = c.wholeTail = on; });
-}
-
 void OptionReader::addTo(bool format) {
     if (format) m_choices["--to"] = formatNames(false);
     const std::string what =
@@ -347,16 +256,6 @@ void OptionReader::addTo(bool format) {
          [this](const std::string& value) { m_options.format = knownFormat("--from", value, true); })
         ->required()
         ->type_name("FORMAT");
-}
-
-void OptionReader::closeUntil() {
-    if (!m_until) return;
-    if (m_until->to.empty()) {
-        throw UsageError(
-            fmt::format("--skip-until {} needs at least one --to right after it", m_until->from));
-    }
-    m_edits.push_back([rule = *m_until](QuantizationConfig& config) { config.rules.push_back(rule); });
-    m_until.reset();
 }
 
 QuantizationConfig OptionReader::startingPoint() const {

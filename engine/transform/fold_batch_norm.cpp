@@ -242,21 +242,6 @@ class Folder {
             foldIntoSources(id, in, axis, affine, false);
     }
 
-    /// The only reader in the current graph; invalid if there are none or several, or if the tensor is a
-    /// graph output.
-    NodeId onlyReader(TensorId tensor) {
-        NodeId reader;
-        if (m_builder.tensorInfo(tensor).graphOutput) return reader;
-        for (std::size_t i = 0; i < m_source.nodeCount(); ++i) {
-            if (m_builder.removed(NodeId(i)) || std::ranges::find(m_builder.node(NodeId(i)).inputs, tensor) ==
-                                                    m_builder.node(NodeId(i)).inputs.end())
-                continue;
-            if (reader.valid()) return {};
-            reader = NodeId(i);
-        }
-        return reader;
-    }
-
     void tryAfter(NodeId id) {
         const Node& node = m_source.node(id);
         BatchNorm norm;
@@ -264,7 +249,7 @@ class Folder {
         const TensorInfo& output = m_source.tensor(node.output());
         // Skip operators that only rearrange values to find the layer.
         TensorId read = node.output();
-        const NodeId first = onlyReader(read);
+        const NodeId first = onlyReader(m_source, m_builder, read);
         NodeId host = first;
         std::optional<std::size_t> axis = 1;
         std::size_t positions = 1;
@@ -279,7 +264,7 @@ class Folder {
                 axis = m_source.tensor(read).shape->size() - 1;
                 positions = *merged;
             }
-            host = onlyReader(read);
+            host = onlyReader(m_source, m_builder, read);
         }
         if (!first.valid()) {
             if (m_result.notes[id.index()].empty())
@@ -325,7 +310,7 @@ class Folder {
         }
         // Adds the shift to the Add after the MatMul, or inserts an Add.
         const TensorId made = hostNode.output();
-        if (addToBias(onlyReader(made), made, shift)) {
+        if (addToBias(onlyReader(m_source, m_builder, made), made, shift)) {
             remove(id, host);
             return;
         }

@@ -163,4 +163,17 @@ FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const st
     return SourceFinder(source, builder, producers).find(tensor, axis, channels);
 }
 
+NodeId onlyReader(const Graph& source, GraphBuilder& builder, TensorId tensor) {
+    NodeId reader;
+    if (builder.tensorInfo(tensor).graphOutput) return reader;
+    for (std::size_t i = 0; i < source.nodeCount(); ++i) {
+        if (builder.removed(NodeId(i)) ||
+            std::ranges::find(builder.node(NodeId(i)).inputs, tensor) == builder.node(NodeId(i)).inputs.end())
+            continue;
+        if (reader.valid()) return {};
+        reader = NodeId(i);
+    }
+    return reader;
+}
+
 }  // namespace quantloupe

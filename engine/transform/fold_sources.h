@@ -40,4 +40,8 @@ struct FoldSources {
 FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers,
                             TensorId tensor, std::size_t axis, std::size_t channels);
 
+/// Returns the only reader of a tensor of `source` in the current graph; invalid if there are none or
+/// several, or if the tensor is a graph output.
+NodeId onlyReader(const Graph& source, GraphBuilder& builder, TensorId tensor);
+
 }  // namespace quantloupe

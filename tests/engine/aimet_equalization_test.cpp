@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // AIMET's equalization on difficult cases: the numbers printed in its documentation, and small corner cases
 // compared with AIMET's own results. transform_test covers whole networks.
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QtTest/QtTest>
 #include <cmath>
 
-#include "support/small_graph.h"
-#include "transform/prepare.h"
-#include "transform/scalable_layer.h"
+#include "support/equalization.h"
 
 using namespace quantloupe;
 using test::constantOf;
-using test::deviation;
+using test::deviationFrom;
 using test::graph;
 using test::lines;
+using test::oracleDocument;
 
 namespace {
 
@@ -133,28 +128,10 @@ class AimetEqualizationTest : public QObject {
                                aimet(true));
         QCOMPARE(p.sets.size(), std::size_t(equalized));
         QVERIFY2(said.isEmpty() || lines(p.notices).contains(said), qPrintable(lines(p.notices)));
-        QFile file(
-            QString::fromStdString((test::assets() / "oracles" / "cle_aimet_corner_cases.json").string()));
-        QVERIFY(file.open(QIODevice::ReadOnly));
         const QJsonObject theirs =
-            QJsonDocument::fromJson(file.readAll())["cases"].toObject()[name.c_str()].toObject();
-        double worst = 0;
-        std::size_t layers = 0;
-        for (std::size_t i = 0; i < p.graph->nodeCount(); ++i) {
-            const Node& node = p.graph->node(NodeId(i));
-            if (node.op != "Conv") continue;
-            const auto values = [&](const char* what) {
-                std::vector<float> result;
-                for (const QJsonValue v : theirs[what].toObject()[node.name.c_str()].toArray())
-                    result.push_back(static_cast<float>(v.toDouble()));
-                return result;
-            };
-            ++layers;
-            worst = std::max(worst, deviation(outputRanges(constantOf(*p.graph, NodeId(i), 1),
-                                                           *layoutOf(*p.graph, NodeId(i))),
-                                              values("out_absmax")));
-            worst = std::max(worst, deviation(constantOf(*p.graph, NodeId(i), 2), values("bias")));
-        }
+            oracleDocument("cle_aimet_corner_cases.json")["cases"].toObject()[name.c_str()].toObject();
+        QVERIFY(!theirs.isEmpty());
+        const auto [worst, layers] = deviationFrom(theirs, *p.graph);
         QVERIFY(layers >= 2);
         QVERIFY2((worst <= 1e-6) == same,
                  qPrintable(QString("worst %1\n%2").arg(worst).arg(lines(p.notices))));

@@ -4,12 +4,14 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "interchange/writers.h"
 #include "model/graph_builder.h"
+#include "support/errors.h"
+#include "support/export_support.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 
 namespace {
 
@@ -71,27 +73,7 @@ AmctExport exportAmct(const Prepared& p, const QuantizationConfig& config,
     return {result.files.at(0).text, result.notices};
 }
 
-std::string all(const std::vector<std::string>& notices) {
-    std::string text;
-    for (const std::string& notice : notices) text += notice + "\n";
-    return text;
-}
-
-bool says(const AmctExport& result, const char* words) {
-    const bool found = all(result.notices).find(words) != std::string::npos;
-    if (!found) qWarning("not among the notices: %s\n%s", words, all(result.notices).c_str());
-    return found;
-}
-
-std::string failure(const Prepared& p, const QuantizationConfig& config,
-                    const std::vector<LayerResult>& layers) {
-    try {
-        exportAmct(p, config, layers);
-        return "exported";
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
+bool says(const AmctExport& result, const char* words) { return test::says(result.notices, words); }
 
 const char* const kGolden = R"({
     "version":1,
@@ -183,7 +165,7 @@ class AmctTest : public QObject {
             "channels: /block.1/dw"));
         QVERIFY(says(result, "AMCT's configuration cannot express equalization"));
         // The skipped Gemm would lose its per-channel weights, which is irrelevant for a float layer.
-        QVERIFY(all(result.notices).find("per tensor") == std::string::npos);
+        QVERIFY(test::joined(result.notices).find("per tensor") == std::string::npos);
     }
 
     void schemeAndWidths() {
@@ -211,7 +193,7 @@ class AmctTest : public QObject {
                  "6 weight bits become 8, because AMCT supports 6 and 7 only in two-dimensional Conv: fc"));
         QVERIFY(says(result, "AMCT has no per-channel weights in Gemm, so they become per tensor: fc"));
         QVERIFY(says(result, "AMCT's activations are signed"));
-        QVERIFY(all(result.notices).find("rule:") == std::string::npos);
+        QVERIFY(test::joined(result.notices).find("rule:") == std::string::npos);
     }
 
     /// Every reason why AMCT does not quantize a layer of a supported type.
@@ -275,7 +257,7 @@ class AmctTest : public QObject {
         layers[1].host = "fc";
         QVERIFY(says(exportAmct(p, QuantizationConfig{}, layers),
                      "AMCT folds batch norms only into convolutions"));
-        QVERIFY(all(exportAmct(small(), {}, states(small(), kSmallStates)).notices).find("folds") ==
+        QVERIFY(test::joined(exportAmct(small(), {}, states(small(), kSmallStates)).notices).find("folds") ==
                 std::string::npos);
     }
 
@@ -283,14 +265,16 @@ class AmctTest : public QObject {
         const Prepared p = small();
         const std::map<std::string, LayerState> off = {
             {"Conv_0", LayerState::Skipped}, {"/block.1/dw", LayerState::Skipped}, {"fc", LayerState::Float}};
-        QVERIFY(QString::fromStdString(failure(p, {}, states(p, off)))
-                    .contains("none of the layers that AMCT can quantize is quantized"));
+        QVERIFY(errorOf([&] {
+                    exportAmct(p, {}, states(p, off));
+                }).contains("none of the layers that AMCT can quantize is quantized"));
         const Prepared reserved = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,1,2,2] X) => (float[1,1,2,2] Y) <float[1,1,1,1] W = {1}> { Y = Conv(X, W) })",
                                            {"do_fusion"});
-        QVERIFY(QString::fromStdString(failure(reserved, {}, states(reserved)))
-                    .contains("the layer 'do_fusion' has the same name as a key of AMCT's configuration"));
+        QVERIFY(errorOf([&] {
+                    exportAmct(reserved, {}, states(reserved));
+                }).contains("the layer 'do_fusion' has the same name as a key of AMCT's configuration"));
     }
 };
 

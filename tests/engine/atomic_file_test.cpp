@@ -11,9 +11,10 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "base/error.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
+using test::errorOf;
 namespace fs = std::filesystem;
 
 class AtomicFileTest : public QObject {
@@ -32,14 +33,6 @@ class AtomicFileTest : public QObject {
             names << QString::fromStdString(entry.path().filename().string());
         names.sort();
         return names;
-    }
-    static QString errorOf(const std::function<void()>& action) {
-        try {
-            action();
-        } catch (const Error& error) {
-            return QString::fromStdString(error.what());
-        }
-        return {};
     }
 
   private Q_SLOTS:

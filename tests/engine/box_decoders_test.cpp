@@ -5,9 +5,10 @@
 #include <QtTest>
 #include <cmath>
 
-#include "base/error.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
+using test::errorOf;
 
 namespace {
 
@@ -76,13 +77,8 @@ class BoxDecodersTest : public QObject {
             QCOMPARE(pair(floats("a", {100, 4}), floats("Boxes", {100, 4}), name), (Indices{0, 1}));
             QCOMPARE(pair(floats("class_scores", {100, 4}), floats("b", {100, 4}), name), (Indices{0, 1}));
             QCOMPARE(pair(floats("a", {100, 4}), floats("b", {100, 81}), name), (Indices{1, 0}));
-            try {
-                pair(floats("a", {100, 4}), floats("b", {100, 4}), name);
-                QFAIL("the outputs are ambiguous");
-            } catch (const Error& error) {
-                QVERIFY2(QString(error.what()).contains("'a' and 'b' have the same shape 100×4"),
-                         error.what());
-            }
+            const QString error = errorOf([&] { pair(floats("a", {100, 4}), floats("b", {100, 4}), name); });
+            QVERIFY2(error.contains("'a' and 'b' have the same shape 100×4"), qPrintable(error));
         }
     }
 
@@ -124,12 +120,7 @@ class BoxDecodersTest : public QObject {
 
     void messagesListOutputsAndDecoders() {
         const auto message = [](const std::string& name) {
-            try {
-                chooseDecoder(std::vector{floats("scores", {1000})}, kInput, name);
-            } catch (const Error& error) {
-                return QString::fromStdString(error.what());
-            }
-            return QString();
+            return errorOf([&] { chooseDecoder(std::vector{floats("scores", {1000})}, kInput, name); });
         };
         QVERIFY(message("").contains("'scores' float32 1000"));
         QVERIFY(message("").contains("yolov8"));

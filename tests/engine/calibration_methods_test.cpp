@@ -13,33 +13,16 @@
 #include "quantize/calibration/position_votes.h"
 #include "quantize/calibration/power_of_two.h"
 #include "quantize/weight_scale.h"
+#include "support/calibration_values.h"
 #include "support/random_seed.h"
 #include "support/tensor_statistics.h"
 
 using namespace quantloupe;
+using test::bell;
+using test::near;
+using test::ramp;
 
 namespace {
-
-/// Sums of 12 uniform numbers of a linear congruential generator: nearly normal.
-std::vector<float> bell(int count) {
-    std::uint32_t seed = 12345;
-    std::vector<float> values;
-    for (int i = 0; i < count; ++i) {
-        double sum = 0;
-        for (int k = 0; k < 12; ++k) {
-            seed = 1664525u * seed + 1013904223u;
-            sum += double(seed) / 4294967296.0;
-        }
-        values.push_back(float(sum - 6));
-    }
-    return values;
-}
-
-std::vector<float> ramp() {
-    std::vector<float> values;
-    for (int i = 0; i <= 1000; ++i) values.push_back(float(double((i * 37) % 1001) / 1000 * 4 - 1));
-    return values;
-}
 
 double lossOf(const std::vector<float>& values, const TensorQuantizer& quantizer) {
     double sum = 0;
@@ -50,8 +33,6 @@ double lossOf(const std::vector<float>& values, const TensorQuantizer& quantizer
     }
     return sum / double(values.size());
 }
-
-bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * std::abs(b); }
 
 }  // namespace
 

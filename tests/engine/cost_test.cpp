@@ -6,10 +6,10 @@
 #include <QtTest>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
 #include "cost/cost_model.h"
 #include "cost/csv_table.h"
 #include "cost/layer_matcher.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -45,12 +45,7 @@ const char* const kOnnxRuntime = R"([
 {"cat":"Node","name":"d_nchwc_kernel_time","dur":300,"ts":12,"args":{"op_name":"Conv","node_index":"7"}}])";
 
 QString messageOf(const std::string& text) {
-    try {
-        parseLatency(text);
-    } catch (const Error& error) {
-        return QString::fromStdString(error.message());
-    }
-    return {};
+    return test::errorOf([&] { parseLatency(text); });
 }
 
 }  // namespace
@@ -303,15 +298,12 @@ class CostTest : public QObject {
         const std::string path = folder.filePath("board.csv").toStdString();
         writeFileAtomically(path, "layer,ms\nblock/conv,1\n");
         const LoadedModel model = network();
-        try {
+        const QString error = test::errorOf([&] {
             const LatencyTable table(*model.graph, work(), {{readLatencyFile(path), {}}});
-            QFAIL("accepted");
-        } catch (const Error& error) {
-            const std::string said = error.message();
-            QVERIFY2(said.find("board.csv': no name of the CSV is a layer of this network, for example "
-                               "'block/conv'") != std::string::npos,
-                     said.c_str());
-        }
+        });
+        QVERIFY2(error.contains("board.csv': no name of the CSV is a layer of this network, for example "
+                                "'block/conv'"),
+                 qPrintable(error));
     }
 
     /// Both took minutes when their effort grew with the square of the length.

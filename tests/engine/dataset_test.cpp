@@ -9,24 +9,15 @@
 #include <QtTest>
 #include <fstream>
 
-#include "base/error.h"
 #include "data/numpy_file.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 namespace fs = std::filesystem;
 
 namespace {
-
-template <typename F>
-QString errorOf(F&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
-}
 
 // A PNG of one pixel, RGB (10, 20, 30).
 const char* const kPixel =

@@ -9,7 +9,7 @@
 #include "analysis/coco_metrics.h"
 #include "analysis/group_jackknife.h"
 #include "base/atomic_file.h"
-#include "base/error.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
 using Json = nlohmann::json;
@@ -47,12 +47,7 @@ std::vector<ImageMatches> matchesOf(const Json& one, const QString& folder) {
 QString errorOf(const QTemporaryDir& folder, const std::string& json) {
     const std::filesystem::path path = folder.filePath("labels.json").toStdString();
     writeFileAtomically(path, json);
-    try {
-        readCoco(path);
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
+    return test::errorOf([&] { readCoco(path); });
 }
 
 }  // namespace

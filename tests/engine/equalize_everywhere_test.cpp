@@ -9,6 +9,7 @@
 #include "model/graph_builder.h"
 #include "runtime/program/program.h"
 #include "runtime/workers.h"
+#include "support/equalization.h"
 #include "support/random_seed.h"
 #include "support/small_graph.h"
 #include "transform/prepare.h"
@@ -17,6 +18,7 @@
 using namespace quantloupe;
 using test::constantOf;
 using test::deviation;
+using test::everywhere;
 using test::graph;
 using test::list;
 using test::run;
@@ -27,13 +29,6 @@ QString names(const Graph& g, const std::vector<NodeId>& nodes) {
     QStringList texts;
     for (const NodeId id : nodes) texts << QString::fromStdString(g.node(id).name);
     return texts.join('+');
-}
-
-TransformOptions everywhere(int steps = 1) {
-    TransformOptions options;
-    options.equalization.profile = EqualizationProfile::Quantloupe;
-    options.equalization.steps = steps;
-    return options;
 }
 
 }  // namespace

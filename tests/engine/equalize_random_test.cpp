@@ -9,6 +9,7 @@
 #include "model/graph_builder.h"
 #include "runtime/program/program.h"
 #include "runtime/workers.h"
+#include "support/equalization.h"
 #include "support/random_seed.h"
 #include "support/small_graph.h"
 #include "transform/prepare.h"
@@ -17,18 +18,12 @@
 using namespace quantloupe;
 using test::constantOf;
 using test::deviation;
+using test::everywhere;
 using test::graph;
 using test::list;
 using test::run;
 
 namespace {
-
-TransformOptions everywhere(int steps = 1) {
-    TransformOptions options;
-    options.equalization.profile = EqualizationProfile::Quantloupe;
-    options.equalization.steps = steps;
-    return options;
-}
 
 /// A random network of all kinds of layers and of the operators allowed between them, with 6 channels of 8 by
 /// 8.

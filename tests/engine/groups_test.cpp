@@ -7,46 +7,26 @@
 #include <map>
 #include <random>
 
-#include "model/graph_builder.h"
 #include "picture/picture.h"
+#include "support/graph_sketch.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::GraphSketch;
 
 namespace {
 
-class Sketch {
-  public:
-    Sketch() { m_builder.addInput(m_builder.tensor("x"), DataType::Float32, std::nullopt); }
-    std::string add(const std::string& name, const std::string& op, const std::vector<std::string>& inputs) {
-        Node node;
-        node.name = name;
-        node.op = op;
-        for (const std::string& input : inputs) node.inputs.push_back(m_builder.tensor(input));
-        node.outputs.push_back(m_builder.tensor(name + "_out"));
-        m_builder.addNode(std::move(node));
-        return name + "_out";
-    }
-    GraphPtr build(const std::string& output) {
-        m_builder.addOutput(m_builder.tensor(output));
-        return m_builder.build();
-    }
-
-  private:
-    GraphBuilder m_builder;
-};
-
 /// stem, body/0, body/1, body/2 (each Conv, Relu, Add), head.
 GraphPtr residual() {
-    Sketch sketch;
-    std::string at = sketch.add("/stem/Conv", "Conv", {"x"});
+    GraphSketch sketch;
+    std::string at = sketch.addNamed("/stem/Conv", "Conv", {"x"});
     for (int k = 0; k < 3; ++k) {
         const std::string scope = "/body/" + std::to_string(k);
-        const std::string inside =
-            sketch.add(scope + "/act/Relu", "Relu", {sketch.add(scope + "/conv/Conv", "Conv", {at})});
-        at = sketch.add(scope + "/Add", "Add", {at, inside});
+        const std::string inside = sketch.addNamed(scope + "/act/Relu", "Relu",
+                                                   {sketch.addNamed(scope + "/conv/Conv", "Conv", {at})});
+        at = sketch.addNamed(scope + "/Add", "Add", {at, inside});
     }
-    return sketch.build(sketch.add("/head/Conv", "Conv", {at}));
+    return sketch.build({sketch.addNamed("/head/Conv", "Conv", {at})});
 }
 
 QStringList listed(const Graph& graph, const std::vector<Group>& groups) {
@@ -164,12 +144,12 @@ class GroupsTest : public QObject {
     }
 
     void whatWouldCloseACircleStaysOpen() {
-        Sketch sketch;  // data leaves /g for /h, and comes back
-        const std::string a = sketch.add("/g/A", "Relu", {"x"});
-        const std::string b = sketch.add("/h/B", "Abs", {a});
-        const std::string c = sketch.add("/g/C", "Add", {a, b});
-        const std::string d = sketch.add("/h/D", "Neg", {c});
-        const GraphPtr graph = sketch.build(sketch.add("/g/E", "Add", {c, d}));
+        GraphSketch sketch;  // data leaves /g for /h, and comes back
+        const std::string a = sketch.addNamed("/g/A", "Relu", {"x"});
+        const std::string b = sketch.addNamed("/h/B", "Abs", {a});
+        const std::string c = sketch.addNamed("/g/C", "Add", {a, b});
+        const std::string d = sketch.addNamed("/h/D", "Neg", {c});
+        const GraphPtr graph = sketch.build({sketch.addNamed("/g/E", "Add", {c, d})});
         const std::vector<Group> groups = findGroups(*graph);
         QCOMPARE(groups.size(), 2u);
         for (const std::vector<std::string>& names : {std::vector<std::string>{"/g"}, {"/h"}, {"/g", "/h"}}) {
@@ -184,7 +164,7 @@ class GroupsTest : public QObject {
     void randomGroupsStaySound() {
         for (unsigned seed = 1; seed <= 80; ++seed) {
             std::mt19937 random(seed);
-            Sketch sketch;
+            GraphSketch sketch;
             std::vector<std::string> made{"x"};
             const std::size_t layers = 4 + random() % 60;
             for (std::size_t i = 0; i < layers; ++i) {
@@ -193,11 +173,11 @@ class GroupsTest : public QObject {
                 if (random() % 2) inputs.push_back(made[random() % made.size()]);
                 // Mostly in order, so that some groups can be collapsed and some cannot.
                 const std::size_t scope = (random() % 8 ? i : random() % layers) / 5;
-                made.push_back(sketch.add("/m/" + std::to_string(scope / 3) + "/" + std::to_string(scope) +
-                                              "/n" + std::to_string(i),
-                                          "Op", inputs));
+                made.push_back(sketch.addNamed("/m/" + std::to_string(scope / 3) + "/" +
+                                                   std::to_string(scope) + "/n" + std::to_string(i),
+                                               "Op", inputs));
             }
-            const GraphPtr graph = sketch.build(made.back());
+            const GraphPtr graph = sketch.build({made.back()});
             LayoutOptions options;
             for (const Group& group : findGroups(*graph))
                 if (random() % 2) options.collapsed.push_back(group.name);

@@ -5,53 +5,34 @@
 #include <random>
 
 #include "quantize/calibration/amct_scale.h"
+#include "support/calibration_values.h"
 #include "support/tensor_statistics.h"
 
 using namespace quantloupe;
+using test::bell;
+using test::near;
+using test::ramp;
 
 namespace {
 
-std::vector<float> vectorA() {
-    std::vector<float> values;
-    for (int i = 0; i <= 1000; ++i) values.push_back(float(double((i * 37) % 1001) / 1000 * 4 - 1));
-    return values;
-}
-
 std::vector<float> vectorB() {
-    std::vector<float> values = vectorA();
+    std::vector<float> values = ramp();
     values[0] = 20;
     return values;
 }
 
 std::vector<float> vectorC() {
-    std::vector<float> values = vectorA();
+    std::vector<float> values = ramp();
     for (float& x : values) x = float(-0.5 * double(x));
     return values;
 }
 
-/// Sums of 12 uniform numbers of a linear congruential generator.
-std::vector<float> vectorG(int count) {
-    std::uint32_t seed = 12345;
-    std::vector<float> values;
-    for (int i = 0; i < count; ++i) {
-        double sum = 0;
-        for (int k = 0; k < 12; ++k) {
-            seed = 1664525u * seed + 1013904223u;
-            sum += double(seed) / 4294967296.0;
-        }
-        values.push_back(float(sum - 6));
-    }
-    return values;
-}
-
 std::vector<float> vectorOf(const QString& name) {
-    if (name == "A") return vectorA();
+    if (name == "A") return ramp();
     if (name == "B") return vectorB();
     if (name == "C") return vectorC();
-    return vectorG(name.mid(1).toInt());
+    return bell(name.mid(1).toInt());
 }
-
-bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * std::abs(b); }
 
 /// The mean squared error of IFMR's reconstruction, on the values themselves.
 double exactLoss(const std::vector<float>& values, const TensorQuantizer& quantizer, double low) {
@@ -72,7 +53,7 @@ class IfmrTest : public QObject {
 
   private Q_SLOTS:
     void generatorGivesTheReferencesNumbers() {
-        const std::vector<float> g = vectorG(20000);
+        const std::vector<float> g = bell(20000);
         QVERIFY(near(double(g[0]), -0.5550541281, 1e-7) && near(double(g[1]), 1.4944714308, 1e-7) &&
                 near(double(g[2]), -0.9090954065, 1e-7));
         QVERIFY(near(double(*std::ranges::max_element(g)), 4.0822315216, 1e-7));
@@ -140,7 +121,7 @@ class IfmrTest : public QObject {
     }
 
     void unsignedCodesAreShifted() {
-        const auto statistics = test::statisticsOf(vectorA());
+        const auto statistics = test::statisticsOf(ramp());
         QCOMPARE(
             solveCalibration(statistics, {8, false, false}, CalibrationMethod::Ifmr, {}).quantizer.zeroPoint,
             64);
@@ -165,7 +146,7 @@ class IfmrTest : public QObject {
         CalibrationParameters parameters;
         parameters.numOfBins = 1024;
         const CalibrationResult result = solveCalibration(
-            test::statisticsOf(vectorG(20000)), {bits, true, symmetric}, CalibrationMethod::Hfmg, parameters);
+            test::statisticsOf(bell(20000)), {bits, true, symmetric}, CalibrationMethod::Hfmg, parameters);
         QCOMPARE(result.candidates, 628);
         QVERIFY2(near(double(result.quantizer.scale), scale, 1e-6),
                  qPrintable(QString::number(double(result.quantizer.scale), 'g', 10)));

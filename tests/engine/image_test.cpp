@@ -13,29 +13,19 @@
 #include <random>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
 #include "data/image_codecs.h"
 #include "data/image_input.h"
 #include "data/numpy_file.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 namespace fs = std::filesystem;
 
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-
-/// Returns the error message; empty if there was none.
-template <typename F>
-QString errorOf(F&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
-}
 
 QString show(const Bytes& pixels) {
     QStringList numbers;

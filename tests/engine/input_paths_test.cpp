@@ -6,7 +6,7 @@
 #include <QtTest>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
@@ -20,12 +20,7 @@ class InputPathsTest : public QObject {
     InputPaths m_inputs;
 
     QString refusalOf(const fs::path& output) const {
-        try {
-            m_inputs.checkOutput(output);
-        } catch (const Error& error) {
-            return QString::fromStdString(error.what());
-        }
-        return {};
+        return test::errorOf([&] { m_inputs.checkOutput(output); });
     }
 
   private Q_SLOTS:

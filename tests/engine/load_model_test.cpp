@@ -8,11 +8,12 @@
 #include <QtTest>
 #include <fstream>
 
-#include "base/error.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
 using quantloupe::test::textModel;
+using test::errorOf;
 
 namespace {
 
@@ -24,16 +25,6 @@ agraph (float[N,2] X) => (float[N,2] Y) {
     B = Relu (A)
     Y = Relu (B)
 })";
-
-template <typename F>
-QString messageOf(F f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return QString::fromUtf8(error.what());
-    }
-    return "no error";
-}
 
 }  // namespace
 
@@ -75,38 +66,37 @@ class LoadModelTest : public QObject {
 
     void filesThatAreNotModelsAreReported() {
         std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
-        QVERIFY(messageOf([&] {
+        QVERIFY(errorOf([&] {
                     loadModel(file("text.onnx"));
                 }).contains("model 'text.onnx': this is not an ONNX model"));
         std::ofstream(file("empty.onnx"));
-        QVERIFY(messageOf([&] { loadModel(file("empty.onnx")); }).contains("empty"));
-        QVERIFY(messageOf([&] { loadModel(file("missing.onnx")); }).contains("there is no file"));
-        QVERIFY(messageOf([&] { loadModel(m_folder.path().toStdString()); }).contains("is a folder"));
+        QVERIFY(errorOf([&] { loadModel(file("empty.onnx")); }).contains("empty"));
+        QVERIFY(errorOf([&] { loadModel(file("missing.onnx")); }).contains("there is no file"));
+        QVERIFY(errorOf([&] { loadModel(m_folder.path().toStdString()); }).contains("is a folder"));
     }
 
     void truncatedModelsAreRefused() {
         const std::string bytes = test::textModelBytes(kSmall);
         for (const std::size_t size : {bytes.size() - 1, bytes.size() / 2, std::size_t{5}}) {
-            const QString message = messageOf([&] { parseModel(bytes.data(), size); });
-            QVERIFY2(message != "no error",
-                     qPrintable(QString("%1 of %2 bytes").arg(size).arg(bytes.size())));
+            const QString message = errorOf([&] { parseModel(bytes.data(), size); });
+            QVERIFY2(!message.isEmpty(), qPrintable(QString("%1 of %2 bytes").arg(size).arg(bytes.size())));
         }
     }
 
     void danglingTensorsAndCyclesAreNamed() {
-        const QString dangling = messageOf([] {
+        const QString dangling = errorOf([] {
             textModel(
                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, Z) "
                 "}");
         });
         QVERIFY2(dangling.contains("'Z'"), qPrintable(dangling));
-        const QString cycle = messageOf([] {
+        const QString cycle = errorOf([] {
             textModel(
                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
                 "{ A = Add (X, B) B = Relu (A) Y = Relu (B) }");
         });
         QVERIFY2(cycle.contains("cycle"), qPrintable(cycle));
-        const QString twice = messageOf([] {
+        const QString twice = errorOf([] {
             textModel(
                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
                 "{ Y = Relu (X) Y = Neg (X) }");
@@ -118,7 +108,7 @@ class LoadModelTest : public QObject {
         QTest::addColumn<QString>("location");
         QTest::addColumn<QString>("says");
         QTest::newRow("next to the model") << "weights.bin"
-                                           << "no error";
+                                           << "";
         QTest::newRow("missing") << "nothing.bin"
                                  << "is missing";
         QTest::newRow("absolute") << "/etc/passwd"
@@ -141,12 +131,12 @@ class LoadModelTest : public QObject {
             std::filesystem::create_directory_symlink(root, root / "model" / "link");
 
         const std::string bytes = test::externalModelBytes(location.toStdString());
-        const QString message = messageOf([&] {
+        const QString message = errorOf([&] {
             const LoadedModel model = parseModel(bytes.data(), bytes.size(), root / "model");
             QCOMPARE(model.graph->tensor(*model.graph->findTensor("W")).constant->floats()[1], 2.0f);
             QCOMPARE(model.dataFiles, std::vector<std::filesystem::path>{root / "model" / "weights.bin"});
         });
-        QVERIFY2(message.contains(says), qPrintable(message));
+        QVERIFY2(says.isEmpty() ? message.isEmpty() : message.contains(says), qPrintable(message));
     }
 
     void realModelsLoad_data() {

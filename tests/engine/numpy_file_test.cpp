@@ -7,37 +7,21 @@
 #include <QtTest>
 #include <fstream>
 
-#include "base/error.h"
+#include "support/errors.h"
+#include "support/npy.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 namespace fs = std::filesystem;
 
 namespace {
 
-template <typename F>
-QString errorOf(F&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
-}
-
-/// A .npy file as numpy writes it: mark, version, length, padded header, data.
+/// A .npy file as NumPy writes it, with its data in hexadecimal.
 std::string npy(const std::string& dictionary, const std::string& hexData, char major = 1) {
-    const std::size_t preamble = major == 1 ? 10 : 12;
-    std::string header = dictionary;
-    header.append(127 - preamble - header.size(), ' ');
-    header += '\n';
-    std::string file = "\x93NUMPY";
-    file += major;
-    file += '\0';
-    file += static_cast<char>(header.size());
-    file += '\0';
-    if (major > 1) file.append(2, '\0');
-    return file + header + QByteArray::fromHex(QByteArray::fromStdString(hexData)).toStdString();
+    return test::npy(QByteArray::fromStdString(dictionary),
+                     QByteArray::fromHex(QByteArray::fromStdString(hexData)), major)
+        .toStdString();
 }
 
 QString show(const ConstantPtr& array) {

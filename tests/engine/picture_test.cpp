@@ -9,15 +9,16 @@
 #include <map>
 #include <random>
 
-#include "model/graph_builder.h"
 #include "picture/dot_layout.h"
 #include "picture/layered_layout.h"
 #include "picture/ranks.h"
 #include "picture/waists.h"
 #include "picture/write_picture.h"
+#include "support/graph_sketch.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::GraphSketch;
 
 namespace {
 
@@ -30,36 +31,9 @@ constexpr const char* kHead = "<ir_version: 8, opset_import: [\"\" : 13]> ";
 
 GraphPtr fromText(const std::string& text) { return test::textModel(kHead + text).graph; }
 
-/// Builds graphs too large to write as text, from layer names; each tensor is named after its producer.
-class Sketch {
-  public:
-    Sketch() { input("x"); }
-    void input(const std::string& name) {
-        m_builder.addInput(m_builder.tensor(name), DataType::Float32, std::nullopt);
-    }
-    std::string add(const std::string& op, const std::vector<std::string>& inputs) {
-        Node node;
-        node.name = op + "_" + std::to_string(m_builder.nodeCount());
-        node.op = op;
-        for (const std::string& name : inputs) node.inputs.push_back(m_builder.tensor(name));
-        node.outputs.push_back(m_builder.tensor(node.name));
-        const std::string name = node.name;
-        m_builder.addNode(std::move(node));
-        return name;
-    }
-    GraphPtr build(const std::vector<std::string>& outputs) {
-        for (const std::string& name : outputs) m_builder.addOutput(m_builder.tensor(name));
-        return m_builder.build();
-    }
-    std::size_t size() const { return m_builder.nodeCount(); }
-
-  private:
-    GraphBuilder m_builder;
-};
-
 GraphPtr chainWithBranches(std::size_t layers) {
     std::mt19937 random(7);
-    Sketch sketch;
+    GraphSketch sketch;
     std::string at = "x";
     while (sketch.size() + 10 < layers) {
         const std::size_t length = 1 + random() % 4;
@@ -74,7 +48,7 @@ GraphPtr chainWithBranches(std::size_t layers) {
 }
 
 GraphPtr nestedSkips(std::size_t depth, std::size_t layersALevel) {
-    Sketch sketch;
+    GraphSketch sketch;
     sketch.input("time");
     const std::string time = sketch.add("Gemm", {"time"});
     std::string at = "x";
@@ -92,7 +66,7 @@ GraphPtr nestedSkips(std::size_t depth, std::size_t layersALevel) {
 }
 
 GraphPtr maskedTransformer(std::size_t layers) {
-    Sketch sketch;
+    GraphSketch sketch;
     sketch.input("mask");
     const std::string mask = sketch.add("Mul", {sketch.add("Cast", {sketch.add("Unsqueeze", {"mask"})})});
     std::string at = "x";
@@ -111,7 +85,7 @@ GraphPtr maskedTransformer(std::size_t layers) {
 }
 
 GraphPtr denselyConnected(std::size_t blocks, std::size_t layers) {
-    Sketch sketch;
+    GraphSketch sketch;
     std::string at = "x";
     for (std::size_t block = 0; block < blocks; ++block) {
         std::vector<std::string> features{sketch.add("Conv", {at})};
@@ -129,7 +103,7 @@ GraphPtr denselyConnected(std::size_t blocks, std::size_t layers) {
 
 GraphPtr randomGraph(unsigned seed, std::size_t layers, std::size_t reach) {
     std::mt19937 random(seed);
-    Sketch sketch;
+    GraphSketch sketch;
     std::vector<std::string> made{"x"};
     for (std::size_t i = 0; i < layers; ++i) {
         std::vector<std::string> inputs;

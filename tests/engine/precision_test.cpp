@@ -2,31 +2,23 @@
 // Precisions of layers in the configuration: names, JSON, rules, precedence, edits.
 #include <QtTest>
 
-#include "base/error.h"
 #include "config/config_json.h"
 #include "config/layer_choices.h"
 #include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "data/random_dataset.h"
 #include "session/session.h"
+#include "support/errors.h"
 #include "support/export_support.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 
 namespace {
 
-std::string message(const std::function<void()>& action) {
-    try {
-        action();
-        return "accepted";
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
-std::string reading(const std::string& json) {
-    return message([&] { configFromJson(json); });
+QString reading(const std::string& json) {
+    return errorOf([&] { configFromJson(json); });
 }
 
 PrecisionRule rule(SkipKind kind, const std::string& value, const char* precision) {
@@ -77,12 +69,12 @@ class PrecisionTest : public QObject {
         for (const char* name :
              {"", "w", "w8", "w8a", "a8w8", "w8a17", "w1a8", "w08a8", "w8a8 ", "W8A8", "float", "w-4a8"})
             QVERIFY2(!parsePrecision(name), name);
-        const std::string unknown = message([] { precisionNamed("W8A16"); });
-        QVERIFY2(unknown.starts_with("unknown precision 'W8A16' (did you mean 'w8a16'"), unknown.c_str());
-        QVERIFY2(unknown.ends_with(
-                     "it must be float32, float16, or the bits of weights and activations (2 to 16), "
-                     "as in w8a16"),
-                 unknown.c_str());
+        const QString unknown = errorOf([] { precisionNamed("W8A16"); });
+        QVERIFY2(unknown.startsWith("unknown precision 'W8A16' (did you mean 'w8a16'"), qPrintable(unknown));
+        QVERIFY2(
+            unknown.endsWith("it must be float32, float16, or the bits of weights and activations (2 to 16), "
+                             "as in w8a16"),
+            qPrintable(unknown));
     }
 
     void json() {
@@ -108,33 +100,30 @@ class PrecisionTest : public QObject {
     }
 
     void wrongJson() {
-        const std::string own = reading(R"({"layers": {"a": {"precision": "w8a32"}}})");
-        QVERIFY2(
-            own.starts_with("layers.a.precision: unknown precision 'w8a32'; it must be float32, float16"),
-            own.c_str());
-        const std::string near = reading(R"({"layers": {"a": {"precision": "flaot16"}}})");
-        QVERIFY2(near.find("(did you mean 'float16'") != std::string::npos, near.c_str());
+        const QString own = reading(R"({"layers": {"a": {"precision": "w8a32"}}})");
+        QVERIFY2(own.startsWith("layers.a.precision: unknown precision 'w8a32'; it must be float32, float16"),
+                 qPrintable(own));
+        const QString near = reading(R"({"layers": {"a": {"precision": "flaot16"}}})");
+        QVERIFY2(near.contains("(did you mean 'float16'"), qPrintable(near));
         QCOMPARE(reading(R"({"layers": {"a": {"precision": 8}}})"),
-                 std::string("layers.a.precision: must be a string, not 8"));
+                 QString("layers.a.precision: must be a string, not 8"));
         QCOMPARE(reading(R"({"layers": {"a": {"quantize": false, "precision": "w8a16"}}})"),
-                 std::string("layers.a: quantize is false, but precision is w8a16: remove one of them"));
+                 QString("layers.a: quantize is false, but precision is w8a16: remove one of them"));
         QCOMPARE(reading(R"({"layers": {"a": {"quantize": true, "precision": "float16"}}})"),
-                 std::string("layers.a: quantize is true, but precision is float16: remove one of them"));
-        QCOMPARE(reading(R"({"layers": {"a": {"quantize": true, "precision": "w8a8"}}})"),
-                 std::string("accepted"));
+                 QString("layers.a: quantize is true, but precision is float16: remove one of them"));
+        QCOMPARE(reading(R"({"layers": {"a": {"quantize": true, "precision": "w8a8"}}})"), QString());
         QCOMPARE(reading(R"({"precision_rules": [{"kind": "type", "op": "Conv"}]})"),
-                 std::string("precision_rules[0].precision: is missing; every precision rule needs it"));
-        const std::string ofRule =
+                 QString("precision_rules[0].precision: is missing; every precision rule needs it"));
+        const QString ofRule =
             reading(R"({"precision_rules": [{"kind": "type", "op": "Conv", "precision": "int8"}]})");
-        QVERIFY2(ofRule.starts_with("precision_rules[0].precision: unknown precision 'int8'"),
-                 ofRule.c_str());
+        QVERIFY2(ofRule.startsWith("precision_rules[0].precision: unknown precision 'int8'"),
+                 qPrintable(ofRule));
         QCOMPARE(
             reading(
                 R"({"precision_rules": [{"kind": "threshold", "metric": "local.qs", "above": 1, "precision": "w8a8"}]})"),
-            std::string(
-                "precision_rules[0].kind: a precision rule cannot have the kind 'threshold'; name the "
-                "layers instead"));
-        QVERIFY(reading(R"({"layers": {"a": {"precison": "w8a8"}}})").find("precison") != std::string::npos);
+            QString("precision_rules[0].kind: a precision rule cannot have the kind 'threshold'; name the "
+                    "layers instead"));
+        QVERIFY(reading(R"({"layers": {"a": {"precison": "w8a8"}}})").contains("precison"));
     }
 
     void rules() {
@@ -150,15 +139,14 @@ class PrecisionTest : public QObject {
                  std::string("float16"));
         QCOMPARE(precision(config({rule(SkipKind::Block, "/dw", "w4a8")}), "/dw/Conv"), std::string("w4a8"));
         const auto error = [](const PrecisionRule& bad) {
-            return message([&] { precisionsOf(*test::stageModel(), config({bad})); });
+            return errorOf([&] { precisionsOf(*test::stageModel(), config({bad})); });
         };
-        const std::string name = error(rule(SkipKind::Node, "/stem/Conf", "w8a16"));
-        QVERIFY2(name.starts_with("precision rule 1 (w8a16 for layer /stem/Conf): the model has no layer "
-                                  "'/stem/Conf' (did you mean '/stem/Conv'"),
-                 name.c_str());
+        const QString name = error(rule(SkipKind::Node, "/stem/Conf", "w8a16"));
+        QVERIFY2(name.startsWith("precision rule 1 (w8a16 for layer /stem/Conf): the model has no layer "
+                                 "'/stem/Conf' (did you mean '/stem/Conv'"),
+                 qPrintable(name));
         QVERIFY(
-            error(rule(SkipKind::Pattern, "nothing", "w8a16")).find("no layer's name matches /nothing/") !=
-            std::string::npos);
+            error(rule(SkipKind::Pattern, "nothing", "w8a16")).contains("no layer's name matches /nothing/"));
     }
 
     /// A layer's own precision, its own bits, the last rule, the network.

@@ -5,24 +5,11 @@
 #include <QtTest>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
 #include "data/dataset.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
-
-namespace {
-
-template <typename F>
-QString errorOf(F&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
-}
-
-}  // namespace
+using test::errorOf;
 
 class PreprocessFileTest : public QObject {
     Q_OBJECT

@@ -8,10 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
-#include "base/error.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::errorOf;
 namespace fs = std::filesystem;
 
 namespace {
@@ -138,24 +139,14 @@ class ProjectFileTest : public QObject {
             nlohmann::json::parse(value.toStdString());
         const fs::path file = folder() / "wrong.quantloupe";
         writeFileAtomically(file, json.dump());
-        try {
-            loadProject(file);
-            QFAIL("it was read");
-        } catch (const Error& error) {
-            const QString text = QString::fromUtf8(error.what());
-            QVERIFY2(text.startsWith("project 'wrong.quantloupe': ") && text.contains(mentions),
-                     qPrintable(text));
-        }
+        const QString error = errorOf([&] { loadProject(file); });
+        QVERIFY2(error.startsWith("project 'wrong.quantloupe': ") && error.contains(mentions),
+                 qPrintable(error));
     }
 
     void filesThatAreNotProjectsAreReported() {
-        const auto message = [](const char* text) -> QString {
-            try {
-                projectFromJson(text, "/a/b.quantloupe");
-                return {};
-            } catch (const Error& error) {
-                return QString::fromUtf8(error.what());
-            }
+        const auto message = [](const char* text) {
+            return errorOf([&] { projectFromJson(text, "/a/b.quantloupe"); });
         };
         QVERIFY(message("").contains("not valid JSON"));
         QVERIFY(message("[]").contains("not a Quantloupe project"));

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quark's equalization: pairs computed by hand, then whole networks and small corner cases compared with
 // Quark's results.
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QtTest/QtTest>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "data/numpy_file.h"
-#include "support/small_graph.h"
-#include "transform/prepare.h"
+#include "support/equalization.h"
 #include "transform/quark_patterns.h"
-#include "transform/scalable_layer.h"
 #include "transform/weight_channels.h"
 
 using namespace quantloupe;
 using test::constantOf;
 using test::deviation;
+using test::deviationFrom;
 using test::graph;
 using test::lines;
 using test::list;
+using test::oracleDocument;
 
 namespace {
 
@@ -178,27 +174,11 @@ class QuarkEqualizationTest : public QObject {
         QCOMPARE(p.junctions.size(), std::size_t(quarkEqualizes));
         QCOMPARE(lines(p.notices).contains("Quark itself"),
                  name.ends_with("graph_output") || name == "shared_weight");
-        QFile file(
-            QString::fromStdString((test::assets() / "oracles" / "cle_quark_corner_cases.json").string()));
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        const QJsonObject theirs =
-            QJsonDocument::fromJson(file.readAll())["default"]["cases"][name.c_str()].toObject();
-        double worst = 0;
-        for (std::size_t i = 0; i < p.graph->nodeCount(); ++i) {
-            const Node& node = p.graph->node(NodeId(i));
-            if (node.op != "Conv") continue;
-            const auto values = [&](const char* what) {
-                std::vector<float> result;
-                for (const QJsonValue v : theirs[what].toObject()[node.name.c_str()].toArray())
-                    result.push_back(static_cast<float>(v.toDouble()));
-                return result;
-            };
-            worst = std::max(worst, deviation(outputRanges(constantOf(*p.graph, NodeId(i), 1),
-                                                           *layoutOf(*p.graph, NodeId(i))),
-                                              values("out_absmax")));
-            worst = std::max(worst, deviation(constantOf(*p.graph, NodeId(i), 2), values("bias")));
-        }
-        QCOMPARE(worst <= 1e-6, same);
+        const QJsonObject ofOptions =
+            oracleDocument("cle_quark_corner_cases.json")["default"].toObject()["cases"].toObject();
+        const QJsonObject theirs = ofOptions[name.c_str()].toObject();
+        QVERIFY(!theirs.isEmpty());
+        QCOMPARE(deviationFrom(theirs, *p.graph).worst <= 1e-6, same);
     }
 
     void againstQuark_data() {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "base/error.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -26,12 +26,7 @@ std::vector<T> valuesOf(const SampleTensor& tensor) {
 }
 
 QString errorOf(const std::string& text) {
-    try {
-        randomDataset(*test::textModel(text).graph, 1, 1);
-    } catch (const Error& error) {
-        return QString::fromUtf8(error.what());
-    }
-    return {};
+    return test::errorOf([&] { randomDataset(*test::textModel(text).graph, 1, 1); });
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "base/error.h"
 #include "data/image_input.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
 
@@ -24,12 +24,7 @@ LabelImage labels(int width, int height, std::vector<std::uint16_t> classes) {
 }
 
 QString messageOf(const std::filesystem::path& path) {
-    try {
-        readLabelImage(path);
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
+    return test::errorOf([&] { readLabelImage(path); });
 }
 
 }  // namespace

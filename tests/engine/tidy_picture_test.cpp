@@ -6,42 +6,18 @@
 #include <random>
 #include <set>
 
-#include "model/graph_builder.h"
 #include "picture/picture.h"
 #include "picture/shape_groups.h"
+#include "support/graph_sketch.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using test::GraphSketch;
 
 namespace {
 
-class Sketch {
-  public:
-    Sketch() { input("x"); }
-    void input(const std::string& name) {
-        m_builder.addInput(m_builder.tensor(name), DataType::Float32, std::nullopt);
-    }
-    std::string add(const std::string& op, const std::vector<std::string>& inputs) {
-        Node node;
-        node.name = op + "_" + std::to_string(m_builder.nodeCount());
-        node.op = op;
-        for (const std::string& name : inputs) node.inputs.push_back(m_builder.tensor(name));
-        node.outputs.push_back(m_builder.tensor(node.name));
-        const std::string name = node.name;
-        m_builder.addNode(std::move(node));
-        return name;
-    }
-    GraphPtr build(const std::string& output) {
-        m_builder.addOutput(m_builder.tensor(output));
-        return m_builder.build();
-    }
-
-  private:
-    GraphBuilder m_builder;
-};
-
 GraphPtr masked(std::size_t layers) {
-    Sketch sketch;
+    GraphSketch sketch;
     sketch.input("mask");
     const std::string mask = sketch.add("Cast", {"mask"});
     std::string at = "x";
@@ -51,11 +27,11 @@ GraphPtr masked(std::size_t layers) {
             sketch.add("Softmax", {sketch.add("Add", {sketch.add("Mul", {left, right}), mask})});
         at = sketch.add("Add", {at, sketch.add("Gelu", {sketch.add("Gemm", {scores})})});
     }
-    return sketch.build(at);
+    return sketch.build({at});
 }
 
 GraphPtr nestedSkips(std::size_t depth, std::size_t layers) {
-    Sketch sketch;
+    GraphSketch sketch;
     std::string at = "x";
     std::vector<std::string> skips;
     for (std::size_t level = 0; level < depth; ++level) {
@@ -66,31 +42,31 @@ GraphPtr nestedSkips(std::size_t depth, std::size_t layers) {
         at = sketch.add("Concat", {at, skips[level]});
         for (std::size_t i = 0; i < layers; ++i) at = sketch.add("Conv", {at});
     }
-    return sketch.build(at);
+    return sketch.build({at});
 }
 
 /// A dense block. `running`: each Concat joins the one before and one more result, as Keras writes it;
 /// otherwise all anew, as PyTorch does.
 GraphPtr dense(std::size_t layers, bool running) {
-    Sketch sketch;
+    GraphSketch sketch;
     std::vector<std::string> results{sketch.add("Conv", {"x"})};
     std::string at = results.front();
     for (std::size_t layer = 0; layer < layers; ++layer) {
         results.push_back(sketch.add("Conv", {sketch.add("Relu", {at})}));
         at = sketch.add("Concat", running && layer > 0 ? std::vector{at, results.back()} : results);
     }
-    return sketch.build(sketch.add("Relu", {at}));
+    return sketch.build({sketch.add("Relu", {at})});
 }
 
 GraphPtr branched(unsigned seed, std::size_t layers) {
     std::mt19937 random(seed);
-    Sketch sketch;
+    GraphSketch sketch;
     std::string at = "x";
     for (std::size_t made = 0; made < layers; made += 4) {
         const std::string one = sketch.add("Conv", {at});
         at = random() % 2 ? sketch.add("Add", {one, sketch.add("Relu", {at})}) : sketch.add("Relu", {one});
     }
-    return sketch.build(at);
+    return sketch.build({at});
 }
 
 /// Boxes do not overlap, and edges run from border to border without crossing boxes, in any direction.
@@ -222,7 +198,7 @@ class TidyPictureTest : public QObject {
 
     /// A prefix of another list is not enough: all inputs of the earlier Concat must come first.
     void otherConcatsStayAsTheyAre() {
-        Sketch sketch;
+        GraphSketch sketch;
         const std::string a = sketch.add("Conv", {"x"}), b = sketch.add("Conv", {"x"}),
                           c = sketch.add("Conv", {"x"});
         const std::string first = sketch.add("Concat", {a, b}), same = sketch.add("Concat", {a, b}),
@@ -230,7 +206,7 @@ class TidyPictureTest : public QObject {
         LayoutOptions options;
         options.tidy = true;
         const Picture picture =
-            layoutPicture(*sketch.build(sketch.add("Sum", {first, same, turned})), options);
+            layoutPicture(*sketch.build({sketch.add("Sum", {first, same, turned})}), options);
         QVERIFY(std::ranges::none_of(picture.edges,
                                      [](const PictureEdge& edge) { return edge.hidden || edge.carries; }));
     }

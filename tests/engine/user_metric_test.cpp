@@ -11,25 +11,12 @@
 #include <fstream>
 #include <thread>
 
-#include "base/error.h"
 #include "data/numpy_file.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
+using test::errorOf;
 namespace fs = std::filesystem;
-
-namespace {
-
-template <typename F>
-QString errorOf(F&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return QString::fromStdString(error.what());
-    }
-    return {};
-}
-
-}  // namespace
 
 class UserMetricTest : public QObject {
     Q_OBJECT

@@ -6,15 +6,11 @@
 
 #include "quantize/quantizer.h"
 #include "quantize/weight_scale.h"
+#include "support/calibration_values.h"
 #include "support/random_seed.h"
 
 using namespace quantloupe;
-
-namespace {
-
-bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * std::abs(b); }
-
-}  // namespace
+using test::near;
 
 class WeightScalesTest : public QObject {
     Q_OBJECT

@@ -5,10 +5,10 @@
 #include <QtTest>
 #include <set>
 
-#include "base/error.h"
 #include "data/numpy_file.h"
 #include "quantize/calibrate.h"
 #include "support/demo.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -28,13 +28,8 @@ std::set<std::string> stages(Session& session, const QuantizationConfig& config,
     return seen;
 }
 
-std::string failure(Session& session, const QuantizationConfig& config) {
-    try {
-        session.evaluate(config, Depth::Accuracy);
-        return "no error";
-    } catch (const Error& error) {
-        return error.what();
-    }
+QString failure(Session& session, const QuantizationConfig& config) {
+    return test::errorOf([&] { session.evaluate(config, Depth::Accuracy); });
 }
 
 bool says(const Evaluation& evaluation, const std::string& text) {
@@ -150,7 +145,7 @@ class CalibrationSessionTest : public QObject {
         session.setData(data, data);
         QuantizationConfig config;
         config.skipTail = false;
-        const QString message = QString::fromStdString(failure(session, config));
+        const QString message = failure(session, config);
         QVERIFY2(message.contains("'A'") && message.contains("Sqrt") && message.contains("NaN") &&
                      message.contains(QString::fromStdString(data->sampleName(7))),
                  qPrintable(message));
@@ -172,17 +167,16 @@ class CalibrationSessionTest : public QObject {
         QuantizationConfig config = test::demoConfig();
         config.calibration.method = CalibrationMethod::Ifmr;
         config.layers[kLayer].calibrationParameters.searchStep = 0.7;
-        const QString message = QString::fromStdString(failure(*session, config));
+        const QString message = failure(*session, config);
         QVERIFY2(
             message.contains("search_step 0.7 is larger") && message.contains(QString::fromStdString(kLayer)),
             qPrintable(message));
         config.layers.clear();
         config.calibration.parameters.searchStep = 0.6;  // just fits, in decimal
-        QCOMPARE(failure(*session, config), std::string("no error"));
+        QCOMPARE(failure(*session, config), QString());
         config.calibration.method = CalibrationMethod::Entropy;
         config.calibration.parameters.quantizedBins = 256;
-        QVERIFY(failure(*session, config).find("num_quantized_bins 256 is more than num_bins 128") !=
-                std::string::npos);
+        QVERIFY(failure(*session, config).contains("num_quantized_bins 256 is more than num_bins 128"));
     }
 
     void searchesAtTheEdgeAreReported() {

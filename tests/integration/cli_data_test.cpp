@@ -46,7 +46,7 @@ class CliDataTest : public QObject {
         QFETCH(QString, format);
         QFETCH(QByteArray, inFloat);
         const QString output = place("threshold") + QLatin1Char('.') + format;
-        const CliOutcome outcome =
+        const Outcome outcome =
             runCli(demoCommand("export MODEL --config CONFIG --data CALIBRATION --calibration-samples 16 "
                                "--skip-threshold local.qs>0.9 --to") +
                    QStringList{format, QStringLiteral("-o"), output});
@@ -67,7 +67,7 @@ class CliDataTest : public QObject {
     void thresholdRulesWithoutSamplesAreRefused() {
         QFETCH(QString, command);
         const QString output = place("refused.svg");
-        const CliOutcome outcome =
+        const Outcome outcome =
             runCli(demoCommand(command.toUtf8().constData()) +
                    QStringList{output, QStringLiteral("--skip-threshold"), QStringLiteral("local.qs>0.06")});
         QVERIFY2(outcome.code == 1, outcome.text().constData());
@@ -80,7 +80,7 @@ class CliDataTest : public QObject {
     // Metrics of the weights need no samples.
     void thresholdsOfWeightsNeedNoSamples() {
         const QString output = place("weights.json");
-        const CliOutcome outcome =
+        const Outcome outcome =
             runCli(demoCommand("export MODEL --config CONFIG --skip-threshold weight.qs>0.5 --to amct -o") +
                    QStringList{output});
         QVERIFY2(outcome.code == 0, outcome.text().constData());
@@ -91,9 +91,8 @@ class CliDataTest : public QObject {
     // option names them.
     void quantizeCalibratesOnAllThatIsGiven() {
         const auto quantized = [&](const char* data, const char* name) {
-            const CliOutcome outcome =
-                runCli(demoCommand("quantize MODEL --config CONFIG") + demoCommand(data) +
-                       QStringList{QStringLiteral("-o"), place(name)});
+            const Outcome outcome = runCli(demoCommand("quantize MODEL --config CONFIG") + demoCommand(data) +
+                                           QStringList{QStringLiteral("-o"), place(name)});
             if (outcome.code != 0 ||
                 !outcome.out.contains(QStringLiteral("calibrated on 100 of 100 samples")) ||
                 outcome.err.contains(QStringLiteral("half")))
@@ -108,10 +107,10 @@ class CliDataTest : public QObject {
     }
 
     void connectionsAndNamesOfClika() {
-        const CliOutcome readable = runCli(demoCommand("inspect MODEL --connections"));
+        const Outcome readable = runCli(demoCommand("inspect MODEL --connections"));
         QVERIFY2(readable.code == 0, readable.text().constData());
         QVERIFY(readable.out.contains(QStringLiteral("    from /features/features.0/features.0.2/Clip\n")));
-        const CliOutcome outcome = runCli(demoCommand("inspect MODEL --connections --json"));
+        const Outcome outcome = runCli(demoCommand("inspect MODEL --connections --json"));
         const QJsonArray layers = QJsonDocument::fromJson(outcome.out.toUtf8()).object()["layers"].toArray();
         QVERIFY(layers.size() > 100);
         QCOMPARE(layers[0].toObject()["clika_name"].toString(), QStringLiteral("conv"));
@@ -124,9 +123,8 @@ class CliDataTest : public QObject {
     }
 
     void weightsBeforeAndAfter() {
-        const CliOutcome outcome =
-            runCli(demoCommand("transform MODEL --cle aimet --replace-relu6 between -o") +
-                   QStringList{place("t.onnx"), "--weights", place("before_after.npz")});
+        const Outcome outcome = runCli(demoCommand("transform MODEL --cle aimet --replace-relu6 between -o") +
+                                       QStringList{place("t.onnx"), "--weights", place("before_after.npz")});
         QVERIFY2(outcome.code == 0, outcome.text().constData());
         const auto arrays = quantloupe::loadNpz(place("before_after.npz").toStdString());
         const std::string layer = "/features/features.1/conv/conv.1/Conv";
@@ -151,13 +149,13 @@ class CliDataTest : public QObject {
             "QuantizationConfig(\nquant_format=QuantFormat.QOperator,\ninclude_cle=True,\nextra_options={'"
             "CLESteps': 1000},\n)\n");
         script.close();
-        const CliOutcome imported = runCli(demoCommand("import --from quark --model MODEL") +
-                                           QStringList{script.fileName(), "-o", place("quark.json")});
+        const Outcome imported = runCli(demoCommand("import --from quark --model MODEL") +
+                                        QStringList{script.fileName(), "-o", place("quark.json")});
         QVERIFY2(imported.code == 0, imported.text().constData());
         QVERIFY2(imported.err.contains(QStringLiteral("quant_format QOperator")) &&
                      imported.err.contains(QStringLiteral("--to qoperator")),
                  imported.text().constData());
-        const CliOutcome read =
+        const Outcome read =
             runCli(demoCommand("inspect MODEL --set transforms.equalization.profile=off --config") +
                    QStringList{place("quark.json"), "--save-config", place("again.json")});
         QVERIFY2(read.code == 0, read.text().constData());

@@ -23,10 +23,6 @@ using namespace quantloupe::test;
 
 namespace {
 
-QJsonObject document(const CliOutcome& outcome) {
-    return QJsonDocument::fromJson(outcome.out.toUtf8()).object();
-}
-
 std::string numbers(int count, int seed) {
     std::string text = "{";
     for (int i = 0; i < count; ++i)
@@ -107,11 +103,11 @@ class CliTaskTest : public QObject {
         QVERIFY(names.open(QFile::WriteOnly));
         names.write("plane\ncar\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n");
         names.close();
-        const CliOutcome outcome = runCli(
+        const Outcome outcome = runCli(
             demoCommand("analyze MODEL --data VAL --calibration-data CALIBRATION --samples 200 --json") +
             QStringList{"--class-names", path("names.txt")});
         QVERIFY2(outcome.code == 0, outcome.text());
-        const QJsonObject json = document(outcome);
+        const QJsonObject json = outcome.document();
         QCOMPARE(json["class_metric"].toString(), QStringLiteral("accuracy"));
         const QJsonArray classes = json["classes"].toArray();
         QCOMPARE(classes.size(), 10);
@@ -146,9 +142,9 @@ class CliTaskTest : public QObject {
                                   path("labels.json"),
                                   "--set",
                                   "quantization.weight.bits=4"};
-        const CliOutcome outcome = runCli(QStringList{"analyze", path("net.onnx"), "--json"} + data);
+        const Outcome outcome = runCli(QStringList{"analyze", path("net.onnx"), "--json"} + data);
         QVERIFY2(outcome.code == 0, outcome.text());
-        const QJsonObject json = document(outcome);
+        const QJsonObject json = outcome.document();
         QCOMPARE(json["float"]["map"].toDouble(), 1.0);
         QCOMPARE(json["float"]["map50"].toDouble(), 1.0);
         const double map = json["quantized"]["map"].toDouble();
@@ -158,14 +154,13 @@ class CliTaskTest : public QObject {
         QVERIFY(!json.contains("confusion"));
         QVERIFY(outcome.err.contains("as rt-detr"));
 
-        const CliOutcome text =
-            runCli(QStringList{"analyze", path("net.onnx"), "--classes", "--images"} + data);
+        const Outcome text = runCli(QStringList{"analyze", path("net.onnx"), "--classes", "--images"} + data);
         QVERIFY2(text.code == 0, text.text());
         QVERIFY(text.out.contains("mAP@50:95 100.00 %, mAP@50 100.00 %"));
         QVERIFY(text.out.contains("owl"));
         QVERIFY(text.out.contains("samples changed, the largest loss first"));
 
-        const CliOutcome check = runCli(
+        const Outcome check = runCli(
             QStringList{"check", path("net.onnx"), "--max-drop", "0.5", "--markdown", path("check.md")} +
             data);
         QCOMPARE(check.code, 3);
@@ -175,7 +170,7 @@ class CliTaskTest : public QObject {
         QVERIFY2(summary.contains("| mAP@50:95 | 100.00 % |"), qPrintable(summary));
         QVERIFY2(summary.contains("| class | boxes | AP@50:95, float |"), qPrintable(summary));
 
-        const CliOutcome report =
+        const Outcome report =
             runCli(QStringList{"export", path("net.onnx"), "--to", "html", "-o", path("report.html")} + data);
         QVERIFY2(report.code == 0, report.text());
         QFile html(path("report.html"));
@@ -188,14 +183,14 @@ class CliTaskTest : public QObject {
         const QStringList data = {"analyze",      path("net.onnx"), "--json",
                                   "--data",       path("images"),   "--calibration-data",
                                   path("images"), "--labels",       path("labels.json")};
-        const CliOutcome byId = runCli(data + QStringList{"--category-index", "id"});
+        const Outcome byId = runCli(data + QStringList{"--category-index", "id"});
         QVERIFY2(byId.code == 0, byId.text());
-        QVERIFY(document(byId)["float"].toObject()["map"].toDouble() < 0.5);
+        QVERIFY(byId.document()["float"].toObject()["map"].toDouble() < 0.5);
         QVERIFY(byId.err.contains("class k is the category with the id k"));
-        const CliOutcome misfit = runCli(data + QStringList{"--decoder", "yolov8"});
+        const Outcome misfit = runCli(data + QStringList{"--decoder", "yolov8"});
         QCOMPARE(misfit.code, 1);
         QVERIFY2(misfit.err.contains("do not fit the decoder yolov8"), misfit.text());
-        const CliOutcome unknown = runCli(data + QStringList{"--decoder", "yolo"});
+        const Outcome unknown = runCli(data + QStringList{"--decoder", "yolo"});
         QCOMPARE(unknown.code, 2);
         QVERIFY(unknown.err.contains("rt-detr-logits"));
     }
@@ -216,17 +211,17 @@ class CliTaskTest : public QObject {
         changed["annotations"] = nlohmann::json::array();
         for (const QStringList& command :
              {QStringList{"check", "--max-drop", "5"}, QStringList{"tune", "--max-drop", "5"}}) {
-            const CliOutcome empty = outcome(changed, path("images"), command);
+            const Outcome empty = outcome(changed, path("images"), command);
             QCOMPARE(empty.code, 1);
             QVERIFY2(empty.err.contains("changed.json': there are no boxes that count"), empty.text());
         }
-        const CliOutcome analyzed = outcome(changed, path("images"), {"analyze"});
+        const Outcome analyzed = outcome(changed, path("images"), {"analyze"});
         QCOMPARE(analyzed.code, 0);
         QVERIFY2(analyzed.err.contains("changed.json' have no boxes that count"), analyzed.text());
 
         changed = labels;
         changed["images"][3]["file_name"] = changed["images"][2]["file_name"];
-        const CliOutcome twice = outcome(changed, path("images"), {"analyze"});
+        const Outcome twice = outcome(changed, path("images"), {"analyze"});
         QCOMPARE(twice.code, 1);
         QVERIFY2(twice.err.contains("have the same file_name '09.png'"), twice.text());
 
@@ -234,16 +229,16 @@ class CliTaskTest : public QObject {
             QDir().mkpath(path(folder));
             QVERIFY(QFile::copy(path("images/00.png"), path(folder) + "/00.png"));
         }
-        const CliOutcome shared = outcome(labels, path("both"), {"analyze"});
+        const Outcome shared = outcome(labels, path("both"), {"analyze"});
         QCOMPARE(shared.code, 1);
         QVERIFY2(shared.err.contains("'a/00.png' and 'b/00.png' both belong to the entry"), shared.text());
     }
 
     void labelsNeedData() {
-        const CliOutcome outcome = runCli({"analyze", path("net.onnx"), "--labels", path("labels.json")});
+        const Outcome outcome = runCli({"analyze", path("net.onnx"), "--labels", path("labels.json")});
         QCOMPARE(outcome.code, 2);
         QVERIFY2(outcome.err.contains("--data"), outcome.text());
-        const CliOutcome overwriting =
+        const Outcome overwriting =
             runCli({"export", path("net.onnx"), "--to", "html", "--data", path("images"), "--labels",
                     path("labels.json"), "-o", path("labels.json")});
         QCOMPARE(overwriting.code, 1);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manual pages and shell completions that the programs write (--document).
-#include <QProcess>
 #include <QRegularExpression>
 #include <QtTest>
+
+#include "support/run_program.h"
+
+using namespace quantloupe::test;
 
 namespace {
 
 QString output(const QString& program, const QStringList& arguments) {
-    QProcess process;
-    process.start(program, arguments);
-    if (!process.waitForFinished(60'000) || process.exitCode() != 0) return {};
-    return QString::fromUtf8(process.readAllStandardOutput());
+    const Outcome outcome = runProgram(program, arguments);
+    return outcome.code == 0 ? outcome.out : QString();
 }
 
 QString programPath(const QString& name) { return QStringLiteral(QUANTLOUPE_BIN_DIR "/") + name; }
@@ -117,12 +118,10 @@ class CommandDocumentsTest : public QObject {
 
     void unknownDocumentsAreRefused() {
         for (const char* program : {"quantloupe", "quantloupe-cli"}) {
-            QProcess process;
-            process.start(programPath(QString::fromUtf8(program)),
-                          {QStringLiteral("--document"), QStringLiteral("info")});
-            QVERIFY(process.waitForFinished(60'000));
-            QCOMPARE(process.exitCode(), 2);
-            QVERIFY(process.readAllStandardError().contains("fish"));
+            const Outcome outcome = runProgram(programPath(QString::fromUtf8(program)),
+                                               {QStringLiteral("--document"), QStringLiteral("info")});
+            QCOMPARE(outcome.code, 2);
+            QVERIFY(outcome.err.contains("fish"));
         }
     }
 };

@@ -81,7 +81,7 @@ class DocumentationTest : public QObject {
 
     QTemporaryDir m_folder;  ///< has what the demo's folder has
 
-    quantloupe::test::CliOutcome run(const QString& command) const {
+    quantloupe::test::Outcome run(const QString& command) const {
         QString expanded = command;
         expanded.replace(QStringLiteral("DEMO"),
                          QStringLiteral("mobilenetv2_cifar10.onnx --config demo.config.json --data val "

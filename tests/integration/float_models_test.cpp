@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `quantloupe-cli run` on small networks of many kinds (from small_models.py) compared with ONNX Runtime's
 // float outputs. Needs Python with onnx, onnxruntime and numpy; skipped without it.
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include "data/numpy_file.h"
 #include "model/constant.h"
+#include "support/run_cli.h"
 
 using namespace quantloupe;
 
@@ -20,15 +20,13 @@ class FloatModelsTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
-        QProcess process;
-        process.start(python, {"-c", "import onnx, onnxruntime, numpy"});
-        if (!process.waitForFinished(60000) || process.exitCode() != 0)
+        if (test::runProgram(python, {"-c", "import onnx, onnxruntime, numpy"}).code != 0)
             QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
-        process.start(python, {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/small_models.py"),
-                               m_folder.path()});
-        QVERIFY(process.waitForFinished(120000));
-        QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
-        m_models = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+        const test::Outcome written = test::runProgram(
+            python,
+            {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/small_models.py"), m_folder.path()});
+        QVERIFY2(written.code == 0, written.text());
+        m_models = written.out.split('\n', Qt::SkipEmptyParts);
         QVERIFY(m_models.size() >= 8);
     }
 
@@ -41,12 +39,10 @@ class FloatModelsTest : public QObject {
         QFETCH(int, threads);
         for (const QString& name : m_models) {
             const QString place = m_folder.filePath(name) + "/";
-            QProcess process;
-            process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
-                          {"run", place + name + ".onnx", "--data", place + "data.npz", "-o",
-                           place + "ours.npz", "--threads", QString::number(threads)});
-            QVERIFY(process.waitForFinished(60000));
-            QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
+            const test::Outcome ran =
+                test::runCli({"run", place + name + ".onnx", "--data", place + "data.npz", "-o",
+                              place + "ours.npz", "--threads", QString::number(threads)});
+            QVERIFY2(ran.code == 0, ran.text());
             const auto ours = loadNpz((place + "ours.npz").toStdString());
             for (const auto& [output, expected] : loadNpz((place + "expected.npz").toStdString())) {
                 const auto found = ours.find(output);

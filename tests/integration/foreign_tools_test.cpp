@@ -10,6 +10,7 @@
 #include "data/numpy_file.h"
 #include "support/demo.h"
 #include "support/export_support.h"
+#include "support/run_cli.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;
@@ -31,20 +32,8 @@ constexpr Tool kNncf = {"QUANTLOUPE_NNCF_PYTHON", "nncf", "packaging/foreign-too
 constexpr Tool kTpuMlir = {"QUANTLOUPE_TPU_MLIR_PYTHON", "tpu_mlir", "packaging/foreign-tools/tpu_mlir.txt"};
 constexpr Tool kRknn = {"QUANTLOUPE_RKNN_PYTHON", "rknn", "packaging/foreign-tools/rknn.txt"};
 
-struct Outcome {
-    int code = -1;
-    std::string out, err;
-};
-Outcome runProcess(const QString& program, const QStringList& arguments, const QString& folder = {}) {
-    QProcess process;
-    process.setWorkingDirectory(folder);  // Quark leaves a table where it runs
-    process.start(program, arguments);
-    if (!process.waitForFinished(1500'000)) return {-1, {}, "does not start, or does not end"};
-    return {process.exitCode(), process.readAllStandardOutput().toStdString(),
-            process.readAllStandardError().toStdString()};
-}
-Outcome runCli(const QStringList& arguments) {
-    return runProcess(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
+Outcome runTool(const QString& program, const QStringList& arguments, const QString& folder = {}) {
+    return runProgram(program, arguments, folder, {}, 1500);
 }
 
 /// Returns the Python set for the tool, else the general one if it has the tool, else an empty string.
@@ -54,7 +43,7 @@ QString pythonWith(const Tool& tool) {
     const QString look =
         QStringLiteral("import importlib.util, sys; sys.exit(importlib.util.find_spec('%1') is None)")
             .arg(tool.module);
-    return runProcess(general, {"-c", look}).code == 0 ? general : QString();
+    return runTool(general, {"-c", look}).code == 0 ? general : QString();
 }
 
 QByteArray howToGet(const Tool& tool) {
@@ -138,7 +127,7 @@ class ForeignToolsTest : public QObject {
         const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples",
                                                QString::number(samples), "-o", file("preview.npz")} +
                                    data() + how);
-        if (run.code != 0) qWarning("%s", run.err.c_str());
+        if (run.code != 0) qWarning("%s", run.text());
         return run.code == 0 ? classesOfFile(file("preview.npz"), nullptr) : std::vector<int>{};
     }
 
@@ -150,19 +139,19 @@ class ForeignToolsTest : public QObject {
         const QString place = file("json.quark.py"), settings = file("json.quark.qconfig.json");
         const Outcome exported = runCli({"export", text(m_model), "--preset", "quark-seed", "--skip",
                                          kSkipped, "--to", "quark", "-o", place});
-        QVERIFY2(exported.code == 0, exported.err.c_str());
-        const Outcome read = runProcess(python,
-                                        {"-c", R"(
+        QVERIFY2(exported.code == 0, exported.text());
+        const Outcome read = runTool(python,
+                                     {"-c", R"(
 import json, sys
 from quark.onnx import QConfig
 if not hasattr(QConfig, "from_dict"): sys.exit(7)
 print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict()))
 )",
-                                         settings},
-                                        m_folder.path());
+                                      settings},
+                                     m_folder.path());
         if (read.code == 7) QSKIP("this Quark is older than 0.12 and has no QConfig.from_dict");
-        QVERIFY2(read.code == 0, read.err.c_str());
-        const auto config = nlohmann::json::parse(read.out.substr(read.out.find("READ ") + 5));
+        QVERIFY2(read.code == 0, read.text());
+        const auto config = nlohmann::json::parse(read.out.mid(read.out.indexOf("READ ") + 5).toStdString());
         QVERIFY(config["global_config"]["input_tensors"]["scale_type"] == "ScaleType.PowerOf2");
         QVERIFY(config["exclude"].dump().find(kSkipped) != std::string::npos);
         QVERIFY(config["algo_config"][0]["name"] == "cle");
@@ -194,14 +183,13 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         const Outcome written =
             runCli(QStringList{"export", text(m_model), "--to", "aimet", "-o", file("tuned.encodings")} +
                    data() + how);
-        QVERIFY2(written.code == 0, written.err.c_str());
+        QVERIFY2(written.code == 0, written.text());
         const DatasetPtr samples = images(kSamples);
-        const Outcome run =
-            runProcess(python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending),
-                                inputsOf(*samples), file("aimet.npz")});
-        QVERIFY2(run.code == 0, (run.out + run.err).c_str());
+        const Outcome run = runTool(python, {script("run_aimet.py"), file("tuned.float.onnx"),
+                                             file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
+        QVERIFY2(run.code == 0, run.text());
         // Exactly the tensors with an entry, and those tied to one, have an enabled quantizer.
-        const json said = json::parse(run.out.substr(run.out.rfind("{\"enabled\"")));
+        const json said = json::parse(run.out.mid(run.out.lastIndexOf("{\"enabled\"")).toStdString());
         const json entries = json::parse(readFile(file("tuned.encodings").toStdString()));
         std::set<std::string> wanted;
         for (const char* key : {"activation_encodings", "param_encodings"})
@@ -301,27 +289,28 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
                                "/features/features.17/conv/conv.2/Conv=float32"} +
                    data());
         if (written.code != 0) {
-            QTest::qFail(written.err.c_str(), __FILE__, __LINE__);
+            QTest::qFail(written.text(), __FILE__, __LINE__);
             return {};
         }
         const Outcome run =
-            runProcess(python, {script(with), file(QStringLiteral("%1.float.onnx").arg(format)), place,
-                                inputsOf(*images(8)), file(QStringLiteral("%1.folder").arg(format))});
-        if (run.code != 0) QTest::qFail((run.out + run.err).c_str(), __FILE__, __LINE__);
-        return run.code == 0 ? json::parse(run.out.substr(run.out.rfind("\n{") + 1)) : json();
+            runTool(python, {script(with), file(QStringLiteral("%1.float.onnx").arg(format)), place,
+                             inputsOf(*images(8)), file(QStringLiteral("%1.folder").arg(format))});
+        if (run.code != 0) QTest::qFail(run.text(), __FILE__, __LINE__);
+        return run.code == 0 ? json::parse(run.out.mid(run.out.lastIndexOf("\n{") + 1).toStdString())
+                             : json();
     }
 
     void runScript(const char* format, const QString& python, const QStringList& how, double apart) {
         const Outcome written = runCli(
             QStringList{"export", text(m_model), "--to", format, "-o", file("tuned.py")} + data() + how);
-        QVERIFY2(written.code == 0, written.err.c_str());
+        QVERIFY2(written.code == 0, written.text());
         const Outcome run =
-            runProcess(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
-        QVERIFY2(run.code == 0, (run.out + run.err).c_str());
+            runTool(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
+        QVERIFY2(run.code == 0, run.text());
         const DatasetPtr samples = images(0);
-        const Outcome ran = runProcess(python, {script("run_model.py"), file("tuned.quantized.onnx"),
-                                                inputsOf(*samples), file("theirs.npz")});
-        QVERIFY2(ran.code == 0, (ran.out + ran.err).c_str());
+        const Outcome ran = runTool(python, {script("run_model.py"), file("tuned.quantized.onnx"),
+                                             inputsOf(*samples), file("theirs.npz")});
+        QVERIFY2(ran.code == 0, ran.text());
         const std::vector<int> theirs = classesOfFile(file("theirs.npz")),
                                ours = preview(how, samples->size());
         QCOMPARE(ours.size(), samples->size());

@@ -120,7 +120,7 @@ class HostileContentTest : public QObject {
         const Outcome outcome = runCli({"inspect", model, "--config", config});
         verifyRefusal(outcome,
                       pattern.startsWith("(.*)") ? "no layer's name matches" : "the regular expression");
-        QVERIFY2(outcome.milliseconds < 5000, described(outcome));
+        QVERIFY2(outcome.milliseconds < 5000, outcome.text());
     }
 
     /// External data is next to the model, not in the current folder.
@@ -129,7 +129,7 @@ class HostileContentTest : public QObject {
         const QString model =
             m_in.put("constant/c.onnx", QByteArray::fromStdString(externalConstantModel("w.bin")));
         const Outcome outcome = runCli({"inspect", model});
-        QVERIFY2(outcome.code == 0, described(outcome));
+        QVERIFY2(outcome.code == 0, outcome.text());
         verifyRefusal(runCli({"transform", model, "-o", m_in.file("constant/w.bin")}),
                       "external data of the model");
         const QString foreign =
@@ -141,7 +141,7 @@ class HostileContentTest : public QObject {
         const QString model = m_in.put("kind.onnx", QByteArray::fromStdString(constantOfAnotherKind()));
         const Outcome outcome = runCli({"inspect", model});
         verifyRefusal(outcome, "model 'kind.onnx'");
-        QVERIFY2(outcome.err.contains("value_float"), described(outcome));
+        QVERIFY2(outcome.err.contains("value_float"), outcome.text());
     }
 
     void errorsAfterLoadingNameTheModel() {
@@ -161,15 +161,15 @@ class HostileContentTest : public QObject {
             "\",\"value\":1}\n{\"do\":\"set\",\"key\":\"layers." + dots + ".weight.bits\",\"value\":4}\n" +
             "{\"do\":\"skip\",\"layers\":[\"" + dots + "\"]}\n{\"do\":\"quit\"}\n";
         const Outcome outcome = runCli({"session", m_in.model, "--data", m_in.data}, requests);
-        QVERIFY2(outcome.code == 0, described(outcome));
+        QVERIFY2(outcome.code == 0, outcome.text());
         const QStringList replies = outcome.out.split('\n', Qt::SkipEmptyParts);
         QCOMPARE(replies.size(), 5);
         for (int i = 0; i < 4; ++i) {
             const QJsonObject reply = QJsonDocument::fromJson(replies[i].toUtf8()).object();
-            QVERIFY2(reply["ok"] == QJsonValue(false), described(outcome));
-            QVERIFY2(reply["error"].toString().size() < 1000, described(outcome));
+            QVERIFY2(reply["ok"] == QJsonValue(false), outcome.text());
+            QVERIFY2(reply["error"].toString().size() < 1000, outcome.text());
         }
-        QVERIFY2(outcome.milliseconds < 5000, described(outcome));
+        QVERIFY2(outcome.milliseconds < 5000, outcome.text());
     }
 
     void longNamesCostLinearTime_data() {
@@ -190,8 +190,8 @@ class HostileContentTest : public QObject {
                                 {"export", model, "--to", "html", "-o", m_in.file("long.html")},
                                 {"export", model, "--to", "csv", "-o", m_in.file("long.csv")}}) {
             const Outcome outcome = runCli(command, {}, 2000);
-            QVERIFY2(outcome.code == 0, described(outcome));
-            QVERIFY2(outcome.milliseconds < 5000, command.join(' ').toUtf8() + ": " + described(outcome));
+            QVERIFY2(outcome.code == 0, outcome.text());
+            QVERIFY2(outcome.milliseconds < 5000, command.join(' ').toUtf8() + ": " + outcome.text());
             for (const QString& line : (outcome.out + outcome.err).split('\n'))
                 QVERIFY2(line.size() < 1000, qPrintable(line.left(300)));
         }
@@ -203,14 +203,14 @@ class HostileContentTest : public QObject {
         const QString model =
             m_in.put("attributes.onnx", QByteArray::fromStdString(modelWithAttributes(4'000)));
         const Outcome outcome = runCli({"render", model, "-o", m_in.file("attributes.svg")});
-        QVERIFY2(outcome.code == 0 && outcome.milliseconds < 5000, described(outcome));
+        QVERIFY2(outcome.code == 0 && outcome.milliseconds < 5000, outcome.text());
     }
 
     void cellsOfTheLayerTableAreNoFormulas() {
         const QString model =
             m_in.put("formula.onnx", QByteArray::fromStdString(modelWithNames("=HYPERLINK(\"x\")")));
         const Outcome outcome = runCli({"export", model, "--to", "csv", "-o", m_in.file("formula.csv")});
-        QVERIFY2(outcome.code == 0, described(outcome));
+        QVERIFY2(outcome.code == 0, outcome.text());
         const QByteArray csv = contentOf(m_in.file("formula.csv"));
         QVERIFY2(csv.contains("\"'=HYPERLINK(\"\"x\"\")"), csv);
         QVERIFY2(!csv.contains("\n=") && !csv.contains("\n\"="), csv);
@@ -231,8 +231,8 @@ class HostileContentTest : public QObject {
         QFETCH(QByteArray, content);
         const QString path = content.isEmpty() ? m_in.file(name) : m_in.put(name, content);
         const Outcome outcome = m_in.runWindow({path, "--screenshot", m_in.file("x.png")});
-        QVERIFY2(outcome.code == 1, described(outcome));
-        QVERIFY2(outcome.err.contains("quantloupe: ") && outcome.err.contains(name), described(outcome));
+        QVERIFY2(outcome.code == 1, outcome.text());
+        QVERIFY2(outcome.err.contains("quantloupe: ") && outcome.err.contains(name), outcome.text());
         QVERIFY(!QFile::exists(m_in.file("x.png")));
     }
 
@@ -246,7 +246,7 @@ class HostileContentTest : public QObject {
                         "8", "--calibration-samples", "4", "--threads", "2"},
                        {}, mebibytes, 120);
             const QByteArray what =
-                "with " + QByteArray::number(qint64(mebibytes)) + " MiB: " + described(outcome);
+                "with " + QByteArray::number(qint64(mebibytes)) + " MiB: " + outcome.text();
             QVERIFY2(outcome.code == 0 || outcome.code == 1 || outcome.code == 127,
                      what);  // 127: the program cannot even be loaded
             if (outcome.code == 1) QVERIFY2(outcome.err.contains("memory"), what);

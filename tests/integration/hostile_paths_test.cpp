@@ -101,7 +101,7 @@ class HostilePathsTest : public QObject {
               QStringList{"quantize", m_in.model, "--data", m_in.data, "-o", out, "--save-config",
                           m_in.path() + "/./out.file"}}) {
             const Outcome outcome = runCli(arguments);
-            QVERIFY2(outcome.code == 2 && outcome.err.contains("name the same file"), described(outcome));
+            QVERIFY2(outcome.code == 2 && outcome.err.contains("name the same file"), outcome.text());
             QVERIFY(!QFile::exists(out));
         }
         QVERIFY(QFile::remove(link));
@@ -114,7 +114,7 @@ class HostilePathsTest : public QObject {
         const QStringList arguments = {"export", m_in.model,    "--data", m_in.data,
                                        "--to",   "onnxruntime", "-o",     folder + "/q.py"};
         const Outcome first = runCli(arguments + QStringList{"--json"});
-        QVERIFY2(first.code == 0, described(first));
+        QVERIFY2(first.code == 0, first.text());
         const QStringList names = QDir(folder).entryList(QDir::Files);
         QVERIFY2(names.size() > 1, qPrintable(names.join(' ')));
         for (const QString& name : names) {
@@ -134,7 +134,7 @@ class HostilePathsTest : public QObject {
         QVERIFY(QFile::link(m_in.file("shot.onnx"), m_in.file("shot.png")));
         const Outcome outcome =
             m_in.runWindow({m_in.file("shot.onnx"), "--screenshot", m_in.file("shot.png")});
-        QVERIFY2(outcome.code == 1 && outcome.err.contains("would be overwritten"), described(outcome));
+        QVERIFY2(outcome.code == 1 && outcome.err.contains("would be overwritten"), outcome.text());
         QCOMPARE(contentOf(m_in.file("shot.onnx")), contentOf(m_in.model));
     }
 
@@ -149,7 +149,7 @@ class HostilePathsTest : public QObject {
             for (const QString& name : names) QFile::remove(folder + "/" + name);
             QDir().mkdir(folder + "/" + blocked);
             const Outcome outcome = runCli(arguments);
-            QVERIFY2(outcome.code == 1 && outcome.err.contains("folder"), described(outcome));
+            QVERIFY2(outcome.code == 1 && outcome.err.contains("folder"), outcome.text());
             QCOMPARE(QDir(folder).entryList(QDir::Files | QDir::Hidden), QStringList());
             QDir().rmdir(folder + "/" + blocked);
         }

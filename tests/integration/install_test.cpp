@@ -6,22 +6,14 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "support/run_program.h"
+
+using namespace quantloupe::test;
+
 namespace {
 
-struct Outcome {
-    int code = -1;
-    QByteArray out, err;
-};
-
 Outcome run(const QString& program, const QStringList& arguments, const QStringList& variables = {}) {
-    QProcess process;
-    process.setProcessEnvironment(QProcessEnvironment::systemEnvironment());
-    QStringList command = variables;
-    command << program << arguments;
-    process.start(QStringLiteral("/usr/bin/env"), command);
-    if (!process.waitForFinished(600'000)) return {-1, {}, process.errorString().toUtf8()};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
-            process.readAllStandardOutput(), process.readAllStandardError()};
+    return runProgram(program, arguments, {}, variables);
 }
 
 QByteArray content(const QString& path) {
@@ -47,7 +39,7 @@ class InstallTest : public QObject {
         const QString first = m_folder.filePath(QStringLiteral("first"));
         const Outcome installed = run(QStringLiteral("cmake"), {QStringLiteral("--install"), m_build,
                                                                 QStringLiteral("--prefix"), first});
-        QVERIFY2(installed.code == 0, installed.err.constData());
+        QVERIFY2(installed.code == 0, installed.text());
         // All tests use the installation after it was moved, to a path with a space.
         m_prefix = m_folder.filePath(QStringLiteral("moved here"));
         QVERIFY(QDir().rename(first, m_prefix));
@@ -105,7 +97,7 @@ class InstallTest : public QObject {
                 {QStringLiteral("analyze"), demo("mobilenetv2_cifar10.onnx"), QStringLiteral("--config"),
                  demo("demo.config.json"), QStringLiteral("--data"), demo("val"), QStringLiteral("--samples"),
                  QStringLiteral("8")});
-        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(outcome.code == 0, outcome.text());
         QVERIFY(outcome.out.contains("8 samples evaluated"));
     }
 
@@ -117,14 +109,14 @@ class InstallTest : public QObject {
             run(QStringLiteral("python3"), {QStringLiteral("-c"), code},
                 {QStringLiteral("PYTHONPATH=") + m_prefix + QStringLiteral("/lib/python3/dist-packages"),
                  QStringLiteral("PYTHONDONTWRITEBYTECODE=1")});
-        QVERIFY2(outcome.code == 0, outcome.err.constData());
-        QCOMPARE(outcome.out.trimmed(), QByteArray("152"));
+        QVERIFY2(outcome.code == 0, outcome.text());
+        QCOMPARE(outcome.out.trimmed(), QString("152"));
     }
 
     void helpNamesTheInstalledDocumentation() {
         const Outcome outcome =
             run(m_prefix + QStringLiteral("/bin/quantloupe-cli"), {QStringLiteral("--help")});
-        QVERIFY(outcome.out.contains("Documentation: " + m_prefix.toUtf8() + "/share/doc/quantloupe"));
+        QVERIFY(outcome.out.contains("Documentation: " + m_prefix + "/share/doc/quantloupe"));
     }
 
     void theWindowFindsTheDemo() {
@@ -135,7 +127,7 @@ class InstallTest : public QObject {
                 {QStringLiteral("--demo"), QStringLiteral("--screenshot"), picture},
                 {QStringLiteral("QT_QPA_PLATFORM=offscreen"), QStringLiteral("XDG_CONFIG_HOME=") + settings,
                  QStringLiteral("XDG_CACHE_HOME=") + settings, QStringLiteral("XDG_DATA_HOME=") + settings});
-        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(outcome.code == 0, outcome.text());
         QVERIFY(content(picture).startsWith("\x89PNG"));
     }
 
@@ -145,7 +137,7 @@ class InstallTest : public QObject {
                                     {QStringLiteral("--install"), m_build, QStringLiteral("--prefix"),
                                      QStringLiteral("/nowhere/quantloupe")},
                                     {QStringLiteral("DESTDIR=") + stage});
-        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(outcome.code == 0, outcome.text());
         QVERIFY(QFileInfo::exists(stage + QStringLiteral("/nowhere/quantloupe/bin/quantloupe-cli")));
         QVERIFY(!QFileInfo::exists(QStringLiteral("/nowhere")));
     }
@@ -157,9 +149,9 @@ class InstallTest : public QObject {
                  QStringLiteral("--short=12"), QStringLiteral("HEAD")});
         for (const char* program : {"/bin/quantloupe", "/bin/quantloupe-cli"}) {
             const Outcome outcome = run(m_prefix + QString::fromUtf8(program), {QStringLiteral("--version")});
-            QVERIFY2(outcome.out.startsWith("quantloupe 0."), outcome.out.constData());
+            QVERIFY2(outcome.out.startsWith("quantloupe 0."), outcome.text());
             if (git.code == 0 && QFileInfo::exists(QStringLiteral(QUANTLOUPE_SOURCE_DIR "/.git")))
-                QVERIFY2(outcome.out.contains("(commit " + git.out.trimmed()), outcome.out.constData());
+                QVERIFY2(outcome.out.contains("(commit " + git.out.trimmed()), outcome.text());
         }
     }
 
@@ -179,7 +171,7 @@ class InstallTest : public QObject {
     void versionsAgree() {
         const Outcome outcome =
             run(m_prefix + QStringLiteral("/bin/quantloupe-cli"), {QStringLiteral("--version")});
-        const QByteArray version = outcome.out.simplified().split(' ').value(1);
+        const QByteArray version = outcome.out.simplified().split(' ').value(1).toUtf8();
         QVERIFY(!version.isEmpty());
         const QByteArray component =
             content(m_prefix + QStringLiteral("/share/metainfo/io.quantloupe.Quantloupe.metainfo.xml"));

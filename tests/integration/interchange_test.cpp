@@ -8,6 +8,7 @@
 #include "data/numpy_file.h"
 #include "support/demo.h"
 #include "support/export_support.h"
+#include "support/run_cli.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;
@@ -18,28 +19,11 @@ namespace {
 
 constexpr const char* kSkipped = "/features/features.0/features.0.0/Conv";
 
-struct Outcome {
-    int code = -1;
-    std::string out, err;
-};
-
-Outcome runCli(const QStringList& arguments, const QString& python = {}) {
-    QProcess process;
-    auto environment = QProcessEnvironment::systemEnvironment();
-    if (!python.isEmpty()) environment.insert(QStringLiteral("QUANTLOUPE_PYTHON"), python);
-    process.setProcessEnvironment(environment);
-    process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
-    if (!process.waitForFinished(400'000)) return {};
-    return {process.exitCode(), process.readAllStandardOutput().toStdString(),
-            process.readAllStandardError().toStdString()};
-}
-
 QStringList demoData() {
     return {QStringLiteral("--data"), QString::fromStdString((demoFolder() / "val").string()),
             QStringLiteral("--calibration-data"),
             QString::fromStdString((demoFolder() / "calibration").string())};
 }
-QString demoModel() { return QString::fromStdString((demoFolder() / "mobilenetv2_cifar10.onnx").string()); }
 
 }  // namespace
 
@@ -103,12 +87,12 @@ class InterchangeTest : public QObject {
         const QStringList how = QStringList{"--preset", preset, "--skip", kSkipped} + more + data;
         const Outcome written =
             runCli(QStringList{"export", demoModel(), "--to", "onnxruntime", "-o", file("tuned.py")} + how);
-        QVERIFY2(written.code == 0, written.err.c_str());
+        QVERIFY2(written.code == 0, written.text());
         QString said;
         QVERIFY2(runPython({file("tuned.py")}, &said, 500) == 0, qPrintable(said));
         const Outcome analyzed = runCli(QStringList{"analyze", demoModel(), "--json"} + how);
-        QVERIFY2(analyzed.code == 0, analyzed.err.c_str());
-        const json preview = json::parse(analyzed.out);
+        QVERIFY2(analyzed.code == 0, analyzed.text());
+        const json preview = json::parse(analyzed.out.toStdString());
         const double there = top1(file("tuned.quantized.onnx"));
         qInfo("top-1: %.4f here, %.4f by the script's model", preview["quantized"]["top1"].get<double>(),
               there);
@@ -139,7 +123,7 @@ class InterchangeTest : public QObject {
                 runCli(QStringList{"export", demoModel(), "--to", format, "-o", model, "--preset",
                                    "onnxruntime-u8s8", "--weight-bits", "7", "--skip", kSkipped} +
                        demoData());
-            QVERIFY2(written.code == 0, written.err.c_str());
+            QVERIFY2(written.code == 0, written.text());
             QVERIFY(top1(model) > 0.9);
             outputs.push_back(loadNpz(file("outputs.npz").toStdString()).at("outputs"));
         }
@@ -164,10 +148,10 @@ class InterchangeTest : public QObject {
     void itsScriptReadsBack() {
         const Outcome written = runCli({"export", demoModel(), "--preset", "onnxruntime-u8s8", "--skip",
                                         kSkipped, "--to", "onnxruntime", "-o", file("back.py")});
-        QVERIFY2(written.code == 0, written.err.c_str());
+        QVERIFY2(written.code == 0, written.text());
         const Outcome read = runCli({"import", file("back.py"), "--from", "onnxruntime", "--model",
                                      demoModel(), "-o", file("back.json"), "--json"});
-        QVERIFY2(read.code == 0, read.err.c_str());
+        QVERIFY2(read.code == 0, read.text());
         const QuantizationConfig config = loadConfig(file("back.json").toStdString());
         QVERIFY(!config.quantization.activation.isSigned && !config.skipTail);
         QCOMPARE(config.rules.size(), 1u);
@@ -180,8 +164,8 @@ class InterchangeTest : public QObject {
         const Outcome outcome = runCli(
             QStringList{"verify", demoModel(), "--json", "--samples", "200", "-o", file("verified.onnx")} +
             demoData());
-        QVERIFY2(outcome.code == 0, outcome.err.c_str());
-        const json result = json::parse(outcome.out);
+        QVERIFY2(outcome.code == 0, outcome.text());
+        const json result = json::parse(outcome.out.toStdString());
         QCOMPARE(result["samples"], 200);
         QVERIFY(result["agreement"].get<double>() >= 0.99);
         QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <=
@@ -193,7 +177,7 @@ class InterchangeTest : public QObject {
         // Its metadata contain the configuration.
         const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(),
                                      "-o", file("restored.json")});
-        QVERIFY2(read.code == 0, read.err.c_str());
+        QVERIFY2(read.code == 0, read.text());
         QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});
     }
 
@@ -204,24 +188,22 @@ class InterchangeTest : public QObject {
         fs::permissions(none.toStdString(), fs::perms::owner_all);
         const Outcome outcome = runCli(
             QStringList{"verify", demoModel(), "--samples", "2", "-o", file("unverified.onnx")} + demoData(),
-            none);
+            {}, {"QUANTLOUPE_PYTHON=" + none});
         QCOMPARE(outcome.code, 1);
-        QVERIFY2(outcome.err.find(
-                     "has no ONNX Runtime (No module named 'onnxruntime'). To get it: python3 -m venv") !=
-                     std::string::npos,
-                 outcome.err.c_str());
+        QVERIFY2(outcome.err.contains(
+                     "has no ONNX Runtime (No module named 'onnxruntime'). To get it: python3 -m venv"),
+                 outcome.text());
     }
 
     void aModelWithoutAConfigurationIsRefused() {
         const Outcome read =
             runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(read.code, 1);
-        QVERIFY2(read.err.find("its metadata contain no configuration") != std::string::npos,
-                 read.err.c_str());
+        QVERIFY2(read.err.contains("its metadata contain no configuration"), read.text());
         const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(),
                                      "-o", file("none.json")});
         QCOMPARE(none.code, 1);
-        QVERIFY2(none.err.find("missing.json") != std::string::npos, none.err.c_str());
+        QVERIFY2(none.err.contains("missing.json"), none.text());
     }
 
     void badScriptsForOnnxRuntime_data() {
@@ -255,7 +237,7 @@ class InterchangeTest : public QObject {
                 runCli(QStringList{"export", demoModel(), "--samples", "50", "--skip", kSkipped, "--to",
                                    QString::fromStdString(format.name), "-o", output} +
                        demoData());
-            QVERIFY2(outcome.code == 0, (format.name + ": " + outcome.err).c_str());
+            QVERIFY2(outcome.code == 0, QByteArray::fromStdString(format.name) + ": " + outcome.text());
             QVERIFY2(fs::exists(output.toStdString()), format.name.c_str());
         }
     }

@@ -11,8 +11,8 @@
 
 #include "support/run_cli.h"
 
-using quantloupe::test::CliOutcome;
 using quantloupe::test::demoCommand;
+using quantloupe::test::Outcome;
 
 namespace {
 
@@ -22,25 +22,9 @@ QStringList launcher(int processes) {
     return {"--allow-run-as-root", "--oversubscribe", "-n", QString::number(processes)};
 }
 
-CliOutcome finish(QProcess& process) {
-    if (!process.waitForFinished(600'000)) {
-        process.kill();
-        process.waitForFinished();
-        return {-1, {}, process.errorString()};
-    }
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
-            QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
-}
-
-CliOutcome runMpi(int processes, const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral("mpirun"), launcher(processes) + QStringList{kProgram} + arguments);
-    return finish(process);
-}
-
-QJsonObject documentOf(const CliOutcome& outcome) {
-    return QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+Outcome runMpi(int processes, const QStringList& arguments) {
+    return quantloupe::test::runProgram(QStringLiteral("mpirun"),
+                                        launcher(processes) + QStringList{kProgram} + arguments);
 }
 
 QByteArray withoutSeconds(QJsonObject document) {
@@ -84,13 +68,13 @@ class MpiTest : public QObject {
     void documentsEqualThoseOfOneProcess() {
         QFETCH(QString, command);
         const QStringList arguments = demoCommand(command.toUtf8().constData());
-        const CliOutcome alone = quantloupe::test::runCli(arguments);
+        const Outcome alone = quantloupe::test::runCli(arguments);
         QVERIFY2(alone.code == 0 || alone.code == 3, alone.text());
-        const CliOutcome shared = runMpi(2, arguments);
+        const Outcome shared = runMpi(2, arguments);
         QVERIFY2(shared.code == alone.code, shared.text());
-        const QJsonObject document = documentOf(alone);
+        const QJsonObject document = alone.document();
         QVERIFY(document.size() > 4);
-        QCOMPARE(withoutSeconds(documentOf(shared)), withoutSeconds(document));
+        QCOMPARE(withoutSeconds(shared.document()), withoutSeconds(document));
         // Measurements that nobody asked for are removed at the end.
         QVERIFY(QDir(QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo"))
                     .entryList({"*.tune.json", "*.leave-one-out.json"})
@@ -98,14 +82,14 @@ class MpiTest : public QObject {
     }
 
     void onlyTheFirstProcessPrints() {
-        const CliOutcome version = runMpi(3, {"--version"});
+        const Outcome version = runMpi(3, {"--version"});
         QVERIFY2(version.code == 0, version.text());
         QCOMPARE(version.out.count(QStringLiteral("quantloupe ")), 1);
-        const CliOutcome wrong = runMpi(2, {"analyze", "m.onnx", "--no-such-option"});
+        const Outcome wrong = runMpi(2, {"analyze", "m.onnx", "--no-such-option"});
         QCOMPARE(wrong.code, 2);
         QCOMPARE(wrong.err.count(QStringLiteral("quantloupe-mpi: ")), 1);
         QVERIFY2(wrong.err.contains(QStringLiteral("--no-such-option")), wrong.text());
-        const CliOutcome other = runMpi(2, {"render"});
+        const Outcome other = runMpi(2, {"render"});
         QCOMPARE(other.code, 2);
         QVERIFY2(other.err.contains(QStringLiteral("unknown command 'render'")), other.text());
     }
@@ -124,9 +108,7 @@ class MpiTest : public QObject {
                                  QRegularExpression(QStringLiteral("^.*/mobilenetv2_cifar10.onnx$")),
                                  demoCommand(model).front());
         }
-        QProcess process;
-        process.start(QStringLiteral("mpirun"), arguments);
-        const CliOutcome outcome = finish(process);
+        const Outcome outcome = quantloupe::test::runProgram(QStringLiteral("mpirun"), arguments);
         QCOMPARE(outcome.code, 1);
         QVERIFY2(outcome.err.contains(QStringLiteral("process 1 on ")) &&
                      outcome.err.contains(QStringLiteral("no_such_model.onnx")),
@@ -156,7 +138,7 @@ class MpiTest : public QObject {
         QVERIFY(lost > 0);
         ::kill(lost, SIGKILL);
         waiting.restart();
-        const CliOutcome outcome = finish(process);
+        const Outcome outcome = quantloupe::test::finish(process);
         QVERIFY2(waiting.elapsed() < 30'000, "the run did not end soon after it lost a process");
         QVERIFY2(outcome.code != 0 && outcome.code != 3, outcome.text());
         QVERIFY2(
@@ -170,12 +152,12 @@ class MpiTest : public QObject {
         QCOMPARE(sections.size(), 1);
         const auto saved = sections[0].toObject()["measurements"].toObject().size();
         QVERIFY(saved > 0);
-        const CliOutcome continued = runMpi(2, command + QStringList{"--resume"});
+        const Outcome continued = runMpi(2, command + QStringList{"--resume"});
         QVERIFY2(continued.code == 0 || continued.code == 3, continued.text());
         QVERIFY(QFile::exists(found));
-        const CliOutcome alone = quantloupe::test::runCli(command);
+        const Outcome alone = quantloupe::test::runCli(command);
         QVERIFY2(alone.code == continued.code, alone.text());
-        const QJsonObject expected = documentOf(alone), document = documentOf(continued);
+        const QJsonObject expected = alone.document(), document = continued.document();
         // The first measurement is made again, because a search starts from its activations.
         QVERIFY2(document["reused"].toInt() >= saved - 2, continued.text());
         for (const char* key :

@@ -110,7 +110,7 @@ class ProcessorsTest : public QObject {
         qputenv("ONEDNN_MAX_CPU_ISA", instructions);
         const QStringList rest{QStringLiteral("-o"), path("out.npz"), QStringLiteral("--threads"),
                                QLatin1String(workers)};
-        const test::CliOutcome run = test::runCli(command + rest);
+        const test::Outcome run = test::runCli(command + rest);
         qunsetenv("ONEDNN_MAX_CPU_ISA");
         if (run.code != 0) qWarning("%s", run.text().constData());
         QFile out(path("out.npz"));

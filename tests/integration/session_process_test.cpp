@@ -7,23 +7,23 @@
 #include <QProcess>
 #include <QtTest>
 
+#include "support/run_cli.h"
+
+using namespace quantloupe::test;
+
 namespace {
 
 const char* const kWorst = "/features/features.0/features.0.0/Conv";
 
-QString demo(const char* name) {
-    return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name);
-}
-
 QStringList arguments(const char* command) {
     return {QLatin1String(command),
-            demo("mobilenetv2_cifar10.onnx"),
+            demoModel(),
             "--data",
-            demo("val"),
+            demoPath("val"),
             "--calibration-data",
-            demo("calibration"),
+            demoPath("calibration"),
             "--config",
-            demo("demo.config.json"),
+            demoPath("demo.config.json"),
             "--samples",
             "120",
             "--threads",
@@ -69,7 +69,7 @@ class SessionProcessTest : public QObject {
         cleanup();
         m_process = std::make_unique<QProcess>();
         m_process->start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
-                         {"session", demo("mobilenetv2_cifar10.onnx"), "--samples", "4"});
+                         {"session", demoModel(), "--samples", "4"});
         const QJsonObject first = ask(R"({"do":"evaluate","layers":true})");
         QVERIFY(first["random_inputs"] == QJsonValue(true));
         QCOMPARE(first["samples"].toInt(), 4);
@@ -82,12 +82,9 @@ class SessionProcessTest : public QObject {
     }
 
     void numbersAreThoseOfAnalyze() {
-        QProcess analyze;
-        analyze.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
-                      arguments("analyze") + QStringList{"--json", "--skip", kWorst});
-        QVERIFY(analyze.waitForFinished(300'000));
-        QCOMPARE(analyze.exitCode(), 0);
-        const QJsonObject expected = QJsonDocument::fromJson(analyze.readAllStandardOutput()).object();
+        const Outcome analyzed = runCli(arguments("analyze") + QStringList{"--json", "--skip", kWorst});
+        QVERIFY2(analyzed.code == 0, analyzed.text());
+        const QJsonObject expected = analyzed.document();
 
         const QJsonObject edited = ask(request("skip", kWorst));
         QVERIFY2(edited["ok"].toBool(), qPrintable(edited["error"].toString()));

@@ -9,37 +9,16 @@
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include "support/run_cli.h"
+
+using namespace quantloupe::test;
+
 namespace {
 
-QString demo(const char* name) {
-    return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name);
-}
-
 QStringList arguments(const char* command, const QStringList& more) {
-    return QStringList{QLatin1String(command),
-                       demo("mobilenetv2_cifar10.onnx"),
-                       "--data",
-                       demo("val"),
-                       "--calibration-data",
-                       demo("calibration"),
-                       "--samples",
-                       "80",
-                       "--threads",
-                       "2"} +
+    return QStringList{QLatin1String(command),  demoModel(), "--data", demoPath("val"), "--calibration-data",
+                       demoPath("calibration"), "--samples", "80",     "--threads",     "2"} +
            more;
-}
-
-struct Outcome {
-    int code = -1;
-    QByteArray out, err;
-    QJsonObject document() const { return QJsonDocument::fromJson(out).object(); }
-};
-
-Outcome runCli(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
-    if (!process.waitForFinished(600'000)) return {-1, {}, process.errorString().toUtf8()};
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
 }  // namespace
@@ -50,9 +29,10 @@ class TuneProcessTest : public QObject {
   private Q_SLOTS:
     void whatItSavesReplays() {
         const QString saved = m_folder.filePath("found.json");
-        const Outcome found = runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop",
-                                                        "5", "--json", "--save-config", saved}));
-        QVERIFY2(found.code == 0, found.err);
+        const Outcome found =
+            runCli(arguments("tune", {"--config", demoPath("demo.config.json"), "--max-drop", "5", "--json",
+                                      "--save-config", saved}));
+        QVERIFY2(found.code == 0, found.text());
         const QJsonObject tuned = found.document();
         QCOMPARE(tuned["metric"].toString(), QStringLiteral("top1"));
         QCOMPARE(tuned["max_drop"].toDouble(), 0.05);
@@ -78,7 +58,7 @@ class TuneProcessTest : public QObject {
         QCOMPARE(tuned["samples"].toInt(), 80);
 
         const Outcome replayed = runCli(arguments("analyze", {"--config", saved, "--json"}));
-        QVERIFY2(replayed.code == 0, replayed.err);
+        QVERIFY2(replayed.code == 0, replayed.text());
         QCOMPARE(replayed.document()["quantized"].toObject(), chosen["quantized"].toObject());
         QCOMPARE(replayed.document()["float"].toObject(), tuned["float"].toObject());
     }
@@ -87,10 +67,10 @@ class TuneProcessTest : public QObject {
     void checkReportsWhetherTheDropIsSmallEnough() {
         const QString junit = m_folder.filePath("accuracy.xml"), markdown = m_folder.filePath("accuracy.md");
         for (const bool passes : {true, false}) {
-            const Outcome outcome = runCli(
-                arguments("check", {"--config", demo("demo.config.json"), "--max-drop", passes ? "60" : "1",
-                                    "--json", "--junit", junit, "--markdown", markdown}));
-            QVERIFY2(outcome.code == (passes ? 0 : 3), outcome.err);
+            const Outcome outcome = runCli(arguments(
+                "check", {"--config", demoPath("demo.config.json"), "--max-drop", passes ? "60" : "1",
+                          "--json", "--junit", junit, "--markdown", markdown}));
+            QVERIFY2(outcome.code == (passes ? 0 : 3), outcome.text());
             const QJsonObject document = outcome.document();
             QCOMPARE(document["passed"].toBool(), passes);
             QCOMPARE(document["metric"].toString(), QStringLiteral("top1"));
@@ -133,20 +113,20 @@ class TuneProcessTest : public QObject {
         }
         const Outcome wrong = runCli(arguments("check", {"--max-drop", "1", "--junit", "/nowhere/a.xml"}));
         QCOMPARE(wrong.code, 1);
-        QVERIFY2(wrong.err.contains("there is no folder '/nowhere'"), wrong.err);
+        QVERIFY2(wrong.err.contains("there is no folder '/nowhere'"), wrong.text());
     }
 
     void aTargetThatIsMissedExitsWithThree() {
         const QString saved = m_folder.filePath("best.json");
         const Outcome found =
-            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5",
+            runCli(arguments("tune", {"--config", demoPath("demo.config.json"), "--max-drop", "0.5",
                                       "--max-seconds", "0.001", "--save-config", saved}));
-        QVERIFY2(found.code == 3, found.err);
-        QVERIFY2(found.out.contains("not reached within the time limit"), found.out);
-        QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
+        QVERIFY2(found.code == 3, found.text());
+        QVERIFY2(found.out.contains("not reached within the time limit"), found.text());
+        QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.text());
         QVERIFY(QFile::exists(saved));  // the best result found
         const Outcome broken =
-            runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
+            runCli(arguments("tune", {"--config", demoPath("no such file"), "--max-drop", "1"}));
         QCOMPARE(broken.code, 1);
     }
 
@@ -154,26 +134,26 @@ class TuneProcessTest : public QObject {
     void precisionsMinimizeBytes() {
         const Outcome found = runCli(arguments(
             "tune", {"--max-drop", "100", "--precisions", "w8a8,w4a8", "--json", "--max-seconds", "60"}));
-        QVERIFY2(found.code == 0, found.err);
+        QVERIFY2(found.code == 0, found.text());
         QCOMPARE(found.document()["cost_kind"].toString(), QStringLiteral("bytes"));
         int few = 0;
         for (const QJsonValue layer : found.document()["layers"].toArray())
             few += layer.toObject()["precision"].toString() == QStringLiteral("w4a8");
-        QVERIFY2(few > 0, found.out);
+        QVERIFY2(few > 0, found.text());
     }
 
     void nothingIsSavedWhereItCannotBeWritten() {
         const Outcome found = runCli(
             arguments("tune", {"--max-drop", "5", "--save-config", m_folder.filePath("nowhere/found.json")}));
         QCOMPARE(found.code, 1);
-        QVERIFY2(found.err.contains("nowhere"), found.err);
+        QVERIFY2(found.err.contains("nowhere"), found.text());
         QVERIFY(found.out.isEmpty());
     }
 
     void inTheSessionItIsOneStep() {
         QProcess process;
         process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
-                      arguments("session", {"--config", demo("demo.config.json")}));
+                      arguments("session", {"--config", demoPath("demo.config.json")}));
         const auto ask = [&](const QByteArray& request) {
             process.write(request + "\n");
             while (!process.canReadLine())

@@ -7,12 +7,12 @@
 #include <QtTest>
 #include <cmath>
 
-#include "base/error.h"
 #include "config/layer_choices.h"
 #include "search/tune_numbers.h"
 #include "session/session_impl.h"
 #include "session/studies/leave_one_out.h"
 #include "session/studies/skip_groups.h"
+#include "support/errors.h"
 #include "support/tune_network.h"
 
 using namespace quantloupe;
@@ -361,19 +361,11 @@ class TuneTest : public QObject {
 
     void withoutRealDataItIsReported() {
         Session bare(network(1, true));
-        try {
-            tune(bare, coarse(), {});
-            QFAIL("there is no evaluation data");
-        } catch (const Error& error) {
-            QVERIFY(error.message().find("needs data") != std::string::npos);
-        }
+        const QString missing = test::errorOf([&] { tune(bare, coarse(), {}); });
+        QVERIFY2(missing.contains("needs data"), qPrintable(missing));
         bare.useRandomInputs(8);
-        try {
-            tune(bare, coarse(), {});
-            QFAIL("the data is noise");
-        } catch (const Error& error) {
-            QVERIFY(error.message().find("random inputs") != std::string::npos);
-        }
+        const QString noise = test::errorOf([&] { tune(bare, coarse(), {}); });
+        QVERIFY2(noise.contains("random inputs"), qPrintable(noise));
     }
 };
 

@@ -7,10 +7,11 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "support/npy.h"
+#include "support/run_program.h"
 #include "support/text_model.h"
 
 namespace quantloupe::test {
@@ -21,29 +22,15 @@ inline constexpr bool kLimitsMemory = false;  // sanitizers reserve terabytes of
 inline constexpr bool kLimitsMemory = true;
 #endif
 
-struct Outcome {
-    int code = -1;  ///< -2: ended by a signal, -3: still running
-    QString out, err;
-    qint64 milliseconds = 0;
-};
-
+/// Starts the process with this input on stdin, and waits until it ends.
 inline Outcome runToItsEnd(QProcess& process, const QByteArray& input, int seconds) {
     QElapsedTimer timer;
     timer.start();
     process.start();
     process.write(input);
     process.closeWriteChannel();
-    Outcome outcome;
-    if (!process.waitForFinished(seconds * 1000)) {
-        process.kill();
-        process.waitForFinished();
-        outcome.code = -3;
-        return outcome;
-    }
+    Outcome outcome = finish(process, seconds);
     outcome.milliseconds = timer.elapsed();
-    outcome.code = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
-    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
-    outcome.err = QString::fromUtf8(process.readAllStandardError());
     return outcome;
 }
 
@@ -62,20 +49,12 @@ inline Outcome runCli(const QStringList& arguments, const QByteArray& input = {}
     return runToItsEnd(process, input, seconds);
 }
 
-inline QByteArray described(const Outcome& outcome) {
-    return QStringLiteral("exit %1 after %2 ms\nstdout: %3\nstderr: %4")
-        .arg(outcome.code)
-        .arg(outcome.milliseconds)
-        .arg(outcome.out.left(2000), outcome.err.left(4000))
-        .toUtf8();
-}
-
 inline void verifyRefusal(const Outcome& outcome, const QString& mentions) {
-    QVERIFY2(outcome.code == 1 || outcome.code == 2, described(outcome));
-    QVERIFY2(outcome.err.contains(mentions), described(outcome));
-    QVERIFY2(outcome.err.size() < 5000, described(outcome));
+    QVERIFY2(outcome.code == 1 || outcome.code == 2, outcome.text());
+    QVERIFY2(outcome.err.contains(mentions), outcome.text());
+    QVERIFY2(outcome.err.size() < 5000, outcome.text());
     for (const char* internal : {"std::", "vector::", "unexpected", "basic_string", "json.exception"})
-        QVERIFY2(!outcome.err.contains(QLatin1String(internal)), described(outcome));
+        QVERIFY2(!outcome.err.contains(QLatin1String(internal)), outcome.text());
 }
 
 /// A folder with a small model and data for it.
@@ -84,15 +63,7 @@ class HostileFolder {
     HostileFolder() {
         model = putModel(
             "m.onnx", "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}> { y = MatMul(x, w) }");
-        QByteArray npy("\x93NUMPY\x01\x00\x76\x00", 10);
-        npy += QByteArray("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }")
-                   .leftJustified(117, ' ') +
-               "\n";
-        for (int i = 0; i < 8; ++i) {
-            const float value = static_cast<float>(i) - 3.5f;
-            npy.append(reinterpret_cast<const char*>(&value), sizeof value);
-        }
-        data = put("d.npy", npy);
+        data = put("d.npy", npyOfFloats("4, 2", {-3.5f, -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 3.5f}));
     }
 
     QString path() const { return m_folder.path(); }

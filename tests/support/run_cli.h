@@ -2,45 +2,45 @@
 #pragma once
 // Runs the built quantloupe-cli as users and scripts do.
 
-#include <QProcess>
-#include <QString>
-#include <QStringList>
+#include <QtTest>
+
+#include "support/run_program.h"
 
 namespace quantloupe::test {
 
-struct CliOutcome {
-    int code = -1;  ///< -2: it crashed
-    QString out, err;
-    /// Failure message for QVERIFY2.
-    QByteArray text() const {
-        return QStringLiteral("exit %1\nstdout: %2\nstderr: %3").arg(code).arg(out, err).toUtf8();
-    }
-};
-
-/// Runs in `folder` or else in the current folder.
-inline CliOutcome runCli(const QStringList& arguments, const QString& folder = {}) {
-    QProcess process;
-    process.setWorkingDirectory(folder);
-    process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
-    if (!process.waitForFinished(600'000)) return {-1, {}, process.errorString()};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
-            QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
+/// Runs in `folder`, or else in the current folder, with additional variables ("NAME=value").
+inline Outcome runCli(const QStringList& arguments, const QString& folder = {},
+                      const QStringList& variables = {}) {
+    return runProgram(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments, folder, variables);
 }
 
-/// Splits a command line into arguments; MODEL, VAL and CALIBRATION stand for the demo's files.
+/// Checks that the command failed with this exit code and a message that mentions this, and printed nothing
+/// on stdout.
+inline void verifyFailure(const Outcome& outcome, int code, const QString& mentions) {
+    QVERIFY2(outcome.code == code, outcome.text());
+    QVERIFY2(outcome.out.isEmpty(), outcome.text());
+    QVERIFY2(outcome.err.contains(QStringLiteral("quantloupe-cli: ")), outcome.text());
+    QVERIFY2(outcome.err.contains(mentions), outcome.text());
+}
+
+/// Returns the path of a file or folder of the demo.
+inline QString demoPath(const char* name) {
+    return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name);
+}
+inline QString demoModel() { return demoPath("mobilenetv2_cifar10.onnx"); }
+
+/// Splits a command line into arguments; MODEL, VAL, CALIBRATION and CONFIG stand for the demo's files.
 inline QStringList demoCommand(const char* words) {
     QStringList list = QString::fromUtf8(words).split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");
     for (QString& word : list) {
         if (word == QLatin1String("MODEL"))
-            word = demo + QStringLiteral("mobilenetv2_cifar10.onnx");
+            word = demoModel();
         else if (word == QLatin1String("VAL"))
-            word = demo + QStringLiteral("val");
+            word = demoPath("val");
         else if (word == QLatin1String("CALIBRATION"))
-            word = demo + QStringLiteral("calibration");
+            word = demoPath("calibration");
         else if (word == QLatin1String("CONFIG"))
-            word = demo + QStringLiteral("demo.config.json");
+            word = demoPath("demo.config.json");
     }
     return list;
 }

@@ -9,23 +9,16 @@
 #include <QTimer>
 #include <cmath>
 
-#include "block_model.h"
-#include "window_test_support.h"
+#include "block_window.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class BookmarksTest : public QObject {
+class BookmarksTest : public QObject, private test::BlockWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_path = test::writeBlockModel(m_folder.path().toStdString(), 8);
-    }
-    void init() {
-        m_window = test::openWindow(m_path, {1400, 900});
-        QVERIFY(m_window);
-    }
+    void initTestCase() { writeBlocks(8); }
+    void init() { QVERIFY(openBlocks({1400, 900})); }
     void cleanup() { m_window.reset(); }
 
     void comesBackToPlaceMetricAndSelection() {
@@ -122,10 +115,7 @@ class BookmarksTest : public QObject {
     }
 
   private:
-    Document* document() const { return m_window->document(); }
-    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
     Bookmarks* marks() const { return m_window->bookmarks(); }
-    NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
     bool laidOut(std::size_t boxes) const {
         return QTest::qWaitFor(
             [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == boxes; }, 10000);
@@ -148,10 +138,6 @@ class BookmarksTest : public QObject {
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     }
-
-    QTemporaryDir m_folder;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
 };
 
 QTEST_MAIN(BookmarksTest)

@@ -232,14 +232,11 @@ class CompactGraphTest : public QObject {
         return canvas()->transform().toView(toRectF(canvas()->picture()->nodes[boxOf(layer)].box).center());
     }
     void trigger(const char* name, bool laysOut = true) {
-        for (QAction* action : m_window->allActions()) {
-            if (action->text().remove('&') != QLatin1String(name)) continue;
-            const Picture* before = canvas()->picture();
-            action->trigger();
-            if (laysOut) QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
-            return;
-        }
-        QFAIL(name);
+        QAction* action = test::actionNamed(m_window->allActions(), name);
+        QVERIFY2(action, name);
+        const Picture* before = canvas()->picture();
+        action->trigger();
+        if (laysOut) QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
     }
 
     QTemporaryDir m_folder;

@@ -12,6 +12,7 @@
 #include "dialogs/exports.h"
 #include "style/theme.h"
 #include "style/theme_choice.h"
+#include "support/npy.h"
 #include "widgets/command_palette.h"
 #include "window/tour.h"
 #include "window_test_support.h"
@@ -220,18 +221,11 @@ class FirstRunTest : public QObject {
     }
     /// Six samples of 2 x 8 x 8 for the network of ui_test_support.h.
     static void writeSamples(const QString& path) {
-        QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (6, 2, 8, 8), }");
-        header = header.leftJustified(117, ' ') + '\n';
+        std::vector<float> values;
+        for (int i = 0; i < 6 * 2 * 8 * 8; ++i) values.push_back(static_cast<float>(i % 17) / 17.0f);
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(QByteArray("\x93NUMPY\x01\x00", 8));
-        file.putChar(static_cast<char>(header.size()));
-        file.putChar(0);
-        file.write(header);
-        for (int i = 0; i < 6 * 2 * 8 * 8; ++i) {
-            const float value = static_cast<float>(i % 17) / 17.0f;
-            file.write(reinterpret_cast<const char*>(&value), sizeof value);
-        }
+        file.write(test::npyOfFloats("6, 2, 8, 8", values));
     }
 
     QTemporaryDir m_folder;

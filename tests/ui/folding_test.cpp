@@ -6,23 +6,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "block_model.h"
+#include "block_window.h"
 #include "graph/picture_export.h"
-#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class FoldingTest : public QObject {
+class FoldingTest : public QObject, private test::BlockWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_path = test::writeBlockModel(m_folder.path().toStdString(), 6);
-    }
+    void initTestCase() { writeBlocks(6); }
     void init() {
-        m_window = test::openWindow(m_path, {1400, 900});
-        QVERIFY(m_window);
+        QVERIFY(openBlocks({1400, 900}));
         canvas()->fitAll();
     }
     void cleanup() { m_window.reset(); }
@@ -112,12 +107,11 @@ class FoldingTest : public QObject {
         QVERIFY(canvas()->visibleScene().contains(canvas()->index().bounds()));
         QVERIFY2(canvas()->transform().zoom < columns, "one column would have been larger");
         QCOMPARE(selected(), QStringList{"/blocks/2/act/Relu"});
-        for (QAction* action : m_window->allActions()) {
-            if (action->text().remove('&') != QLatin1String("Left to Right")) continue;
-            const Picture* before = canvas()->picture();
-            action->trigger();
-            QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
-        }
+        QAction* leftToRight = test::actionNamed(m_window->allActions(), "Left to Right");
+        QVERIFY(leftToRight);
+        const Picture* before = canvas()->picture();
+        leftToRight->trigger();
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
         QVERIFY(canvas()->picture()->arrangement == Arrangement::Right);
         QVERIFY(canvas()->index().bounds().width() > canvas()->index().bounds().height() * 3);
         QVERIFY(canvas()->visibleScene().contains(canvas()->index().bounds()));
@@ -223,23 +217,9 @@ class FoldingTest : public QObject {
     }
 
   private:
-    Document* document() const { return m_window->document(); }
-    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
-    NodeId node(const QString& name) const {
-        return document()->graph()->findNode(name.toStdString()).value_or(NodeId());
-    }
-    std::size_t indexOf(const QString& name) const { return *canvas()->index().boxOf(node(name)); }
-    const PictureNode& boxOf(const QString& name) const { return canvas()->picture()->nodes[indexOf(name)]; }
-    const NodeLook& lookOf(const QString& name) const { return canvas()->looks()[indexOf(name)]; }
-    QPointF middleOf(const QString& name) const {
-        return canvas()->transform().toView(toRectF(boxOf(name).box).center());
-    }
     QPointF topOf(const QString& name) const {
         const QRectF box = toRectF(boxOf(name).box);
         return canvas()->transform().toView(QPointF(box.center().x(), box.top()));
-    }
-    void click(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
-        QTest::mouseClick(canvas(), Qt::LeftButton, modifiers, middleOf(name).toPoint());
     }
     /// A key that lays the graph out anew.
     void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
@@ -252,17 +232,8 @@ class FoldingTest : public QObject {
         QTest::mouseDClick(canvas(), Qt::LeftButton, {}, at.toPoint());
         QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
     }
-    QStringList selected() const {
-        QStringList list;
-        for (const NodeId id : document()->selection())
-            list.append(QString::fromStdString(document()->graph()->node(id).name));
-        list.sort();
-        return list;
-    }
 
-    QTemporaryDir m_folder, m_long;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
+    QTemporaryDir m_long;
 };
 
 QTEST_MAIN(FoldingTest)

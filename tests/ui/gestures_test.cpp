@@ -7,23 +7,18 @@
 #include <QTest>
 #include <algorithm>
 
-#include "block_model.h"
+#include "block_window.h"
 #include "session/studies/skip_metrics.h"
-#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class GesturesTest : public QObject {
+class GesturesTest : public QObject, private test::BlockWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
-    }
+    void initTestCase() { writeBlocks(4); }
     void init() {
-        m_window = test::openWindow(m_path, {1400, 900});
-        QVERIFY(m_window);
+        QVERIFY(openBlocks({1400, 900}));
         canvas()->fitAll();
     }
     void cleanup() { m_window.reset(); }
@@ -39,7 +34,7 @@ class GesturesTest : public QObject {
         QCOMPARE(previewed(), expected);
         QVERIFY2(m_window->graphView()->bannerText().contains("6 nodes"),
                  qPrintable(m_window->graphView()->bannerText()));
-        QVERIFY(m_window->document()->config().rules.empty());
+        QVERIFY(document()->config().rules.empty());
         hover("/blocks/1/act/Relu");
         QCOMPARE(previewed(), (QStringList{"/blocks/1/act/Relu", "/blocks/1/conv/Conv"}));
     }
@@ -79,8 +74,8 @@ class GesturesTest : public QObject {
         QVERIFY(!canvas()->choosingUntil());
         QVERIFY(previewed().isEmpty());
         QVERIFY(m_window->graphView()->bannerText().isEmpty());
-        QVERIFY(m_window->document()->config().rules.empty());
-        QCOMPARE(m_window->document()->undoStack()->count(), 0);
+        QVERIFY(document()->config().rules.empty());
+        QCOMPARE(document()->undoStack()->count(), 0);
     }
 
     void aClickCommitsTheRangeAsOneStep() {
@@ -89,17 +84,17 @@ class GesturesTest : public QObject {
         hover("/blocks/2/act/Relu");
         const QStringList promised = previewed();
         click("/blocks/2/act/Relu");
-        const auto& rules = m_window->document()->config().rules;
+        const auto& rules = document()->config().rules;
         QCOMPARE(rules.size(), 1u);
         QVERIFY(rules[0].kind == SkipKind::Until);
         QVERIFY(previewed().isEmpty());
         for (const QString& name : promised) {
-            const LayerResult* layer = m_window->document()->layer(node(name));
+            const LayerResult* layer = document()->layer(node(name));
             if (layer->quantizable) QVERIFY2(layer->state == LayerState::Skipped, qPrintable(name));
         }
-        QCOMPARE(m_window->document()->undoStack()->count(), 1);
-        m_window->document()->undoStack()->undo();
-        QVERIFY(m_window->document()->config().rules.empty());
+        QCOMPARE(document()->undoStack()->count(), 1);
+        document()->undoStack()->undo();
+        QVERIFY(document()->config().rules.empty());
     }
 
     void controlChoosesSeveralEnds() {
@@ -108,7 +103,7 @@ class GesturesTest : public QObject {
         hover("/blocks/1/act/Relu");
         click("/blocks/1/act/Relu", Qt::ControlModifier);
         QVERIFY(canvas()->choosingUntil());
-        QVERIFY(m_window->document()->config().rules.empty());
+        QVERIFY(document()->config().rules.empty());
         hover("/blocks/2/conv/Conv");
         QVERIFY2(m_window->graphView()->bannerText().contains("2 ends"),
                  qPrintable(m_window->graphView()->bannerText()));
@@ -116,11 +111,11 @@ class GesturesTest : public QObject {
         click("/blocks/0/conv/Conv", Qt::ControlModifier);  // no path leads there: not taken
         click("/blocks/2/conv/Conv");
         QVERIFY(!canvas()->choosingUntil());
-        const auto& rules = m_window->document()->config().rules;
+        const auto& rules = document()->config().rules;
         QCOMPARE(rules.size(), 1u);
         QCOMPARE(rules[0].from, std::string("/blocks/1/conv/Conv"));
         QCOMPARE(rules[0].to, (std::vector<std::string>{"/blocks/1/act/Relu", "/blocks/2/conv/Conv"}));
-        QCOMPARE(m_window->document()->undoStack()->count(), 1);
+        QCOMPARE(document()->undoStack()->count(), 1);
     }
 
     void theKeyboardChoosesTheEnd() {
@@ -130,7 +125,7 @@ class GesturesTest : public QObject {
         QTest::keyClick(canvas(), Qt::Key_Down);
         QVERIFY(previewed().contains("/blocks/1/act/Relu"));
         QTest::keyClick(canvas(), Qt::Key_Return);
-        QCOMPARE(m_window->document()->config().rules.size(), 1u);
+        QCOMPARE(document()->config().rules.size(), 1u);
         QVERIFY(!canvas()->choosingUntil());
     }
 
@@ -140,14 +135,14 @@ class GesturesTest : public QObject {
         // The shortcut has no layer; the branch has two.
         QCOMPARE(selected(),
                  (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
-        QCOMPARE(m_window->document()->current(), node("/stem/Conv"));
+        QCOMPARE(document()->current(), node("/stem/Conv"));
         click("/blocks/0/act/Relu", Qt::ShiftModifier);  // from the same end, shorter
         QCOMPARE(selected(), (QStringList{"/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
         click("/head/Conv");
         click("/blocks/3/Add", Qt::ShiftModifier);  // upwards
         QCOMPARE(selected(), (QStringList{"/blocks/3/Add", "/head/Conv"}));
         QTest::keyClick(canvas(), Qt::Key_Space);
-        QVERIFY(m_window->document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
+        QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
     }
 
     void identicalBlocksArePreviewedFromTheMenu() {
@@ -165,12 +160,12 @@ class GesturesTest : public QObject {
         QVERIFY(previewed().contains("/blocks/3/Add") && !previewed().contains("/stem/Conv"));
         QTest::keyClick(menu, Qt::Key_Return);
         QVERIFY(previewed().isEmpty());
-        const auto& rules = m_window->document()->config().rules;
+        const auto& rules = document()->config().rules;
         QCOMPARE(rules.size(), 1u);
         QVERIFY(rules[0].kind == SkipKind::Block);
         QCOMPARE(rules[0].like, std::string("/blocks/1"));
-        QVERIFY(m_window->document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
-        QVERIFY(m_window->document()->layer(node("/stem/Conv"))->state == LayerState::Quantized);
+        QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
+        QVERIFY(document()->layer(node("/stem/Conv"))->state == LayerState::Quantized);
     }
 
     void withoutScopesTheShapeMakesBlocks() {
@@ -181,7 +176,7 @@ class GesturesTest : public QObject {
                 "{ a = Relu(x) b = Sigmoid(a) c = Mul(a, b) d = Add(a, c) e = Sigmoid(d) f = Mul(d, e) "
                 "g = Add(d, f) y = Relu(g) }"),
             QStringLiteral("shape.onnx"));
-        QVERIFY(test::openAndWait(*m_window->document(), path));
+        QVERIFY(test::openAndWait(*document(), path));
         QVERIFY(QTest::qWaitFor(
             [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == 10; }, 20000));
         click("Mul_2");
@@ -195,7 +190,7 @@ class GesturesTest : public QObject {
         QCOMPARE(previewed(), (QStringList{"Add_3", "Add_6", "Mul_2", "Mul_5", "Sigmoid_1", "Sigmoid_4"}));
         QTest::keyClick(menu, Qt::Key_Escape);
         QVERIFY(previewed().isEmpty());
-        QVERIFY(m_window->document()->config().rules.empty());
+        QVERIFY(document()->config().rules.empty());
     }
 
     void keyBOpensTheBlocks() {
@@ -224,7 +219,7 @@ class GesturesTest : public QObject {
         QFETCH(Qt::Key, confirmed);
         QFETCH(QStringList, covered);
         click("/blocks/3/conv/Conv");
-        const auto& rules = m_window->document()->config().rules;
+        const auto& rules = document()->config().rules;
         QTest::keyClick(canvas(), key);
         QCOMPARE(previewed(), covered);
         QVERIFY(rules.empty());
@@ -240,7 +235,7 @@ class GesturesTest : public QObject {
         QTest::keyClick(canvas(), confirmed);
         QCOMPARE(rules.size(), 1u);
         QVERIFY(previewed().isEmpty());
-        QCOMPARE(m_window->document()->undoStack()->count(), 1);
+        QCOMPARE(document()->undoStack()->count(), 1);
     }
 
     /// Hovering has shown the preview.
@@ -255,12 +250,11 @@ class GesturesTest : public QObject {
                 if (action->text().startsWith(QLatin1String("Skip All &Downstream")))
                     QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
         }
-        QCOMPARE(m_window->document()->config().rules.size(), 1u);
+        QCOMPARE(document()->config().rules.size(), 1u);
         QVERIFY(previewed().isEmpty());
     }
 
     void aThresholdCountsWhileItMoves() {
-        Document* document = m_window->document();
         ThresholdBar* bar = m_window->graphView()->thresholdBar();
         QTest::keyClick(m_window.get(), Qt::Key_H);
         QVERIFY(bar->isVisible());
@@ -268,7 +262,7 @@ class GesturesTest : public QObject {
         QCOMPARE(bar->slider()->maximum(), 6);  // layers with a weight
         for (int wanted = 0; wanted <= 6; ++wanted) {
             bar->slider()->setValue(wanted);
-            const std::vector<std::string> beyond = layersBeyond(bar->rule(), document->layers());
+            const std::vector<std::string> beyond = layersBeyond(bar->rule(), document()->layers());
             QCOMPARE(static_cast<int>(beyond.size()), wanted);  // no two weights are equally bad
             QCOMPARE(previewed().size(), wanted);
             QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)),
@@ -283,7 +277,7 @@ class GesturesTest : public QObject {
         QCOMPARE(bar->effect()->text(), bar->effect()->fullText());
         // Typed by hand.
         std::vector<double> values;
-        for (const LayerResult& layer : document->layers())
+        for (const LayerResult& layer : document()->layers())
             if (layer.weight) values.push_back(layer.weight->qs);
         std::ranges::sort(values);
         bar->valueBox()->setFocus();
@@ -291,15 +285,15 @@ class GesturesTest : public QObject {
         QCOMPARE(previewed().size(), 2);
         QTest::keyClick(bar->valueBox(), Qt::Key_Return);
         QVERIFY(!bar->isVisible());
-        QCOMPARE(document->config().rules.size(), 1u);
-        QVERIFY(document->config().rules[0].kind == SkipKind::Threshold);
-        QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
-        for (const LayerResult& layer : document->layers())
+        QCOMPARE(document()->config().rules.size(), 1u);
+        QVERIFY(document()->config().rules[0].kind == SkipKind::Threshold);
+        QVERIFY(QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000));
+        for (const LayerResult& layer : document()->layers())
             if (layer.weight && layer.quantizable)
                 QCOMPARE(
                     layer.state == LayerState::Skipped,
                     // the tail
-                    layer.weight->qs > document->config().rules[0].threshold || layer.name == "/head/Conv");
+                    layer.weight->qs > document()->config().rules[0].threshold || layer.name == "/head/Conv");
     }
 
     void escapeClosesTheThreshold() {
@@ -311,22 +305,11 @@ class GesturesTest : public QObject {
         QTest::keyClick(bar->valueBox(), Qt::Key_Escape);
         QVERIFY(!bar->isVisible());
         QVERIFY(previewed().isEmpty());
-        QVERIFY(m_window->document()->config().rules.empty());
+        QVERIFY(document()->config().rules.empty());
         QVERIFY(canvas()->hasFocus());
     }
 
   private:
-    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
-    NodeId node(const QString& name) const {
-        return m_window->document()->graph()->findNode(name.toStdString()).value_or(NodeId());
-    }
-    QPointF middleOf(const QString& name) const {
-        const auto box = canvas()->index().boxOf(node(name));
-        return canvas()->transform().toView(toRectF(canvas()->picture()->nodes[*box].box).center());
-    }
-    void click(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
-        QTest::mouseClick(canvas(), Qt::LeftButton, modifiers, middleOf(name).toPoint());
-    }
     void hover(const QString& name) {
         const QPointF at = middleOf(name);
         QMouseEvent move(QEvent::MouseMove, at, canvas()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
@@ -339,24 +322,12 @@ class GesturesTest : public QObject {
         bar->metricBox()->setCurrentIndex(index);
         Q_EMIT bar->metricBox()->activated(index);
     }
-    QStringList names(const std::vector<NodeId>& nodes) const {
-        QStringList list;
-        for (const NodeId id : nodes)
-            list.append(QString::fromStdString(m_window->document()->graph()->node(id).name));
-        list.sort();
-        return list;
-    }
     QStringList previewed() const {
         std::vector<NodeId> nodes;
         for (std::size_t i = 0; i < canvas()->previewed().size(); ++i)
             if (canvas()->previewed()[i]) nodes.push_back(NodeId(i));
         return names(nodes);
     }
-    QStringList selected() const { return names(m_window->document()->selection()); }
-
-    QTemporaryDir m_folder;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
 };
 
 QTEST_MAIN(GesturesTest)

@@ -5,6 +5,7 @@
 #include <QAbstractItemModelTester>
 #include <QTest>
 
+#include "models/layer_filter.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;

@@ -8,25 +8,20 @@
 #include <QTableView>
 #include <QTest>
 
-#include "block_model.h"
+#include "block_window.h"
 #include "widgets/basics.h"
-#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class LayerTableTest : public QObject {
+class LayerTableTest : public QObject, private test::BlockWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
-    }
+    void initTestCase() { writeBlocks(4); }
     void init() {
         QSettings().clear();
-        m_window = test::openWindow(m_path, {1400, 900});
-        QVERIFY(m_window);
-        QVERIFY(QTest::qWaitFor([&] { return !document().evaluating(); }, 20000));
+        QVERIFY(openBlocks({1400, 900}));
+        QVERIFY(QTest::qWaitFor([&] { return !document()->evaluating(); }, 20000));
     }
     void cleanup() { m_window.reset(); }
 
@@ -34,19 +29,19 @@ class LayerTableTest : public QObject {
         QCOMPARE(table()->view()->horizontalHeader()->sortIndicatorSection(), int(LayerTableModel::LocalQs));
         std::vector<double> values;
         for (const NodeId id : shownRows()) {
-            const LayerResult* layer = document().layer(id);
+            const LayerResult* layer = document()->layer(id);
             QVERIFY(layer->quantizable);
             if (layer->local) values.push_back(layer->local->qs);
         }
         QVERIFY(values.size() > 4);
         QVERIFY(std::ranges::is_sorted(values, std::greater<>()));
-        const auto quantizable = std::ranges::count_if(document().layers(), &LayerResult::quantizable);
+        const auto quantizable = std::ranges::count_if(document()->layers(), &LayerResult::quantizable);
         QCOMPARE(table()->filter()->rowCount(), int(quantizable));
-        QVERIFY(quantizable < std::ssize(document().layers()));
-        QVERIFY(
-            headText().contains(QStringLiteral("%1 of %2").arg(quantizable).arg(document().layers().size())));
+        QVERIFY(quantizable < std::ssize(document()->layers()));
+        QVERIFY(headText().contains(
+            QStringLiteral("%1 of %2").arg(quantizable).arg(document()->layers().size())));
         QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
-        QCOMPARE(table()->filter()->rowCount(), int(document().layers().size()));
+        QCOMPARE(table()->filter()->rowCount(), int(document()->layers().size()));
         QTest::mouseClick(headButton(QStringLiteral("Quantizable Only")), Qt::LeftButton);
         QCOMPARE(table()->filter()->rowCount(), int(quantizable));
         // A term that asks for an operator or a state finds what is hidden; words say that there is more.
@@ -83,21 +78,21 @@ class LayerTableTest : public QObject {
         type(QStringLiteral("blocks/1/"));
         const auto expected = std::vector{node("/blocks/1/conv/Conv"), node("/blocks/1/Add")};
         for (QWidget* focused : {static_cast<QWidget*>(table()->view()), static_cast<QWidget*>(canvas())}) {
-            document().select(NodeId());
+            document()->select(NodeId());
             focused->setFocus();
             QTest::keyClick(focused, Qt::Key_A, Qt::ControlModifier);
-            auto selected = document().selection();
+            auto selected = document()->selection();
             std::ranges::sort(selected);
             QCOMPARE(selected, expected);
         }
         QTest::keyClick(canvas(), Qt::Key_Space);
-        for (const LayerResult& layer : document().layers())
+        for (const LayerResult& layer : document()->layers())
             if (layer.quantizable && layer.name != "/head/Conv")  // the tail
                 QCOMPARE(layer.state == LayerState::Skipped, layer.name.starts_with("/blocks/1/"));
         type({});
         canvas()->setFocus();
         QTest::keyClick(canvas(), Qt::Key_A, Qt::ControlModifier);
-        QCOMPARE(document().selection().size(), document().layers().size());
+        QCOMPARE(document()->selection().size(), document()->layers().size());
     }
 
     void downAndEnterLeadToTheRows_data() {
@@ -112,9 +107,9 @@ class LayerTableTest : public QObject {
         table()->filterLine()->setFocus();
         QTest::keyClick(table()->filterLine(), key);
         QVERIFY(table()->view()->hasFocus());
-        QCOMPARE(document().selection(), std::vector{shownRows().front()});
+        QCOMPARE(document()->selection(), std::vector{shownRows().front()});
         QTest::keyClick(table()->view(), Qt::Key_Down);
-        QCOMPARE(document().current(), shownRows()[1]);
+        QCOMPARE(document()->current(), shownRows()[1]);
     }
 
     void malformedTermsAreMarked_data() {
@@ -150,50 +145,47 @@ class LayerTableTest : public QObject {
 
     void everyLayerIsFoundAsItIsShown() {
         QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
-        for (std::size_t i = 0; i < document().layers().size(); ++i) {
-            type(document().layerName(NodeId(i)));
+        for (std::size_t i = 0; i < document()->layers().size(); ++i) {
+            type(document()->layerName(NodeId(i)));
             const auto rows = shownRows();
-            QVERIFY2(std::ranges::count(rows, NodeId(i)) == 1, qPrintable(document().layerName(NodeId(i))));
+            QVERIFY2(std::ranges::count(rows, NodeId(i)) == 1, qPrintable(document()->layerName(NodeId(i))));
         }
     }
 
     void allViewsShowTheSameName() {
         const NodeId layer = node("/blocks/2/conv/Conv");
         const QString name = QStringLiteral("blocks/2/conv");
-        QCOMPARE(document().layerName(layer), name);
+        QCOMPARE(document()->layerName(layer), name);
         QCOMPARE(QString::fromStdString(canvas()->picture()->nodes[*canvas()->index().boxOf(layer)].subtitle),
                  name);
         type(name);
         QCOMPARE(table()->filter()->index(0, LayerTableModel::Name).data().toString(), name);
         QCOMPARE(table()->filter()->index(0, LayerTableModel::Name).data(Qt::ToolTipRole).toString(),
                  QStringLiteral("/blocks/2/conv/Conv"));
-        document().select(layer);
+        document()->select(layer);
         QVERIFY(hasLabel(m_window->inspector(), name));
         QVERIFY(hasLabel(m_window->inspector(), QStringLiteral("/blocks/2/conv/Conv")));
         for (auto* button : m_window->inspector()->findChildren<QPushButton*>())
             if (button->accessibleName() == QLatin1String("Copy the layer's name")) button->click();
         QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("/blocks/2/conv/Conv"));
         // Edits, the history, rules and reasons
-        document().edit(skipDownstream(*document().graph(), document().config(), layer));
+        document()->edit(skipDownstream(*document()->graph(), document()->config(), layer));
         const QString rule = name + QStringLiteral(" and everything downstream");
-        QVERIFY2(document().undoStack()->undoText().contains(rule),
-                 qPrintable(document().undoStack()->undoText()));
-        QVERIFY(QTest::qWaitFor([&] { return !document().evaluating(); }, 20000));
+        QVERIFY2(document()->undoStack()->undoText().contains(rule),
+                 qPrintable(document()->undoStack()->undoText()));
+        QVERIFY(QTest::qWaitFor([&] { return !document()->evaluating(); }, 20000));
         QVERIFY(hasLabel(m_window.get(), rule));
-        QVERIFY(QString::fromStdString(document().history().entries().back().change).contains(rule));
+        QVERIFY(QString::fromStdString(document()->history().entries().back().change).contains(rule));
         const auto row = table()->filter()->index(0, LayerTableModel::Reason).data().toString();
         QVERIFY2(row.contains(rule), qPrintable(row));
         // Messages
-        document().edit(skipDownstream(*document().graph(), document().config(), layer));
+        document()->edit(skipDownstream(*document()->graph(), document()->config(), layer));
         QVERIFY2(m_window->messageBar()->text().contains(rule), qPrintable(m_window->messageBar()->text()));
         QVERIFY(!m_window->messageBar()->text().contains(QStringLiteral("/Conv")));
     }
 
   private:
-    Document& document() { return *m_window->document(); }
-    GraphCanvas* canvas() { return m_window->graphView()->canvas(); }
     LayerTable* table() { return m_window->layerTable(); }
-    NodeId node(const char* name) { return document().graph()->findNode(name).value_or(NodeId()); }
     void type(const QString& text) { table()->filterLine()->setText(text); }
     std::vector<NodeId> shownRows() {
         std::vector<NodeId> rows;
@@ -222,10 +214,6 @@ class LayerTableTest : public QObject {
         return std::ranges::any_of(inside->findChildren<QLabel*>(),
                                    [&](const QLabel* label) { return label->text() == text; });
     }
-
-    QTemporaryDir m_folder;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
 };
 
 QTEST_MAIN(LayerTableTest)

@@ -4,7 +4,7 @@
 #include <QClipboard>
 #include <QProcess>
 
-#include "color_data.h"
+#include "color_document.h"
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
 #include "dialogs/exports.h"
@@ -14,11 +14,6 @@ using namespace quantloupe;
 using namespace quantloupe::ui;
 
 namespace {
-
-template <typename Condition>
-bool waitFor(Condition condition) {
-    return QTest::qWaitFor(condition, 30000);
-}
 
 QStringList words(const QString& command) {
     return QProcess::splitCommand(QString(command)
@@ -40,17 +35,11 @@ QuantizationConfig presetConfigOf(const QString& command) {
 
 }  // namespace
 
-class LoggedCommandsTest : public QObject {
+class LoggedCommandsTest : public QObject, private test::ColorDocument {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder);
-    }
-    void init() {
-        m_document = std::make_unique<Document>();
-        QVERIFY(test::openColors(*m_document, m_folder, m_data));
-    }
+    void initTestCase() { writeImages(); }
+    void init() { QVERIFY(openDocument()); }
     void cleanup() { m_document.reset(); }
 
     void theLogGivesACommandThatMeasuresTheSame() {
@@ -114,11 +103,6 @@ class LoggedCommandsTest : public QObject {
                      qPrintable(command + QString::fromUtf8(shell.readAllStandardError())));
         }
     }
-
-  private:
-    QTemporaryDir m_folder;
-    std::filesystem::path m_data;
-    std::unique_ptr<Document> m_document;
 };
 
 QTEST_MAIN(LoggedCommandsTest)

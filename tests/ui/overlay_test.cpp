@@ -5,11 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "block_model.h"
+#include "block_window.h"
 #include "color_data.h"
 #include "config/layer_choices.h"
 #include "style/theme.h"
-#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -22,17 +21,11 @@ std::vector<std::optional<double>> values(std::initializer_list<double> list) {
 
 }  // namespace
 
-class OverlayTest : public QObject {
+class OverlayTest : public QObject, private test::BlockWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
-    }
-    void init() {
-        m_window = test::openWindow(m_path, {1500, 900});
-        QVERIFY(m_window);
-    }
+    void initTestCase() { writeBlocks(4); }
+    void init() { QVERIFY(openBlocks({1500, 900})); }
     void cleanup() { m_window.reset(); }
 
     void aLogarithmTellsSmallValuesApart() {
@@ -105,11 +98,11 @@ class OverlayTest : public QObject {
 
     void bitsFollowTheConfiguration() {
         canvas()->setMetric(Metric::Bits);
-        QuantizationConfig config = m_window->document()->config();
+        QuantizationConfig config = document()->config();
         config.quantization.weight.bits = 4;
         config.layers["/blocks/1/conv/Conv"].weightBits = 6;
-        QVERIFY(m_window->document()->edit({config, QStringLiteral("bits"), {}}));
-        QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
+        QVERIFY(document()->edit({config, QStringLiteral("bits"), {}}));
+        QVERIFY(QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000));
         const auto text = [&](const char* name) {
             return canvas()->looks()[*canvas()->index().boxOf(node(name))].number;
         };
@@ -119,8 +112,8 @@ class OverlayTest : public QObject {
         config = withPrecision(config, {"/blocks/0/conv/Conv"}, Precision::integer(8, 16));
         config = withPrecision(config, {"/blocks/1/conv/Conv"}, Precision::float16());
         config = withPrecision(config, {"/blocks/2/conv/Conv"}, Precision::float32());
-        QVERIFY(m_window->document()->edit({config, QStringLiteral("precisions"), {}}));
-        QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
+        QVERIFY(document()->edit({config, QStringLiteral("precisions"), {}}));
+        QVERIFY(QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000));
         QCOMPARE(text("/blocks/0/conv/Conv"), QStringLiteral("W8A16"));
         QCOMPARE(text("/blocks/1/conv/Conv"), QStringLiteral("F16"));
         QCOMPARE(text("/blocks/2/conv/Conv"), QStringLiteral("F32"));
@@ -148,16 +141,15 @@ class OverlayTest : public QObject {
         const auto box = canvas()->index().boxOf(node("/blocks/0/Add"));
         QVERIFY(canvas()->looks()[*box].noValue);
         QCOMPARE(canvas()->looks()[*box].heat, -1.0);
-        const QString why = whyNoValue(
-            *m_window->document(), m_window->document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
+        const QString why =
+            whyNoValue(*document(), document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
         QVERIFY2(why.contains("no constant weight"), qPrintable(why));
         // Every metric gives a reason exactly where it gives no value.
         for (const Metric metric : kMetrics) {
             if (metric == Metric::None) continue;
-            const Overlay overlay =
-                overlayOf(*m_window->document(), m_window->document()->layers(), metric, {});
-            for (const LayerResult& layer : m_window->document()->layers())
-                QCOMPARE(whyNoValue(*m_window->document(), &layer, metric).isEmpty(),
+            const Overlay overlay = overlayOf(*document(), document()->layers(), metric, {});
+            for (const LayerResult& layer : document()->layers())
+                QCOMPARE(whyNoValue(*document(), &layer, metric).isEmpty(),
                          overlay.valueOf(layer.node).has_value());
         }
     }
@@ -194,8 +186,7 @@ class OverlayTest : public QObject {
     /// The layers covered by a rule preview are described next to the boxes, not on them.
     void theBannerCoversNoBoxOfAWholeGraph() {
         canvas()->fitAll();
-        canvas()->setPreview(NodeSet(m_window->document()->graph()->nodeCount(), true),
-                             QStringLiteral("all of it"));
+        canvas()->setPreview(NodeSet(document()->graph()->nodeCount(), true), QStringLiteral("all of it"));
         const auto* banner = m_window->graphView()->findChild<QFrame*>(QStringLiteral("banner"));
         QVERIFY(banner && banner->isVisible());
         for (const PictureNode& box : canvas()->picture()->nodes)
@@ -229,14 +220,13 @@ class OverlayTest : public QObject {
     }
 
     void differencesAreToTheConfigurationBefore() {
-        Document* document = m_window->document();
-        document->setStudies(false);
+        document()->setStudies(false);
         const auto data = test::writeColors(m_folder);
         const auto evaluated = [&] {
-            return document->evaluation() && document->evaluation()->complete &&
-                   document->evaluation()->quantized && !document->job()->busy();
+            return document()->evaluation() && document()->evaluation()->complete &&
+                   document()->evaluation()->quantized && !document()->job()->busy();
         };
-        document->open(
+        document()->open(
             {test::writeModel(m_folder, QString::fromLatin1(test::kColors), QStringLiteral("colors.onnx")),
              data,
              {},
@@ -244,18 +234,19 @@ class OverlayTest : public QObject {
         QVERIFY(QTest::qWaitFor(evaluated, 20000));
         canvas()->setMetric(Metric::Difference);
         QVERIFY(!canvas()->scale().any);
-        QVERIFY(whyNoValue(*document, document->layer(NodeId(0)), Metric::Difference).contains("only one"));
+        QVERIFY(
+            whyNoValue(*document(), document()->layer(NodeId(0)), Metric::Difference).contains("only one"));
         QCOMPARE(m_window->graphView()->legend()->nothing(), QStringLiteral("one configuration so far"));
         std::vector<double> before;
-        for (const LayerResult& layer : document->layers())
+        for (const LayerResult& layer : document()->layers())
             before.push_back(layer.cumulative ? layer.cumulative->qs : -1);
-        QSignalSpy finished(document, &Document::evaluationFinished);
-        QVERIFY(document->edit({test::coarse(document->config()), QStringLiteral("Coarse"), {}}));
+        QSignalSpy finished(document(), &Document::evaluationFinished);
+        QVERIFY(document()->edit({test::coarse(document()->config()), QStringLiteral("Coarse"), {}}));
         QVERIFY(finished.wait(20000));
         QVERIFY(QTest::qWaitFor(evaluated, 20000));
         std::size_t compared = 0;
         double largest = 0;
-        for (const LayerResult& layer : document->layers()) {
+        for (const LayerResult& layer : document()->layers()) {
             if (!layer.cumulative || before[layer.node.index()] < 0) continue;
             const auto value = canvas()->overlay().valueOf(layer.node);
             QVERIFY(value.has_value());
@@ -268,16 +259,6 @@ class OverlayTest : public QObject {
         QCOMPARE(canvas()->reference().name(), QStringLiteral("the previous configuration"));
         QVERIFY(m_window->graphView()->legend()->nothing().isEmpty());
     }
-
-  private:
-    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
-    NodeId node(const char* name) const {
-        return m_window->document()->graph()->findNode(name).value_or(NodeId());
-    }
-
-    QTemporaryDir m_folder;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
 };
 
 QTEST_MAIN(OverlayTest)

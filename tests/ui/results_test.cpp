@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results in the window: accuracy loss by step, images whose predicted class changed and the layers where
-// they diverge, comparisons, suggestions, and warnings about preprocessing. The network's numbers
-// are derived in color_data.h.
+// Results in the window: accuracy loss by step, classes, images whose predicted class changed and the layers
+// where they diverge, and suggestions. The network's numbers are derived in color_data.h. (Comparisons of
+// configurations: history_panel_test; preprocessing and labels: data_dialogs_test.)
 #include <QApplication>
-#include <QSettings>
 
-#include "color_data.h"
+#include "color_document.h"
 #include "commands/layer_edits.h"
-#include "dialogs/metric_program_dialog.h"
-#include "dialogs/preprocess_dialog.h"
-#include "dialogs/task_dialog.h"
-#include "models/config_difference.h"
 #include "models/headline.h"
-#include "models/layer_table_model.h"
+#include "models/layer_filter.h"
 #include "panels/accuracy_path_panel.h"
 #include "panels/classes_panel.h"
-#include "panels/data_section.h"
 #include "panels/flipped_panel.h"
-#include "panels/history_panel.h"
 #include "panels/range_view.h"
 #include "panels/suggestion_section.h"
-#include "panels/summary_bar.h"
-#include "widgets/aligned_rows.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -36,19 +27,11 @@ Accuracy accuracyOn(std::size_t samples) {
 
 }  // namespace
 
-class ResultsTest : public QObject {
+class ResultsTest : public QObject, private test::ColorDocument {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder);
-    }
-    void init() {
-        m_document = std::make_unique<Document>();
-        QVERIFY(test::openColors(*m_document, m_folder, m_data));
-        QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
-        QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);
-    }
+    void initTestCase() { writeImages(); }
+    void init() { QVERIFY(openDocument()); }
     void cleanup() { m_document.reset(); }
 
     void theWaterfallEndsWhereTheNetworkIs() {
@@ -124,18 +107,6 @@ class ResultsTest : public QObject {
         QCOMPARE(clicked[0], (QList<QVariant>{1, 0}));  // blue as green
     }
 
-    void rowsOfDialogsAreOneGrid() {
-        TaskDialog labels(*m_document);
-        MetricProgramDialog program(*m_document);
-        for (QDialog* dialog : {static_cast<QDialog*>(&labels), static_cast<QDialog*>(&program)}) {
-            dialog->show();
-            QVERIFY(QTest::qWaitForWindowExposed(dialog));
-            const auto names = dialog->findChildren<QLabel*>(kRowLabel);
-            QVERIFY(names.size() >= 2);
-            for (const QLabel* name : names) QCOMPARE(name->width(), names.front()->width());
-        }
-    }
-
     void flippedImagesAreTheBlueOnesAndTellWhere() {
         FlippedPanel panel(m_document.get());
         panel.resize(900, 300);
@@ -165,81 +136,6 @@ class ResultsTest : public QObject {
         QVERIFY(panel.view()->width() < panel.width());
         QCOMPARE(panel.divergence()->sample.name,
                  model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
-    }
-
-    void theComparisonOfTwoConfigurationsIsDescribed() {
-        QuantizationConfig finer = m_document->config();
-        finer.quantization.weight.bits = 8;
-        m_document->edit({finer, QStringLiteral("Finer"), {}});
-        QVERIFY(waitFor(
-            [&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
-        HistoryPanel panel(m_document.get());
-        panel.resize(420, 900);
-        panel.show();
-        const QuantizationConfig before = m_document->config();
-        QTableView* view = panel.view();
-        const auto click = [&](int row, Qt::KeyboardModifiers keys) {
-            QTest::mouseClick(view->viewport(), Qt::LeftButton, keys,
-                              view->visualRect(view->model()->index(row, 0)).center());
-        };
-        click(1, Qt::ControlModifier);
-        click(0, Qt::ControlModifier);
-        QVERIFY(m_document->config() == before);  // gathering goes nowhere
-        const auto half = m_document->evaluation()->quantized->samples / 2;
-        QVERIFY(waitFor([&] { return panel.comparison().contains(QStringLiteral("fixed")); }));
-        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)),
-                 qPrintable(panel.comparison()));
-        bool told = false;
-        for (const QLabel* label : panel.findChildren<QLabel*>())
-            told = told || label->text() == QStringLiteral("weight bits: 4 \u2192 8");
-        QVERIFY(told);
-        click(1, {});
-        QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click does go back
-    }
-
-    void differencesAreDescribed() {
-        QuantizationConfig a = m_document->config(), b = a;
-        QVERIFY(configDifference(a, a).isEmpty());
-        b.quantization.weight.perChannel = true;
-        b.refine.rounding = Rounding::Adaround;
-        b.layers["Gemm_4"].weightBits = 8;
-        b.layers["Gemm_4"].comment = "no matter";
-        b = skipLayers(b, {"Conv_0"}).next;
-        const QStringList lines = configDifference(a, b);
-        QVERIFY2(lines.contains(QStringLiteral("weight per channel: off \u2192 on")),
-                 qPrintable(lines.join(QLatin1Char('|'))));
-        QVERIFY(lines.contains(QStringLiteral("rounding: nearest \u2192 adaround")));
-        QVERIFY(lines.contains(QStringLiteral("Gemm_4: network settings \u2192 8-bit weights")));
-        QVERIFY(lines.filter(QStringLiteral("now in float")).size() == 1);
-        QCOMPARE(lines.size(), 4);
-        QCOMPARE(configDifference(b, a).size(), 4);
-    }
-
-    void namesAndNotesAreKeptInTheProject() {
-        m_document->describeMeasured(0, QStringLiteral(" first try "), QStringLiteral("too coarse"));
-        const std::filesystem::path file = m_folder.filePath(QStringLiteral("p.quantloupe")).toStdString();
-        QVERIFY(m_document->saveProject(file));
-        const Project project = loadProject(file);
-        QCOMPARE(project.history[0].name, std::string("first try"));
-        QCOMPARE(project.history[0].note, std::string("too coarse"));
-        QVERIFY(project.history[0].cost.has_value());
-        QVERIFY(project.history[0].cost == m_document->history().entries()[0].cost);
-        // 16 pixels x 9 weights and 6 more.
-        QCOMPARE(project.history[0].cost->totalMacs, std::uint64_t(16 * 9 + 6));
-        QCOMPARE(project.history[0].cost->totalBytes, std::uint64_t(4 * (9 + 6)));
-    }
-
-    void theBaselineStandsBesideTheNumbers() {
-        m_document->pinBaseline(1);
-        SummaryBar bar(m_document.get());
-        bar.show();
-        m_document->edit(skipType(m_document->config(), "Gemm"));
-        QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
-        bool told = false;
-        for (const QLabel* label : bar.findChildren<QLabel*>())
-            told = told || label->text() == QStringLiteral("+50.0 vs. \u2691");
-        QVERIFY(told);
-        QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
     }
 
     void numbersThatJudgeNothingAreNeutral() {
@@ -275,36 +171,6 @@ class ResultsTest : public QObject {
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }
 
-    void theFrontIsOfThoseThatNoneBeats() {
-        std::vector<TradeOffPoint> points;
-        for (const auto& [cost, value] : {std::pair{0.0, 50.0},
-                                          {1.0, 60.0},
-                                          {1.0, 55.0},
-                                          {2.0, 58.0},
-                                          {3.0, 90.0},
-                                          {3.0, 90.0},
-                                          {4.0, 80.0}})
-            points.push_back({cost, value, {}, false, false, points.size()});
-        QCOMPARE(paretoFront(points), (std::vector<std::size_t>{0, 1, 4}));
-        QVERIFY(paretoFront({}).empty());
-    }
-
-    void aPointOfThePlotGoesThere() {
-        const QuantizationConfig coarse = m_document->config();
-        m_document->edit(skipType(coarse, "Gemm"));
-        QVERIFY(waitFor(
-            [&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
-        HistoryPanel panel(m_document.get());
-        panel.resize(420, 900);
-        panel.show();
-        const auto& points = panel.plot()->points();
-        const auto wanted = std::ranges::find(points, std::size_t(1), &TradeOffPoint::entry);
-        QVERIFY(wanted != points.end());
-        QTest::mouseClick(panel.plot(), Qt::LeftButton, {},
-                          panel.plot()->placeOf(static_cast<std::size_t>(wanted - points.begin())).toPoint());
-        QVERIFY(m_document->config() == coarse);
-    }
-
     void suggestionsHaveBeenMeasuredAndDoWhatTheySay() {
         SuggestionSection section(m_document.get());
         section.resize(400, 600);
@@ -327,27 +193,6 @@ class ResultsTest : public QObject {
         QVERIFY(m_document->config() == best.edit.next);
         QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
-    }
-
-    void wrongPreprocessingIsCalledOut() {
-        QVERIFY(chanceWarning(*m_document->evaluation()).isEmpty());
-        Document swapped;
-        // The labels the wrong way round: always wrong.
-        QVERIFY(test::openColors(swapped, m_folder,
-                                 test::writeColors(m_folder, QStringLiteral("swapped"), QStringLiteral("z"),
-                                                   QStringLiteral("a"))));
-        DataSection section(&swapped);
-        section.resize(400, 400);
-        section.show();
-        const QString warning = chanceWarning(*swapped.evaluation());
-        QVERIFY2(warning.contains(QStringLiteral("preprocessing")), qPrintable(warning));
-        bool seen = false;
-        for (const QLabel* label : section.findChildren<QLabel*>())
-            seen = seen || (label->isVisible() && label->text() == warning);
-        QVERIFY(seen);
-        QCOMPARE(swapped.data()->networkViews.size(), 4);
-        QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")),
-                 qPrintable(swapped.data()->networkSpan));
     }
 
     /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last
@@ -398,76 +243,6 @@ class ResultsTest : public QObject {
         QVERIFY(!withNumbersOf(nullptr, std::make_shared<const Evaluation>(Evaluation{})).ownAccuracy);
     }
 
-    void thePreprocessingIsChangedInTheWindow() {
-        const auto ready = [&] {
-            return waitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); });
-        };
-        PreprocessDialog dialog(*m_document);
-        dialog.QWidget::show();
-        QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
-        // The images are not cut.
-        QVERIFY(waitFor([&] {
-            for (const auto* label : dialog.findChildren<QLabel*>())
-                if (!label->pixmap().isNull())
-                    return label->height() >= label->pixmap().deviceIndependentSize().height();
-            return false;
-        }));
-        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1/255"));
-        dialog.values()->setFocus();
-        QTest::keyClick(dialog.values(), Qt::Key_Down);
-        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1"));
-        dialog.applyButton()->click();
-        QVERIFY(ready());
-        QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
-        QVERIFY2(m_document->data()->networkSpan.endsWith(QStringLiteral(" 180.00")),
-                 qPrintable(m_document->data()->networkSpan));  // 120 + 5 * 12: the 13th of 24
-        QCOMPARE(m_document->project().preprocess->scale, 1.0f);
-        QVERIFY2(dialog.status().contains(QStringLiteral("100.0")),
-                 qPrintable(dialog.status()));  // a factor changes no class
-
-        // It is undone like any edit.
-        QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Preprocessing"));
-        m_document->undoStack()->undo();
-        QVERIFY(ready());
-        QVERIFY(!m_document->hasOwnPreprocess());
-        QCOMPARE(m_document->data()->preprocess.scale, 1.0f / 255);
-        m_document->undoStack()->redo();
-        QVERIFY(ready());
-        QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
-
-        // Blue and red exchanged: a blue image without red looks like one class as much as the other, and
-        // counts as green.
-        QTest::mouseClick(dialog.color()->button(1), Qt::LeftButton);
-        dialog.applyButton()->click();
-        QVERIFY(ready());
-        const double exchanged = *m_document->evaluation()->floating->top1;
-        QVERIFY2(exchanged < 1 && exchanged > 0.5, qPrintable(QString::number(exchanged)));
-
-        // Errors appear here, and the data is kept.
-        dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
-        dialog.applyButton()->click();
-        QVERIFY(!dialog.status().isEmpty() &&
-                m_document->data()->preprocess.mean == std::vector<float>(3, 0));
-        dialog.meanLine()->setText(QStringLiteral("0 0 0"));
-        QTest::mouseClick(dialog.layoutChoice()->button(1), Qt::LeftButton);
-        dialog.applyButton()->click();
-        QVERIFY(waitFor([&] { return dialog.status().contains(QStringLiteral("layout")); }));
-        QVERIFY(m_document->data()->preprocess.layout == Preprocess::Layout::Nchw);
-
-        QTest::mouseClick(dialog.layoutChoice()->button(0), Qt::LeftButton);
-        QTest::mouseClick(dialog.color()->button(0), Qt::LeftButton);
-        dialog.resizeLine()->setText(QStringLiteral("4 x 4"));
-        dialog.saveButton()->click();
-        QVERIFY(ready());
-        const auto file = preprocessBeside(m_document->model()->path);
-        QVERIFY(file.has_value());
-        QVERIFY(loadPreprocess(*file) == m_document->data()->preprocess);
-        QCOMPARE(*m_document->data()->preprocess.resize, (std::array<int, 2>{4, 4}));
-        QVERIFY(!m_document->hasOwnPreprocess());
-        QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
-        std::filesystem::remove(*file);
-    }
-
     void rangesShowWhatTheSchemeCannotRepresent() {
         LayerFilter filter;
         LayerTableModel rows(m_document.get());
@@ -487,15 +262,6 @@ class ResultsTest : public QObject {
                           QPoint(30, view.fontMetrics().height() * 2));
         QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
     }
-
-  private:
-    template <typename Condition>
-    static bool waitFor(Condition condition) {
-        return QTest::qWaitFor(condition, 30000);
-    }
-    QTemporaryDir m_folder;
-    std::filesystem::path m_data;
-    std::unique_ptr<Document> m_document;
 };
 
 QTEST_MAIN(ResultsTest)

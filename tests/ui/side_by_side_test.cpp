@@ -7,22 +7,17 @@
 #include <QWheelEvent>
 #include <cmath>
 
-#include "block_model.h"
-#include "window_test_support.h"
+#include "block_window.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class SideBySideTest : public QObject {
+class SideBySideTest : public QObject, private test::BlockWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_path = test::writeBlockModel(m_folder.path().toStdString(), 6);
-    }
+    void initTestCase() { writeBlocks(6); }
     void init() {
-        m_window = test::openWindow(m_path, {1500, 900});
-        QVERIFY(m_window);
+        QVERIFY(openBlocks({1500, 900}));
         canvas()->fitAll();
     }
     void cleanup() { m_window.reset(); }
@@ -122,7 +117,7 @@ class SideBySideTest : public QObject {
         skip("/blocks/1/conv/Conv");
         canvas()->fitAll();
         QSignalSpy hovered(canvas(), &GraphCanvas::hovered);
-        click(other(), "/blocks/3/Add");
+        clickOn(other(), "/blocks/3/Add");
         QCOMPARE(document()->selection(), std::vector{node("/blocks/3/Add")});
         QTest::mouseMove(other(), place(other(), "/blocks/4/Add"));
         QVERIFY(QTest::qWaitFor([&] { return !hovered.empty(); }, 2000));
@@ -134,7 +129,7 @@ class SideBySideTest : public QObject {
         document()->select(node("/blocks/4/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_U);
         QVERIFY(canvas()->choosingUntil());
-        click(other(), "/blocks/5/Add");
+        clickOn(other(), "/blocks/5/Add");
         QVERIFY(!canvas()->choosingUntil());
         QCOMPARE(document()->config().rules.back().kind, SkipKind::Until);
         QCOMPARE(document()->config().rules.back().from, std::string("/blocks/4/conv/Conv"));
@@ -153,11 +148,8 @@ class SideBySideTest : public QObject {
     }
 
   private:
-    Document* document() const { return m_window->document(); }
-    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
     SideBySide* sides() const { return m_window->graphView()->sideBySide(); }
     GraphCanvas* other() const { return sides()->other(); }
-    NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
     bool evaluated() const {
         return QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000);
     }
@@ -176,13 +168,9 @@ class SideBySideTest : public QObject {
             .toView(toRectF(on->picture()->nodes[*on->index().boxOf(node(name))].box).center())
             .toPoint();
     }
-    void click(GraphCanvas* on, const char* name) {
+    void clickOn(GraphCanvas* on, const char* name) {
         QTest::mouseClick(on, Qt::LeftButton, {}, place(on, name));
     }
-
-    QTemporaryDir m_folder;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
 };
 
 QTEST_MAIN(SideBySideTest)

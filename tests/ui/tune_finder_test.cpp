@@ -9,7 +9,7 @@
 #include <QSettings>
 
 #include "base/atomic_file.h"
-#include "color_data.h"
+#include "color_document.h"
 #include "commands/layer_edits.h"
 #include "document/metric.h"
 #include "models/tune_words.h"
@@ -17,17 +17,12 @@
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class TuneFinderTest : public QObject {
+class TuneFinderTest : public QObject, private test::ColorDocument {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-        m_data = test::writeColors(m_folder);
-    }
+    void initTestCase() { writeImages(); }
     void init() {
-        m_document = std::make_unique<Document>();
-        QVERIFY(test::openColors(*m_document, m_folder, m_data));
-        QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);
+        QVERIFY(openDocument());
         m_section = std::make_unique<TuneFinder>(m_document.get());
         m_section->resize(400, 900);
         m_section->show();
@@ -58,7 +53,7 @@ class TuneFinderTest : public QObject {
         QVERIFY(m_document->config() == found.curve[1].config);
         QCOMPARE(m_document->undoStack()->count(), steps + 1);
         QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Search: precision of 1 layer"));
-        QVERIFY(measured());
+        QVERIFY(evaluated());
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
         QVERIFY(!button(QStringLiteral("Apply"))->isEnabled());  // it is already the current configuration
 
@@ -67,7 +62,7 @@ class TuneFinderTest : public QObject {
         QTest::mouseClick(plot, Qt::LeftButton, {}, plot->placeOf(0).toPoint());
         QVERIFY(m_document->config() == before);
         QCOMPARE(m_document->undoStack()->count(), steps + 2);
-        QVERIFY(measured());
+        QVERIFY(evaluated());
         m_document->undoStack()->undo();
         m_document->undoStack()->undo();
         QVERIFY(m_document->config() == before);
@@ -117,11 +112,11 @@ class TuneFinderTest : public QObject {
     void itRunsBesideEdits() {
         start();
         QVERIFY(finder()->finding());
-        QSignalSpy evaluated(m_document.get(), &Document::evaluationFinished);
+        QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
         QVERIFY(m_document->edit(skipLayers(m_document->config(), {"Conv_0"})));
         QVERIFY(finder()->finding());
-        QVERIFY(measured());
-        QCOMPARE(evaluated.size(), 1);
+        QVERIFY(evaluated());
+        QCOMPARE(finished.size(), 1);
         QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
         QVERIFY(finder()->found()->reached);
         // What was found is of the configuration before the edit, which it would replace.
@@ -146,7 +141,7 @@ class TuneFinderTest : public QObject {
         start();
         m_document->openData(m_data);
         QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
-        QVERIFY(measured());
+        QVERIFY(evaluated());
         QVERIFY(!finder()->found());
     }
 
@@ -234,7 +229,7 @@ class TuneFinderTest : public QObject {
         const TuneResult first = *finder()->found();
         QTest::mouseClick(button(QStringLiteral("Keep to Compare")), Qt::LeftButton);
         QVERIFY(m_document->edit(skipLayers(m_document->config(), {"Conv_0"})));
-        QVERIFY(measured());
+        QVERIFY(evaluated());
         find();
         QCOMPARE(plot()->other().size(), first.curve.size());
         QVERIFY(plot()->points().size() >= 1);
@@ -245,7 +240,7 @@ class TuneFinderTest : public QObject {
                 m_document->config() == finder()->found()->curve.back().config);
         // Another cost has other axes.
         chooseCost(TuneCost::Bytes);
-        QVERIFY(measured());
+        QVERIFY(evaluated());
         find();
         QVERIFY(plot()->other().empty());
         QVERIFY(says(QStringLiteral("The front that was kept")) ||
@@ -338,14 +333,7 @@ class TuneFinderTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
         QVERIFY(finder()->found());
     }
-    bool measured() {
-        return QTest::qWaitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); },
-                               30000);
-    }
 
-    QTemporaryDir m_folder;
-    std::filesystem::path m_data;
-    std::unique_ptr<Document> m_document;
     std::unique_ptr<TuneFinder> m_section;
 };
 

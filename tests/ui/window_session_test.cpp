@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Window features beyond a single model: custom shortcuts, several windows, the layout across restarts, a
-// model that changes on disk, and desktop notifications.
+// Window features beyond a single model: custom shortcuts, several windows, the layout across restarts, and
+// desktop notifications. (Files that change on disk: file_watch_test.)
 #include <QApplication>
 #include <QMenuBar>
 #include <map>
 #include <set>
 
+#include "chain_window.h"
 #include "config/presets.h"
 #include "dialogs/shortcut_sheet.h"
-#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class WindowSessionTest : public QObject {
+class WindowSessionTest : public QObject, private test::ChainWindow {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() { test::keepSettingsIn(m_folder); }
-    void init() {
-        QSettings().clear();
-        m_path = test::writeModel(m_folder);
-        m_window = test::openWindow(m_path, {1300, 850});
-        QVERIFY(m_window);
-    }
+    void init() { QVERIFY(openChain()); }
     void cleanup() { m_window.reset(); }
 
     /// A dock takes the place of the inspector if there is no room for both.
@@ -95,7 +89,7 @@ class WindowSessionTest : public QObject {
 
         // The next window has them, too; their defaults come back one by one or all at once.
         MainWindow next;
-        QAction* nextFit = named(next.allActions(), "Fit Graph");
+        QAction* nextFit = test::actionNamed(next.allActions(), "Fit Graph");
         QVERIFY(nextFit);
         QCOMPARE(nextFit->shortcut(), QKeySequence(Qt::Key_W));
         choose(sheet, "Wrap into Columns");
@@ -125,7 +119,7 @@ class WindowSessionTest : public QObject {
                          (*item)->text(0) != QLatin1String("Clear List"),
                      qPrintable((*item)->text(0)));
         sheet.resetButton()->click();  // goes over all commands: none of them may be gone
-        QCOMPARE(named(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
+        QCOMPARE(test::actionNamed(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
     }
 
     void aSecondWindowIsItsOwn() {
@@ -165,7 +159,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(window.size(), QSize(1111, 777));
         QVERIFY(window.inspector()->isHidden());
         QVERIFY(!window.historyPanel()->parentWidget()->isHidden());
-        named(window.allActions(), "Reset Panel Layout")->trigger();
+        test::actionNamed(window.allActions(), "Reset Panel Layout")->trigger();
         QVERIFY(!window.inspector()->isHidden());
         QVERIFY(window.historyPanel()->parentWidget()->isHidden());
         MainWindow third;
@@ -207,7 +201,7 @@ class WindowSessionTest : public QObject {
         {
             MainWindow window;
             window.setAskBeforeClosing(false);
-            named(window.allActions(), "Reopen the Last Session at Startup")->setChecked(true);
+            test::actionNamed(window.allActions(), "Reopen the Last Session at Startup")->setChecked(true);
             window.show();
             window.reopenLast();
             QVERIFY(reopened(window));
@@ -219,143 +213,6 @@ class WindowSessionTest : public QObject {
         QTest::qWait(100);
         QVERIFY(!window.document()->hasModel());
         QVERIFY(!window.messageBar()->isVisible());
-    }
-
-    void aChangedFileIsOfferedAndKeepsTheTuning() {
-        Document& document = *m_window->document();
-        m_window->fileWatch()->setRest(30);
-        document.edit(skipType(document.config(), "Relu"));
-        ConfigEdit two{document.config(), QStringLiteral("skip"), {}};
-        SkipRule rule;
-        rule.layers = {"Conv_2"};
-        two.next.rules.push_back(rule);
-        QVERIFY(document.edit(two));
-        QVERIFY(QTest::qWaitFor([&] { return !document.evaluating(); }, 20000));
-        document.select(*document.graph()->findNode("Conv_2"));
-        const auto measured = document.history().entries().size();
-        QVERIFY(measured >= 1);
-
-        // Another model in its place, by renaming as programs do: one weight is another, one layer more at
-        // the end.
-        QString text = QString::fromLatin1(test::kChain);
-        text.replace("V = {1, 0.5, -1, 0.25}", "V = {1, 0.5, -1, 0.75}")
-            .replace("Y = Relu(E)", "F = Relu(E)\n  Y = Neg(F)");
-        test::writeModel(m_folder, text, "new.onnx");
-        std::filesystem::rename(m_folder.filePath("new.onnx").toStdString(), m_path);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
-        QVERIFY2(m_window->messageBar()->text().contains("chain.onnx has changed on disk"),
-                 qPrintable(m_window->messageBar()->text()));
-        const ModelPtrCheck before = document.model();
-        m_window->messageBar()->acceptButton()->click();
-        QVERIFY(QTest::qWaitFor(
-            [&] { return document.model() != before && !document.evaluating() && document.evaluation(); },
-            20000));
-
-        QCOMPARE(document.graph()->nodeCount(), std::size_t(7));
-        QCOMPARE(document.config().rules.size(), std::size_t(2));
-        QCOMPARE(document.config().rules.back().layers, std::vector<std::string>{"Conv_2"});
-        QCOMPARE(document.graph()->node(document.current()).name, std::string("Conv_2"));
-        QVERIFY(document.history().entries().size() >= measured);
-        QVERIFY(document.history().entries().front().otherModel);
-        QVERIFY(!document.undoStack()->isClean());
-        QVERIFY2(m_window->messageBar()->text().contains("reloaded"),
-                 qPrintable(m_window->messageBar()->text()));
-    }
-
-    void aBrokenFileLeavesAllAsItIs() {
-        Document& document = *m_window->document();
-        document.edit(skipType(document.config(), "Relu"));
-        m_window->fileWatch()->setRest(30);
-        const ModelPtrCheck before = document.model();
-        QFile file(QString::fromStdString(m_path.string()));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("half a model");
-        file.close();
-        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
-        QSignalSpy failed(&document, &Document::failed);
-        m_window->messageBar()->acceptButton()->click();
-        QVERIFY(QTest::qWaitFor([&] { return !failed.empty(); }, 10000));
-        QCOMPARE(m_window->messageBar()->kind(), MessageKind::Error);
-        QCOMPARE(document.model(), before);
-        QCOMPARE(document.config().rules.size(), std::size_t(1));
-        // The next good one is offered again.
-        test::writeModel(m_folder);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
-    }
-
-    void filesThatBelongToTheModelAreWatchedToo() {
-        m_window->fileWatch()->setRest(30);
-        const auto offered = [&] {
-            return QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); },
-                                   10000);
-        };
-        const auto write = [&](const QString& name, const QByteArray& bytes) {
-            QFile file(m_folder.filePath(name));
-            return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
-        };
-        // One that was not there when the model was opened.
-        const QString beside = QFileInfo(QString::fromStdString(m_path.string())).completeBaseName() +
-                               QStringLiteral(".preprocess.json");
-        QVERIFY(write(beside, R"({"scale": 1})"));
-        QVERIFY(offered());
-        QVERIFY2(m_window->messageBar()->text().contains(beside), qPrintable(m_window->messageBar()->text()));
-        QFile::remove(m_folder.filePath(beside));
-        m_window->messageBar()->dismiss();
-
-        // Weights in an external file: Y = X + W.
-        std::array<float, 2> weights = {1, 2};
-        const auto bytes = [&] {
-            return QByteArray(reinterpret_cast<const char*>(weights.data()), sizeof weights);
-        };
-        QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
-        QVERIFY(write(QStringLiteral("outside.onnx"),
-                      QByteArray::fromStdString(test::externalModelBytes("weights.bin"))));
-        Document& document = *m_window->document();
-        QVERIFY(test::openAndWait(document, m_folder.filePath(QStringLiteral("outside.onnx")).toStdString()));
-        const auto weight = [&] {
-            return document.graph()->tensor(*document.graph()->findTensor("W")).constant->floats()[1];
-        };
-        QCOMPARE(weight(), 2.0f);
-        weights[1] = 5;
-        QTest::qWait(20);  // another time stamp: the size is the same
-        QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
-        QVERIFY(offered());
-        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("weights.bin")),
-                 qPrintable(m_window->messageBar()->text()));
-        const ModelPtrCheck before = document.model();
-        m_window->messageBar()->acceptButton()->click();
-        QVERIFY(QTest::qWaitFor([&] { return document.model() != before && !document.evaluating(); }, 20000));
-        QCOMPARE(weight(), 5.0f);
-    }
-
-    void aMessageAboutDataGoesWhenTheDataIsThere() {
-        Document& document = *m_window->document();
-        document.openData(m_folder.filePath(QStringLiteral("nothing")).toStdString());
-        QVERIFY(QTest::qWaitFor(
-            [&] {
-                return m_window->messageBar()->isVisible() &&
-                       m_window->messageBar()->kind() == MessageKind::Error;
-            },
-            10000));
-        QFile file(m_folder.filePath(QStringLiteral("ones.npy")));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 8, 8), }");
-        header = header.leftJustified(117, ' ') + '\n';
-        const std::vector<float> ones(256, 1.0f);
-        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header +
-                   QByteArray(reinterpret_cast<const char*>(ones.data()), 1024));
-        file.close();
-        document.openData(file.fileName().toStdString());
-        QVERIFY(QTest::qWaitFor([&] { return document.data().has_value(); }, 10000));
-        QVERIFY2(!m_window->messageBar()->isVisible(), qPrintable(m_window->messageBar()->text()));
-    }
-
-    void whatIsTouchedButTheSameIsNotOffered() {
-        m_window->fileWatch()->setRest(30);
-        QSignalSpy changed(m_window->fileWatch(), &FileWatch::changed);
-        test::writeModel(m_folder, QString::fromLatin1(test::kChain), "beside.onnx");
-        QTest::qWait(300);
-        QCOMPARE(changed.size(), 0);
     }
 
     void longEvaluationsNotifyWhenTheWindowIsInactive() {
@@ -383,25 +240,14 @@ class WindowSessionTest : public QObject {
     }
 
   private:
-    using ModelPtrCheck = const LoadedModel*;
-    static QString plain(const QAction* action) { return action->text().remove('&').remove(QChar(0x2026)); }
-    static QAction* named(const QList<QAction*>& actions, const char* name) {
-        for (QAction* action : actions)
-            if (plain(action) == QLatin1String(name)) return action;
-        return nullptr;
-    }
     QList<QAction*> actions() const { return m_window->allActions(); }
-    QAction* action(const char* name) const { return named(actions(), name); }
+    QAction* action(const char* name) const { return test::actionNamed(actions(), name); }
     static void choose(ShortcutSheet& sheet, const char* name) {
         const auto found =
             sheet.tree()->findItems(QLatin1String(name), Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(found.size(), 1);
         sheet.tree()->setCurrentItem(found.front());
     }
-
-    QTemporaryDir m_folder;
-    std::filesystem::path m_path;
-    std::unique_ptr<MainWindow> m_window;
 };
 
 QTEST_MAIN(WindowSessionTest)

@@ -21,4 +21,12 @@ inline std::unique_ptr<ui::MainWindow> openWindow(const std::filesystem::path& m
     return window;
 }
 
+/// Returns the action with this text, without "&" and "\u2026"; null if there is none.
+inline QAction* actionNamed(const QList<QAction*>& actions, const char* name) {
+    for (QAction* action : actions)
+        if (action->text().remove(QLatin1Char('&')).remove(QChar(0x2026)) == QLatin1String(name))
+            return action;
+    return nullptr;
+}
+
 }  // namespace quantloupe::test

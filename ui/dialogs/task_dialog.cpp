@@ -5,6 +5,7 @@
 #include <QFileDialog>
 
 #include "analysis/box_decoders.h"
+#include "style/path_text.h"
 #include "style/words.h"
 #include "widgets/aligned_rows.h"
 
@@ -29,8 +30,6 @@ QString taskName(Task task) {
 QString text(std::string_view view) {
     return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
-
-QString pathText(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
 }  // namespace
 

@@ -6,14 +6,13 @@
 
 #include "config/config_json.h"
 #include "config/presets.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-QString pathText(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
 QString quoted(QString text) {
     static const QString safe =

@@ -14,6 +14,33 @@ namespace quantloupe::ui {
 
 namespace {
 
+struct CostTexts {
+    CostKind kind;
+    const char *title, *meaning, *unit;  ///< translated when they are shown
+};
+
+constexpr CostTexts kCostTexts[] = {
+    {CostKind::Milliseconds, QT_TRANSLATE_NOOP("Words", "milliseconds"),
+     QT_TRANSLATE_NOOP("Words", "Time of one inference, from the latency profiles"),
+     QT_TRANSLATE_NOOP("Words", "ms")},
+    {CostKind::Bytes, QT_TRANSLATE_NOOP("Words", "bytes of weights"),
+     QT_TRANSLATE_NOOP("Words", "Size of weights, biases and other constants"),
+     QT_TRANSLATE_NOOP("Words", "bytes (k, M, G)")},
+    {CostKind::BitOperations, QT_TRANSLATE_NOOP("Words", "bit operations"),
+     QT_TRANSLATE_NOOP("Words", "Sum of MACs \u00b7 weight bits \u00b7 activation bits"),
+     QT_TRANSLATE_NOOP("Words", "bit operations (M, G)")},
+    {CostKind::Macs, QT_TRANSLATE_NOOP("Words", "MACs in float"),
+     QT_TRANSLATE_NOOP("Words", "Multiplications of the layers that the search keeps in float"),
+     QT_TRANSLATE_NOOP("Words", "MACs (k, M, G)")},
+    {CostKind::Layers, QT_TRANSLATE_NOOP("Words", "layers in float"),
+     QT_TRANSLATE_NOOP("Words", "Number of layers that the search keeps in float"),
+     QT_TRANSLATE_NOOP("Words", "layers")},
+    {CostKind::Parameters, QT_TRANSLATE_NOOP("Words", "parameters in float"),
+     QT_TRANSLATE_NOOP("Words", "Parameters of the layers that the search keeps in float"),
+     QT_TRANSLATE_NOOP("Words", "parameters (k, M, G)")}};
+
+const CostTexts& textsOf(CostKind kind) { return *std::ranges::find(kCostTexts, kind, &CostTexts::kind); }
+
 /// Sum of the layers that the search can keep in float; 0 if the cost is not a share.
 double wholeOf(const TuneResult& result) {
     if (result.cost == TuneCost::Parameters || (result.cost == TuneCost::Macs && !result.quantized.macsKnown))
@@ -34,59 +61,9 @@ double floatMetric(const TuneResult& result) {
 
 }  // namespace
 
-QString costTitle(CostKind kind) {
-    switch (kind) {
-        case CostKind::Milliseconds:
-            return Words::tr("milliseconds");
-        case CostKind::Bytes:
-            return Words::tr("bytes of weights");
-        case CostKind::BitOperations:
-            return Words::tr("bit operations");
-        case CostKind::Macs:
-            return Words::tr("MACs in float");
-        case CostKind::Layers:
-            return Words::tr("layers in float");
-        case CostKind::Parameters:
-            return Words::tr("parameters in float");
-    }
-    return {};
-}
-
-QString costMeaning(CostKind kind) {
-    switch (kind) {
-        case CostKind::Milliseconds:
-            return Words::tr("Time of one inference, from the latency profiles");
-        case CostKind::Bytes:
-            return Words::tr("Size of weights, biases and other constants");
-        case CostKind::BitOperations:
-            return Words::tr("Sum of MACs \u00b7 weight bits \u00b7 activation bits");
-        case CostKind::Macs:
-            return Words::tr("Multiplications of the layers that the search keeps in float");
-        case CostKind::Layers:
-            return Words::tr("Number of layers that the search keeps in float");
-        case CostKind::Parameters:
-            return Words::tr("Parameters of the layers that the search keeps in float");
-    }
-    return {};
-}
-
-QString costUnit(CostKind kind) {
-    switch (kind) {
-        case CostKind::Milliseconds:
-            return Words::tr("ms");
-        case CostKind::Bytes:
-            return Words::tr("bytes (k, M, G)");
-        case CostKind::BitOperations:
-            return Words::tr("bit operations (M, G)");
-        case CostKind::Macs:
-            return Words::tr("MACs (k, M, G)");
-        case CostKind::Layers:
-            return Words::tr("layers");
-        case CostKind::Parameters:
-            return Words::tr("parameters (k, M, G)");
-    }
-    return {};
-}
+QString costTitle(CostKind kind) { return Words::tr(textsOf(kind).title); }
+QString costMeaning(CostKind kind) { return Words::tr(textsOf(kind).meaning); }
+QString costUnit(CostKind kind) { return Words::tr(textsOf(kind).unit); }
 
 QString amountText(CostKind kind, double amount) {
     if (kind == CostKind::Milliseconds) return QStringLiteral("%1 ms").arg(amount, 0, 'g', 3);

@@ -14,6 +14,7 @@
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
+#include "panels/state_style.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -300,23 +301,7 @@ void Inspector::showResults() {
     m_kind->setText(kind);
 
     m_state->setText(stateText(layer->state));
-    const bool folded = layer->state == LayerState::Folded || layer->state == LayerState::Fused;
-    const Theme& colors = themeOf(palette());
-    const QColor color = layer->state == LayerState::Quantized ? colors.quantized
-                         : folded                              ? colors.folded
-                                                               : colors.inFloat;
-    const QColor fill = layer->state == LayerState::Quantized ? colors.quantizedFill
-                        : folded                              ? colors.foldedFill
-                                                              : colors.inFloatFill;
-    const QColor words = layer->state == LayerState::Quantized ? colors.good
-                         : folded                              ? colors.muted
-                                                               : colors.warning;
-    const QString style =
-        QStringLiteral("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
-            .arg(words.name(), fill.name(),
-                 layer->state == LayerState::Skipped ? QStringLiteral("dashed") : QStringLiteral("solid"),
-                 color.name())
-            .arg(m_state->sizeHint().height() / 2);
+    const QString style = stateStyleSheet(layer->state, themeOf(palette()), m_state->sizeHint().height() / 2);
     // Style sheets, and what hides and comes back, lay out the whole panel.
     if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
     m_reason->setText(sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));

@@ -11,7 +11,7 @@
 
 #include "document/document.h"
 #include "model/reachability.h"
-#include "models/layer_table_model.h"
+#include "models/layer_filter.h"
 #include "models/layer_views.h"
 
 namespace quantloupe::ui {

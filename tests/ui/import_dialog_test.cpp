@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Import, batch export and "Verify in ONNX Runtime" as the user meets them in the window, on the demo.
-#include <QDialogButtonBox>
-#include <QMessageBox>
-#include <QProcess>
+// Importing another tool's file as the user meets it in the window, on the demo: the review, and the one step
+// that it makes.
+#include "dialogs/import_dialog.h"
+
+#include <QApplication>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
-#include "dialogs/batch_export_dialog.h"
-#include "dialogs/import_dialog.h"
-#include "dialogs/model_export_dialog.h"
-#include "dialogs/verify_dialog.h"
-#include "document/demo.h"
-#include "interchange/onnxruntime/run_onnxruntime.h"
-#include "reports/pdf_report.h"
-#include "support/demo.h"
-#include "window_test_support.h"
+#include "demo_window.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -23,14 +15,6 @@ using namespace quantloupe::test;
 namespace {
 
 constexpr const char* kFirst = "/features/features.0/features.0.0/Conv";
-
-/// Saves screenshots of the window to the folder QUANTLOUPE_SCREENSHOTS, if set, for manual review.
-void shoot(QWidget* widget, const char* name) {
-    const QString folder = qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS");
-    if (folder.isEmpty()) return;
-    QTest::qWait(100);
-    widget->grab().save(folder + QLatin1Char('/') + QLatin1String(name) + QLatin1String(".png"));
-}
 
 QStringList linesUnder(const QTreeWidget* tree, const QString& group) {
     QStringList lines;
@@ -44,46 +28,15 @@ QStringList linesUnder(const QTreeWidget* tree, const QString& group) {
 
 }  // namespace
 
-class InterchangeDialogsTest : public QObject {
+class ImportDialogTest : public QObject, private test::DemoWindow {
     Q_OBJECT
 
-  private:
-    QTemporaryDir m_folder;
-    std::unique_ptr<MainWindow> m_window;
-    std::filesystem::path file(const char* name) const {
-        return m_folder.filePath(QString::fromLatin1(name)).toStdString();
-    }
-    Document& document() { return *m_window->document(); }
-
-    std::filesystem::path written(const char* name, const std::string& text) {
-        writeFileAtomically(file(name), text);
-        return file(name);
-    }
     static bool waitForReview(ImportDialog& dialog) {
         return QTest::qWaitFor([&] { return !dialog.reading(); }, 60000);
     }
-    bool waitForEvaluation() {
-        return QTest::qWaitFor(
-            [&] {
-                return !document().evaluating() && document().evaluation() &&
-                       document().evaluation()->complete;
-            },
-            1800000);
-    }
 
   private Q_SLOTS:
-    void initTestCase() {
-        keepSettingsIn(m_folder);
-        QSettings().setValue(QStringLiteral("measureWhileIdle"), false);
-        m_window = std::make_unique<MainWindow>(std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources");
-        m_window->setAskBeforeClosing(false);
-        if (qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS_THEME") == QLatin1String("dark"))
-            QApplication::setPalette(paletteOf(theme(true)));
-        m_window->resize(1280, 860);
-        m_window->show();
-        QVERIFY(m_window->openDemo());
-        QVERIFY(waitForEvaluation());
-    }
+    void initTestCase() { QVERIFY(openDemoWindow()); }
 
     void anImportIsReviewedAndOneStep() {
         const auto path = written("other.encodings.json", "");
@@ -282,138 +235,7 @@ class InterchangeDialogsTest : public QObject {
         document().undoStack()->undo();
         QVERIFY(waitForEvaluation());
     }
-
-    /// Changing the export options is an undo step, but nothing is evaluated again.
-    void howAModelIsWrittenIsChosenBeforeIt() {
-        ModelExportDialog dialog(document(), m_window.get());
-        dialog.show();
-        shoot(&dialog, "model_export");
-        const QuantizationConfig before = document().config();
-        QSignalSpy evaluated(&document(), &Document::evaluationChanged);
-        const auto click = [&](const char* text) {
-            for (QAbstractButton* button : dialog.findChildren<QAbstractButton*>())
-                if (button->text() == QLatin1String(text)) QTest::mouseClick(button, Qt::LeftButton);
-        };
-        click("Weights in float");
-        QVERIFY(document().config().exports.floatWeights);
-        click("4-bit types");
-        QVERIFY(!document().config().exports.fourBitTypes);
-        QVERIFY(document().config().quantization == before.quantization);
-        document().undoStack()->undo();
-        document().undoStack()->undo();
-        QVERIFY(document().config() == before);
-        QCOMPARE(evaluated.size(), 0);
-        QVERIFY(!document().evaluating());
-    }
-
-    void severalExportsAtOnce() {
-        BatchExportDialog dialog(document(), m_window.get());
-        dialog.show();
-        const QString folder = m_folder.filePath(QStringLiteral("several"));
-        dialog.folderLine()->setText(folder);
-        QVERIFY(!dialog.exportButton()->isEnabled());
-        for (const char* format : {"amct", "quark", "onnxruntime", "csv"}) dialog.setChecked(format, true);
-        QCOMPARE(dialog.exportButton()->text(), QStringLiteral("Export 4"));
-        dialog.exportButton()->click();
-        QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
-        shoot(&dialog, "batch_export");
-        QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 4 of 4.")), qPrintable(dialog.status()));
-        for (const char* name : {"mobilenetv2_cifar10.amct.json", "mobilenetv2_cifar10.quark.py",
-                                 "mobilenetv2_cifar10.quark.float.onnx", "mobilenetv2_cifar10.onnxruntime.py",
-                                 "mobilenetv2_cifar10.layers.csv"})
-            QVERIFY2(QFileInfo::exists(folder + QLatin1Char('/') + QLatin1String(name)), name);
-        int noticed = 0;
-        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
-            noticed += dialog.list()->topLevelItem(i)->childCount();
-        QVERIFY(noticed >= 2);  // 4-bit weights are not Quark's
-    }
-
-    void oneThatFailsDoesNotKeepBackTheOthers() {
-        const QString folder = m_folder.filePath(QStringLiteral("partly"));
-        // a folder has the name of the file
-        QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));
-        BatchExportDialog dialog(document(), m_window.get());
-        dialog.folderLine()->setText(folder);
-        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
-            dialog.list()->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
-        dialog.setChecked("amct", true);
-        dialog.setChecked("clika", true);
-        QTimer::singleShot(200, [] {  // it asks before it overwrites
-            if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
-                for (QAbstractButton* button : box->buttons())
-                    if (button->text() == QStringLiteral("Overwrite")) button->click();
-        });
-        dialog.exportButton()->click();
-        QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
-        QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 1 of 2.")), qPrintable(dialog.status()));
-        QVERIFY(QFileInfo::exists(folder + QStringLiteral("/mobilenetv2_cifar10.clika.py")));
-        QVERIFY(dialog.item("amct")->text(1).contains(QStringLiteral("amct.json")));
-    }
-
-    void willItHold() {
-        VerifyDialog dialog(document(), m_window.get());
-        dialog.show();
-        const QString none = m_folder.filePath(QStringLiteral("no_runtime"));
-        writeFileAtomically(none.toStdString(),
-                            "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
-        std::filesystem::permissions(none.toStdString(), std::filesystem::perms::owner_all);
-        dialog.pythonLine()->setText(none);
-        QCOMPARE(QSettings().value(QStringLiteral("python")).toString(), none);
-        dialog.start();
-        QVERIFY(dialog.job()->running());
-        QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
-        shoot(&dialog, "verify_without");
-        QCOMPARE(dialog.verdict(), QStringLiteral("The model could not be run."));
-        QVERIFY2(dialog.details().contains(QStringLiteral("pip install onnxruntime")),
-                 qPrintable(dialog.details()));
-
-        dialog.pythonLine()->clear();
-        QProcess python;
-        python.start(QString::fromStdString(findPython().string()), {"-c", "import onnxruntime, numpy"});
-        if (!python.waitForFinished(60000) || python.exitCode() != 0)
-            QSKIP("Python with onnxruntime is not available (QUANTLOUPE_PYTHON)");
-        dialog.start();
-        QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
-        shoot(&dialog, "verify");
-        QVERIFY2(dialog.verdict() == QStringLiteral("Verified."),
-                 qPrintable(dialog.verdict() + dialog.details()));
-        const double here = dialog.here().split(' ').at(0).toDouble(),
-                     there = dialog.there().split(' ').at(0).toDouble();
-        QVERIFY(std::abs(here - 100 * *document().evaluation()->quantized->top1) < 0.005);
-        QVERIFY(std::abs(here - there) <= 0.5);
-    }
-
-    void verifyingCanBeCancelled() {
-        VerifyDialog dialog(document(), m_window.get());
-        const QString slow = m_folder.filePath(QStringLiteral("slow"));
-        writeFileAtomically(slow.toStdString(), "#!/bin/sh\nsleep 600\n");
-        std::filesystem::permissions(slow.toStdString(), std::filesystem::perms::owner_all);
-        dialog.pythonLine()->setText(slow);
-        dialog.start();
-        QTest::qWait(1500);
-        QVERIFY(dialog.job()->running());
-        dialog.runButton()->click();
-        QVERIFY(!dialog.job()->running());
-        dialog.pythonLine()->clear();
-    }  // and its end does not wait ten minutes
-
-    void theReportOnPaper() {
-        // It appears under its name when it is complete.
-        startExport(document(), exportInfo(ExportKind::Pdf), file("net.report.pdf"));
-        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(file("net.report.pdf")), 600000);
-        const std::string pdf = readFile(file("net.report.pdf"));
-        QVERIFY(pdf.starts_with("%PDF-"));
-        QVERIFY(pdf.find("/Image") != std::string::npos);  // plots and the drawing
-        QVERIFY2(pdf.size() < 10'000'000, qPrintable(QString::number(pdf.size())));
-        const auto pages = QByteArray::fromStdString(pdf).count("/Type /Page\n");
-        // a hundred layers, drawn and listed
-        QVERIFY2(pages >= 3 && pages <= 40, qPrintable(QString::number(pages)));
-        const QString folder = qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS");
-        if (!folder.isEmpty())
-            QFile::copy(QString::fromStdString(file("net.report.pdf").string()),
-                        folder + QStringLiteral("/report.pdf"));
-    }
 };
 
-QTEST_MAIN(InterchangeDialogsTest)
-#include "interchange_dialogs_test.moc"
+QTEST_MAIN(ImportDialogTest)
+#include "import_dialog_test.moc"

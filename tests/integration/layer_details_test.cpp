@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Details of single layers and samples, on a network small enough to compute by hand
+// (support/two_bit_network.h), and on the demo.
+#include "session/studies/layer_details.h"
+
+#include <QtTest>
+
+#include "session/stages/sample_divergence.h"
+#include "session/studies/layer_scales.h"
+#include "support/demo.h"
+#include "support/errors.h"
+#include "support/two_bit_network.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+
+class LayerDetailsTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Session> m_small, m_demo;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        m_small = openTwoBitNetwork();
+        m_demo = openDemo({0, 60, 20});
+    }
+
+    void everythingAboutALayer() {
+        const LayerDetails details = layerDetails(*m_small, twoBits(), "MatMul_0", 4);
+        QCOMPARE(details.op, std::string("MatMul"));
+        QVERIFY(near(details.local->qs, 0.316383107));
+        QVERIFY(near(details.weightDifference->qs, 0.35634832));
+
+        const TensorDetails& weight = *details.weight;
+        QCOMPARE(weight.name, std::string("W"));
+        QCOMPARE(weight.bits, 2);
+        QCOMPARE(*weight.scale, 1.0);
+        QCOMPARE(weight.distinctCodes, std::size_t{3});  // -1, 0, 1
+        QVERIFY(near(weight.effectiveBits, std::log2(3.0)));
+        QCOMPARE(weight.clippedFraction, 0.0);
+        using Bins = std::vector<std::uint64_t>;
+        QCOMPARE(weight.floating.bins(), (Bins{1, 0, 1, 2}));   // -1, 0.4, 0.6, 1 in bins of 0.5 from -1
+        QCOMPARE(weight.quantized.bins(), (Bins{1, 0, 1, 2}));  // -1, 0, 1, 1
+
+        QCOMPARE(details.inputs.size(), std::size_t{1});
+        const TensorDetails& input = details.inputs[0];
+        QCOMPARE(input.name, std::string("X"));
+        QCOMPARE(input.bits, 8);
+        QCOMPARE(*input.scale, 1.0);
+        QCOMPARE(input.clipLow, -128.0);
+        QCOMPARE(input.clipHigh, 127.0);
+        QCOMPARE(input.clippedFraction, 0.25);          // 200
+        QCOMPARE(input.distinctCodes, std::size_t{4});  // 1, 3, -1, 127
+        QCOMPARE(input.floating.min(), -1.0);
+        QCOMPARE(input.floating.max(), 200.0);
+        QCOMPARE(input.quantized.max(), 127.0);
+        QCOMPARE(input.floating.bins(), (Bins{3, 0, 0, 1}));  // -1 to 200 in four
+        QCOMPARE(input.quantized.bins(), (Bins{3, 0, 1, 0}));
+        QCOMPARE(details.output.clippedFraction, 0.25);  // -200.4
+        QCOMPARE(details.output.quantized.max(), 126.0);
+
+        QCOMPARE(details.channels.size(), std::size_t{2});
+        QCOMPARE(*details.channels[0].weightBefore, (ChannelRange{0.6f, 1}));
+        QCOMPARE(*details.channels[1].weightAfter, (ChannelRange{-1, 0.4f}));
+        QVERIFY(near(details.channels[0].weight->qs, 0.4 / std::sqrt(1.36)));
+        QVERIFY(near(details.channels[0].local->qs, 0.059581292, 1e-5));
+        QVERIFY(near(details.channels[1].local->qs, 0.366276506));
+        QVERIFY(near(details.channels[1].cumulative->qs, 0.366276506));
+    }
+
+    /// The scales of all layers at once are those in each layer's details.
+    void scalesOfAllLayers() {
+        const std::vector<LayerScale> scales = layerScales(*m_small, twoBits());
+        const LayerDetails details = layerDetails(*m_small, twoBits(), "MatMul_0", 4);
+        const auto found = std::ranges::find(scales, details.node, &LayerScale::node);
+        QVERIFY(found != scales.end());
+        QCOMPARE(found->weightScales, std::size_t{1});
+        QCOMPARE(static_cast<double>(*found->lowestWeight), *details.weight->scale);
+        QCOMPARE(static_cast<double>(*found->output), *details.output.scale);
+        QCOMPARE(found->outputZeroPoint, details.output.zeroPoint);
+    }
+
+    void rangesOfChannelsBeforeAndAfterTransforms() {
+        QuantizationConfig config = demoConfig();
+        const std::string name = "/features/features.17/conv/conv.2/Conv";
+        const LayerDetails details = layerDetails(*m_demo, config, name);
+        QCOMPARE(details.channels.size(), std::size_t{320});
+        const auto prepared = m_demo->prepare(config);
+        const Graph& graph = m_demo->graph();
+        const NodeId node = *graph.findNode(name);
+        const Constant& before = *graph.constantOf(graph.node(node).input(1));
+        const Constant& after = *prepared->graph->constantOf(
+            prepared->graph->node(prepared->layerMappings[node.index()].prepared).input(1));
+        QCOMPARE(*details.channels[306].weightBefore, channelRanges(before, 0)[306]);
+        QCOMPARE(*details.channels[306].weightAfter, channelRanges(after, 0)[306]);
+        // a batch norm was folded
+        QVERIFY(*details.channels[306].weightBefore != *details.channels[306].weightAfter);
+        const auto evaluated = m_demo->evaluate(config);
+        QCOMPARE(details.local->qs, evaluated->layers[node.index()].local->qs);
+        // The channels are the layer: their squared errors add up to its own.
+        double squares = 0;
+        for (const ChannelDetails& channel : details.channels)
+            squares += std::pow(channel.local->absoluteL2, 2);
+        QVERIFY(near(std::sqrt(squares), details.local->absoluteL2, 1e-9));
+
+        QVERIFY(errorOf([&] {
+                    layerDetails(*m_demo, config, "/features/features.0/features.0.2/Clip");
+                }).contains("runs inside '/features/features.0/features.0.0/Conv'"));
+        QVERIFY(errorOf([&] {
+                    layerDetails(*m_demo, config, "/features/features.0/features.0.1/BatchNormalization");
+                }).contains("is folded into '/features/features.0/features.0.0/Conv'"));
+        QVERIFY(errorOf([&] { layerDetails(*m_demo, config, "Conv_none"); }).contains("Conv_none"));
+    }
+
+    void oneSampleAlongTheNetwork() {
+        for (const auto& [index, qs] : {std::pair{"0", 0.414243447}, std::pair{"1", 0.316357092}}) {
+            const auto divergence = sampleDivergence(*m_small, twoBits(), findSample(*m_small, index));
+            QCOMPARE(divergence.layers.size(), std::size_t{2});
+            QVERIFY(near(divergence.layers[0].difference.qs, qs));
+            QVERIFY(near(divergence.layers[1].difference.qs, qs));
+            QVERIFY(divergence.first && divergence.first->layer == 0);
+            QCOMPARE(*divergence.floating, 0);
+            QCOMPARE(*divergence.quantized, 0);
+            QVERIFY(describe(divergence).find("jumps at 'MatMul_0'") != std::string::npos);
+        }
+        QVERIFY(errorOf([&] { findSample(*m_small, "2"); }).contains("0 to 1"));
+        QVERIFY(errorOf([&] { findSample(*m_small, "cat.jpg"); }).contains("cat.jpg"));
+        const std::string name = m_demo->sampleName(7);
+        QCOMPARE(findSample(*m_demo, name), std::size_t{7});
+        QCOMPARE(findSample(*m_demo, name.substr(name.find('/') + 1)), std::size_t{7});  // a unique suffix
+    }
+
+    void samplesThatFlip() {
+        const QuantizationConfig config = demoConfig();
+        const FlippedSamples flipped = flippedSamples(*m_demo, config);
+        const auto classesOf = [&](const std::optional<QuantizationConfig>& network) {
+            const auto scores = m_demo->outputs(network)[0];
+            std::vector<int> classes;
+            for (std::size_t s = 0; s < 60; ++s) {
+                const auto row = scores->floats().subspan(s * 10, 10);
+                classes.push_back(static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin()));
+            }
+            return classes;
+        };
+        const auto floating = classesOf(std::nullopt), quantized = classesOf(config);
+        std::vector<std::size_t> wanted, told;
+        for (std::size_t s = 0; s < 60; ++s)
+            if (floating[s] != quantized[s]) wanted.push_back(s);
+        for (const FlippedSample& flip : flipped.samples) {
+            told.push_back(flip.sample.index);
+            QCOMPARE(flip.floating, floating[flip.sample.index]);
+            QCOMPARE(flip.quantized, quantized[flip.sample.index]);
+            const std::string folder = flip.sample.name.substr(0, flip.sample.name.find('/'));
+            QCOMPARE(folder, flipped.classNames[static_cast<std::size_t>(*flip.label)]);
+            QCOMPARE(flip.kind == FlippedSample::Kind::Broken, *flip.label == flip.floating);
+            QCOMPARE(flip.kind == FlippedSample::Kind::Fixed, *flip.label == flip.quantized);
+        }
+        QVERIFY(!wanted.empty());
+        QCOMPARE(told, wanted);
+
+        // Against itself nothing changes; against 8 bits the broken ones come back.
+        QCOMPARE(compareConfigs(*m_demo, config, config).text, std::string("no image changed"));
+        QuantizationConfig finer = config;
+        finer.quantization.weight.bits = 8;
+        const ConfigComparison comparison = compareConfigs(*m_demo, config, finer);
+        const auto top1 = [](const EvaluationPtr& e) { return *e->quantized->top1; };
+        QVERIFY(near(comparison.paired->difference, top1(comparison.after) - top1(comparison.before), 1e-9));
+        QCOMPARE(comparison.fixed.size(), comparison.paired->fixed);
+        QVERIFY(comparison.paired->low <= comparison.paired->difference &&
+                comparison.paired->difference <= comparison.paired->high);
+        QVERIFY2(comparison.text.find("points, ") != std::string::npos, comparison.text.c_str());
+        QVERIFY(errorOf([&] {
+                    flippedSamples(*openHalvingNetwork(), twoBits());
+                }).contains("not a list of classes"));
+    }
+};
+
+QTEST_GUILESS_MAIN(LayerDetailsTest)
+#include "layer_details_test.moc"

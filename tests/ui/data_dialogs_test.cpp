@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preprocessing and labels in the window: dialogs, warnings, undo. The network's numbers are derived in
+// color_data.h.
+#include <QApplication>
+
+#include "color_document.h"
+#include "dialogs/metric_program_dialog.h"
+#include "dialogs/preprocess_dialog.h"
+#include "dialogs/task_dialog.h"
+#include "models/headline.h"
+#include "panels/data_section.h"
+#include "widgets/aligned_rows.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class DataDialogsTest : public QObject, private test::ColorDocument {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { writeImages(); }
+    void init() { QVERIFY(openDocument()); }
+    void cleanup() { m_document.reset(); }
+
+    void rowsOfDialogsAreOneGrid() {
+        TaskDialog labels(*m_document);
+        MetricProgramDialog program(*m_document);
+        for (QDialog* dialog : {static_cast<QDialog*>(&labels), static_cast<QDialog*>(&program)}) {
+            dialog->show();
+            QVERIFY(QTest::qWaitForWindowExposed(dialog));
+            const auto names = dialog->findChildren<QLabel*>(kRowLabel);
+            QVERIFY(names.size() >= 2);
+            for (const QLabel* name : names) QCOMPARE(name->width(), names.front()->width());
+        }
+    }
+
+    void wrongPreprocessingIsCalledOut() {
+        QVERIFY(chanceWarning(*m_document->evaluation()).isEmpty());
+        Document swapped;
+        // The labels the wrong way round: always wrong.
+        QVERIFY(test::openColors(swapped, m_folder,
+                                 test::writeColors(m_folder, QStringLiteral("swapped"), QStringLiteral("z"),
+                                                   QStringLiteral("a"))));
+        DataSection section(&swapped);
+        section.resize(400, 400);
+        section.show();
+        const QString warning = chanceWarning(*swapped.evaluation());
+        QVERIFY2(warning.contains(QStringLiteral("preprocessing")), qPrintable(warning));
+        bool seen = false;
+        for (const QLabel* label : section.findChildren<QLabel*>())
+            seen = seen || (label->isVisible() && label->text() == warning);
+        QVERIFY(seen);
+        QCOMPARE(swapped.data()->networkViews.size(), 4);
+        QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")),
+                 qPrintable(swapped.data()->networkSpan));
+    }
+
+    void thePreprocessingIsChangedInTheWindow() {
+        PreprocessDialog dialog(*m_document);
+        dialog.QWidget::show();
+        QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
+        // The images are not cut.
+        QVERIFY(waitFor([&] {
+            for (const auto* label : dialog.findChildren<QLabel*>())
+                if (!label->pixmap().isNull())
+                    return label->height() >= label->pixmap().deviceIndependentSize().height();
+            return false;
+        }));
+        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1/255"));
+        dialog.values()->setFocus();
+        QTest::keyClick(dialog.values(), Qt::Key_Down);
+        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1"));
+        dialog.applyButton()->click();
+        QVERIFY(evaluated());
+        QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
+        QVERIFY2(m_document->data()->networkSpan.endsWith(QStringLiteral(" 180.00")),
+                 qPrintable(m_document->data()->networkSpan));  // 120 + 5 * 12: the 13th of 24
+        QCOMPARE(m_document->project().preprocess->scale, 1.0f);
+        QVERIFY2(dialog.status().contains(QStringLiteral("100.0")),
+                 qPrintable(dialog.status()));  // a factor changes no class
+
+        // It is undone like any edit.
+        QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Preprocessing"));
+        m_document->undoStack()->undo();
+        QVERIFY(evaluated());
+        QVERIFY(!m_document->hasOwnPreprocess());
+        QCOMPARE(m_document->data()->preprocess.scale, 1.0f / 255);
+        m_document->undoStack()->redo();
+        QVERIFY(evaluated());
+        QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
+
+        // Blue and red exchanged: a blue image without red looks like one class as much as the other, and
+        // counts as green.
+        QTest::mouseClick(dialog.color()->button(1), Qt::LeftButton);
+        dialog.applyButton()->click();
+        QVERIFY(evaluated());
+        const double exchanged = *m_document->evaluation()->floating->top1;
+        QVERIFY2(exchanged < 1 && exchanged > 0.5, qPrintable(QString::number(exchanged)));
+
+        // Errors appear here, and the data is kept.
+        dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
+        dialog.applyButton()->click();
+        QVERIFY(!dialog.status().isEmpty() &&
+                m_document->data()->preprocess.mean == std::vector<float>(3, 0));
+        dialog.meanLine()->setText(QStringLiteral("0 0 0"));
+        QTest::mouseClick(dialog.layoutChoice()->button(1), Qt::LeftButton);
+        dialog.applyButton()->click();
+        QVERIFY(waitFor([&] { return dialog.status().contains(QStringLiteral("layout")); }));
+        QVERIFY(m_document->data()->preprocess.layout == Preprocess::Layout::Nchw);
+
+        QTest::mouseClick(dialog.layoutChoice()->button(0), Qt::LeftButton);
+        QTest::mouseClick(dialog.color()->button(0), Qt::LeftButton);
+        dialog.resizeLine()->setText(QStringLiteral("4 x 4"));
+        dialog.saveButton()->click();
+        QVERIFY(evaluated());
+        const auto file = preprocessBeside(m_document->model()->path);
+        QVERIFY(file.has_value());
+        QVERIFY(loadPreprocess(*file) == m_document->data()->preprocess);
+        QCOMPARE(*m_document->data()->preprocess.resize, (std::array<int, 2>{4, 4}));
+        QVERIFY(!m_document->hasOwnPreprocess());
+        QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
+        std::filesystem::remove(*file);
+    }
+};
+
+QTEST_MAIN(DataDialogsTest)
+#include "data_dialogs_test.moc"

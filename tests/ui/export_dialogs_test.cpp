@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports as the user meets them in the window, on the demo: options of models, several files at once,
+// "Verify in ONNX Runtime", and the report.
+#include <QApplication>
+#include <QMessageBox>
+#include <QProcess>
+
+#include "demo_window.h"
+#include "dialogs/batch_export_dialog.h"
+#include "dialogs/model_export_dialog.h"
+#include "dialogs/verify_dialog.h"
+#include "interchange/onnxruntime/run_onnxruntime.h"
+#include "reports/pdf_report.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class ExportDialogsTest : public QObject, private test::DemoWindow {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { QVERIFY(openDemoWindow()); }
+
+    /// Changing the export options is an undo step, but nothing is evaluated again.
+    void howAModelIsWrittenIsChosenBeforeIt() {
+        ModelExportDialog dialog(document(), m_window.get());
+        dialog.show();
+        shoot(&dialog, "model_export");
+        const QuantizationConfig before = document().config();
+        QSignalSpy evaluated(&document(), &Document::evaluationChanged);
+        const auto click = [&](const char* text) {
+            for (QAbstractButton* button : dialog.findChildren<QAbstractButton*>())
+                if (button->text() == QLatin1String(text)) QTest::mouseClick(button, Qt::LeftButton);
+        };
+        click("Weights in float");
+        QVERIFY(document().config().exports.floatWeights);
+        click("4-bit types");
+        QVERIFY(!document().config().exports.fourBitTypes);
+        QVERIFY(document().config().quantization == before.quantization);
+        document().undoStack()->undo();
+        document().undoStack()->undo();
+        QVERIFY(document().config() == before);
+        QCOMPARE(evaluated.size(), 0);
+        QVERIFY(!document().evaluating());
+    }
+
+    void severalExportsAtOnce() {
+        BatchExportDialog dialog(document(), m_window.get());
+        dialog.show();
+        const QString folder = m_folder.filePath(QStringLiteral("several"));
+        dialog.folderLine()->setText(folder);
+        QVERIFY(!dialog.exportButton()->isEnabled());
+        for (const char* format : {"amct", "quark", "onnxruntime", "csv"}) dialog.setChecked(format, true);
+        QCOMPARE(dialog.exportButton()->text(), QStringLiteral("Export 4"));
+        dialog.exportButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
+        shoot(&dialog, "batch_export");
+        QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 4 of 4.")), qPrintable(dialog.status()));
+        for (const char* name : {"mobilenetv2_cifar10.amct.json", "mobilenetv2_cifar10.quark.py",
+                                 "mobilenetv2_cifar10.quark.float.onnx", "mobilenetv2_cifar10.onnxruntime.py",
+                                 "mobilenetv2_cifar10.layers.csv"})
+            QVERIFY2(QFileInfo::exists(folder + QLatin1Char('/') + QLatin1String(name)), name);
+        int noticed = 0;
+        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
+            noticed += dialog.list()->topLevelItem(i)->childCount();
+        QVERIFY(noticed >= 2);  // 4-bit weights are not Quark's
+    }
+
+    void oneThatFailsDoesNotKeepBackTheOthers() {
+        const QString folder = m_folder.filePath(QStringLiteral("partly"));
+        // a folder has the name of the file
+        QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));
+        BatchExportDialog dialog(document(), m_window.get());
+        dialog.folderLine()->setText(folder);
+        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
+            dialog.list()->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
+        dialog.setChecked("amct", true);
+        dialog.setChecked("clika", true);
+        QTimer::singleShot(200, [] {  // it asks before it overwrites
+            if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
+                for (QAbstractButton* button : box->buttons())
+                    if (button->text() == QStringLiteral("Overwrite")) button->click();
+        });
+        dialog.exportButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
+        QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 1 of 2.")), qPrintable(dialog.status()));
+        QVERIFY(QFileInfo::exists(folder + QStringLiteral("/mobilenetv2_cifar10.clika.py")));
+        QVERIFY(dialog.item("amct")->text(1).contains(QStringLiteral("amct.json")));
+    }
+
+    void willItHold() {
+        VerifyDialog dialog(document(), m_window.get());
+        dialog.show();
+        const QString none =
+            writtenProgram("no_runtime", "echo \"No module named 'onnxruntime'\" >&2\nexit 3\n");
+        dialog.pythonLine()->setText(none);
+        QCOMPARE(QSettings().value(QStringLiteral("python")).toString(), none);
+        dialog.start();
+        QVERIFY(dialog.job()->running());
+        QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
+        shoot(&dialog, "verify_without");
+        QCOMPARE(dialog.verdict(), QStringLiteral("The model could not be run."));
+        QVERIFY2(dialog.details().contains(QStringLiteral("pip install onnxruntime")),
+                 qPrintable(dialog.details()));
+
+        dialog.pythonLine()->clear();
+        QProcess python;
+        python.start(QString::fromStdString(findPython().string()), {"-c", "import onnxruntime, numpy"});
+        if (!python.waitForFinished(60000) || python.exitCode() != 0)
+            QSKIP("Python with onnxruntime is not available (QUANTLOUPE_PYTHON)");
+        dialog.start();
+        QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
+        shoot(&dialog, "verify");
+        QVERIFY2(dialog.verdict() == QStringLiteral("Verified."),
+                 qPrintable(dialog.verdict() + dialog.details()));
+        const double here = dialog.here().split(' ').at(0).toDouble(),
+                     there = dialog.there().split(' ').at(0).toDouble();
+        QVERIFY(std::abs(here - 100 * *document().evaluation()->quantized->top1) < 0.005);
+        QVERIFY(std::abs(here - there) <= 0.5);
+    }
+
+    void verifyingCanBeCancelled() {
+        VerifyDialog dialog(document(), m_window.get());
+        dialog.pythonLine()->setText(writtenProgram("slow", "sleep 600\n"));
+        dialog.start();
+        QTest::qWait(1500);
+        QVERIFY(dialog.job()->running());
+        dialog.runButton()->click();
+        QVERIFY(!dialog.job()->running());
+        dialog.pythonLine()->clear();
+    }  // and its end does not wait ten minutes
+
+    void theReportOnPaper() {
+        // It appears under its name when it is complete.
+        startExport(document(), exportInfo(ExportKind::Pdf), file("net.report.pdf"));
+        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(file("net.report.pdf")), 600000);
+        const std::string pdf = readFile(file("net.report.pdf"));
+        QVERIFY(pdf.starts_with("%PDF-"));
+        QVERIFY(pdf.find("/Image") != std::string::npos);  // plots and the drawing
+        QVERIFY2(pdf.size() < 10'000'000, qPrintable(QString::number(pdf.size())));
+        const auto pages = QByteArray::fromStdString(pdf).count("/Type /Page\n");
+        // a hundred layers, drawn and listed
+        QVERIFY2(pages >= 3 && pages <= 40, qPrintable(QString::number(pages)));
+        const QString folder = qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS");
+        if (!folder.isEmpty())
+            QFile::copy(QString::fromStdString(file("net.report.pdf").string()),
+                        folder + QStringLiteral("/report.pdf"));
+    }
+};
+
+QTEST_MAIN(ExportDialogsTest)
+#include "export_dialogs_test.moc"

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured configurations in the window: comparisons, names and notes, the baseline, and the plot of accuracy
+// over cost. The network's numbers are derived in color_data.h.
+#include "panels/history_panel.h"
+
+#include <QApplication>
+
+#include "color_document.h"
+#include "commands/layer_edits.h"
+#include "models/config_difference.h"
+#include "panels/summary_bar.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class HistoryPanelTest : public QObject, private test::ColorDocument {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { writeImages(); }
+    void init() { QVERIFY(openDocument()); }
+    void cleanup() { m_document.reset(); }
+
+    void theComparisonOfTwoConfigurationsIsDescribed() {
+        QuantizationConfig finer = m_document->config();
+        finer.quantization.weight.bits = 8;
+        m_document->edit({finer, QStringLiteral("Finer"), {}});
+        QVERIFY(waitFor(
+            [&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
+        HistoryPanel panel(m_document.get());
+        panel.resize(420, 900);
+        panel.show();
+        const QuantizationConfig before = m_document->config();
+        QTableView* view = panel.view();
+        const auto click = [&](int row, Qt::KeyboardModifiers keys) {
+            QTest::mouseClick(view->viewport(), Qt::LeftButton, keys,
+                              view->visualRect(view->model()->index(row, 0)).center());
+        };
+        click(1, Qt::ControlModifier);
+        click(0, Qt::ControlModifier);
+        QVERIFY(m_document->config() == before);  // gathering goes nowhere
+        const auto half = m_document->evaluation()->quantized->samples / 2;
+        QVERIFY(waitFor([&] { return panel.comparison().contains(QStringLiteral("fixed")); }));
+        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)),
+                 qPrintable(panel.comparison()));
+        bool told = false;
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            told = told || label->text() == QStringLiteral("weight bits: 4 \u2192 8");
+        QVERIFY(told);
+        click(1, {});
+        QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click does go back
+    }
+
+    void differencesAreDescribed() {
+        QuantizationConfig a = m_document->config(), b = a;
+        QVERIFY(configDifference(a, a).isEmpty());
+        b.quantization.weight.perChannel = true;
+        b.refine.rounding = Rounding::Adaround;
+        b.layers["Gemm_4"].weightBits = 8;
+        b.layers["Gemm_4"].comment = "no matter";
+        b = skipLayers(b, {"Conv_0"}).next;
+        const QStringList lines = configDifference(a, b);
+        QVERIFY2(lines.contains(QStringLiteral("weight per channel: off \u2192 on")),
+                 qPrintable(lines.join(QLatin1Char('|'))));
+        QVERIFY(lines.contains(QStringLiteral("rounding: nearest \u2192 adaround")));
+        QVERIFY(lines.contains(QStringLiteral("Gemm_4: network settings \u2192 8-bit weights")));
+        QVERIFY(lines.filter(QStringLiteral("now in float")).size() == 1);
+        QCOMPARE(lines.size(), 4);
+        QCOMPARE(configDifference(b, a).size(), 4);
+    }
+
+    void namesAndNotesAreKeptInTheProject() {
+        m_document->describeMeasured(0, QStringLiteral(" first try "), QStringLiteral("too coarse"));
+        const std::filesystem::path file = m_folder.filePath(QStringLiteral("p.quantloupe")).toStdString();
+        QVERIFY(m_document->saveProject(file));
+        const Project project = loadProject(file);
+        QCOMPARE(project.history[0].name, std::string("first try"));
+        QCOMPARE(project.history[0].note, std::string("too coarse"));
+        QVERIFY(project.history[0].cost.has_value());
+        QVERIFY(project.history[0].cost == m_document->history().entries()[0].cost);
+        // 16 pixels x 9 weights and 6 more.
+        QCOMPARE(project.history[0].cost->totalMacs, std::uint64_t(16 * 9 + 6));
+        QCOMPARE(project.history[0].cost->totalBytes, std::uint64_t(4 * (9 + 6)));
+    }
+
+    void theBaselineStandsBesideTheNumbers() {
+        m_document->pinBaseline(1);
+        SummaryBar bar(m_document.get());
+        bar.show();
+        m_document->edit(skipType(m_document->config(), "Gemm"));
+        QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
+        bool told = false;
+        for (const QLabel* label : bar.findChildren<QLabel*>())
+            told = told || label->text() == QStringLiteral("+50.0 vs. \u2691");
+        QVERIFY(told);
+        QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
+    }
+
+    void theFrontIsOfThoseThatNoneBeats() {
+        std::vector<TradeOffPoint> points;
+        for (const auto& [cost, value] : {std::pair{0.0, 50.0},
+                                          {1.0, 60.0},
+                                          {1.0, 55.0},
+                                          {2.0, 58.0},
+                                          {3.0, 90.0},
+                                          {3.0, 90.0},
+                                          {4.0, 80.0}})
+            points.push_back({cost, value, {}, false, false, points.size()});
+        QCOMPARE(paretoFront(points), (std::vector<std::size_t>{0, 1, 4}));
+        QVERIFY(paretoFront({}).empty());
+    }
+
+    void aPointOfThePlotGoesThere() {
+        const QuantizationConfig coarse = m_document->config();
+        m_document->edit(skipType(coarse, "Gemm"));
+        QVERIFY(waitFor(
+            [&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
+        HistoryPanel panel(m_document.get());
+        panel.resize(420, 900);
+        panel.show();
+        const auto& points = panel.plot()->points();
+        const auto wanted = std::ranges::find(points, std::size_t(1), &TradeOffPoint::entry);
+        QVERIFY(wanted != points.end());
+        QTest::mouseClick(panel.plot(), Qt::LeftButton, {},
+                          panel.plot()->placeOf(static_cast<std::size_t>(wanted - points.begin())).toPoint());
+        QVERIFY(m_document->config() == coarse);
+    }
+};
+
+QTEST_MAIN(HistoryPanelTest)
+#include "history_panel_test.moc"
