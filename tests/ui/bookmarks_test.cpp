@@ -124,7 +124,7 @@ class BookmarksTest : public QObject {
   private:
     Document* document() const { return m_window->document(); }
     GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
-    Bookmarks* marks() const { return m_window->bookmarks(); }
+    Bookmarks* marks() const { return m_window->findChild<Bookmarks*>(); }
     NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
     bool laidOut(std::size_t boxes) const {
         return QTest::qWaitFor(

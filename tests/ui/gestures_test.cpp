@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "block_model.h"
+#include "graph/graph_gestures.h"
 #include "session/studies/skip_metrics.h"
 #include "window_test_support.h"
 
@@ -152,8 +153,8 @@ class GesturesTest : public QObject {
 
     void identicalBlocksArePreviewedFromTheMenu() {
         click("/blocks/1/act/Relu");
-        QMenu* menu = m_window->gestures()->blockMenu();
-        m_window->gestures()->popUpBlocks();
+        QMenu* menu = m_window->findChild<GraphGestures*>()->blockMenu();
+        m_window->findChild<GraphGestures*>()->popUpBlocks();
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = nullptr;
         for (QAction* action : menu->actions())
@@ -185,8 +186,8 @@ class GesturesTest : public QObject {
         QVERIFY(QTest::qWaitFor(
             [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == 10; }, 20000));
         click("Mul_2");
-        QMenu* menu = m_window->gestures()->blockMenu();
-        m_window->gestures()->popUpBlocks();
+        QMenu* menu = m_window->findChild<GraphGestures*>()->blockMenu();
+        m_window->findChild<GraphGestures*>()->popUpBlocks();
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = menu->actions().back();
         QVERIFY2(block->text().contains("and 1 more with the same structure (6 nodes)"),
@@ -201,9 +202,10 @@ class GesturesTest : public QObject {
     void keyBOpensTheBlocks() {
         click("/blocks/1/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_B);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->gestures()->blockMenu()->isVisible(); }, 5000));
-        QVERIFY(m_window->gestures()->blockMenu()->actions().size() >= 2);
-        m_window->gestures()->blockMenu()->close();
+        QVERIFY(QTest::qWaitFor(
+            [&] { return m_window->findChild<GraphGestures*>()->blockMenu()->isVisible(); }, 5000));
+        QVERIFY(m_window->findChild<GraphGestures*>()->blockMenu()->actions().size() >= 2);
+        m_window->findChild<GraphGestures*>()->blockMenu()->close();
     }
 
     void keysPreviewBeforeTheyCommit_data() {

@@ -8,6 +8,9 @@
 
 #include "config/presets.h"
 #include "dialogs/shortcut_sheet.h"
+#include "document/file_watch.h"
+#include "window/evaluation_notice.h"
+#include "window/shortcut_commands.h"
 #include "window_test_support.h"
 
 using namespace quantloupe;
@@ -55,7 +58,7 @@ class WindowSessionTest : public QObject {
 
     void commandsHaveDistinctNames() {
         std::set<QString> names;
-        ShortcutSheet sheet(actions(), m_window->shortcutKeys());
+        ShortcutSheet sheet(actions(), m_window->findChild<ShortcutCommands*>()->keys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
             if ((*item)->parent())
                 QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second,
@@ -74,7 +77,7 @@ class WindowSessionTest : public QObject {
         QAction* fit = action("Fit Graph");
         QAction* columns = action("Wrap into Columns");
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
-        ShortcutSheet sheet(actions(), m_window->shortcutKeys());
+        ShortcutSheet sheet(actions(), m_window->findChild<ShortcutCommands*>()->keys());
         choose(sheet, "Fit Graph");
         QTest::keyClick(sheet.editor(), Qt::Key_W);
         // The field waits whether more keys follow.
@@ -119,7 +122,7 @@ class WindowSessionTest : public QObject {
         for (const QAction* entry : next.allActions())
             if (entry->text().endsWith(QLatin1String(".onnx"))) recent << entry->text();
         QCOMPARE(recent.size(), 2);  // the palette opens them by name
-        ShortcutSheet sheet(next.allActions(), next.shortcutKeys());
+        ShortcutSheet sheet(next.allActions(), next.findChild<ShortcutCommands*>()->keys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
             QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) &&
                          (*item)->text(0) != QLatin1String("Clear List"),
@@ -223,7 +226,7 @@ class WindowSessionTest : public QObject {
 
     void aChangedFileIsOfferedAndKeepsTheTuning() {
         Document& document = *m_window->document();
-        m_window->fileWatch()->setRest(30);
+        m_window->findChild<FileWatch*>()->setRest(30);
         document.edit(skipType(document.config(), "Relu"));
         ConfigEdit two{document.config(), QStringLiteral("skip"), {}};
         SkipRule rule;
@@ -265,7 +268,7 @@ class WindowSessionTest : public QObject {
     void aBrokenFileLeavesAllAsItIs() {
         Document& document = *m_window->document();
         document.edit(skipType(document.config(), "Relu"));
-        m_window->fileWatch()->setRest(30);
+        m_window->findChild<FileWatch*>()->setRest(30);
         const ModelPtrCheck before = document.model();
         QFile file(QString::fromStdString(m_path.string()));
         QVERIFY(file.open(QIODevice::WriteOnly));
@@ -284,7 +287,7 @@ class WindowSessionTest : public QObject {
     }
 
     void filesThatBelongToTheModelAreWatchedToo() {
-        m_window->fileWatch()->setRest(30);
+        m_window->findChild<FileWatch*>()->setRest(30);
         const auto offered = [&] {
             return QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); },
                                    10000);
@@ -351,17 +354,17 @@ class WindowSessionTest : public QObject {
     }
 
     void whatIsTouchedButTheSameIsNotOffered() {
-        m_window->fileWatch()->setRest(30);
-        QSignalSpy changed(m_window->fileWatch(), &FileWatch::changed);
+        m_window->findChild<FileWatch*>()->setRest(30);
+        QSignalSpy changed(m_window->findChild<FileWatch*>(), &FileWatch::changed);
         test::writeModel(m_folder, QString::fromLatin1(test::kChain), "beside.onnx");
         QTest::qWait(300);
         QCOMPARE(changed.size(), 0);
     }
 
     void longEvaluationsNotifyWhenTheWindowIsInactive() {
-        QSignalSpy told(m_window.get(), &MainWindow::notified);
+        QSignalSpy told(m_window->findChild<EvaluationNotice*>(), &EvaluationNotice::notified);
         Document& document = *m_window->document();
-        m_window->setLongSeconds(0);
+        m_window->findChild<EvaluationNotice*>()->setLongSeconds(0);
         const auto evaluateOnce = [&] {
             QSignalSpy finished(&document, &Document::evaluationFinished);
             document.evaluate();
@@ -377,7 +380,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(told.size(), 1);
         QVERIFY2(told.front().front().toString().startsWith("Evaluated chain in"),
                  qPrintable(told.front().front().toString()));
-        m_window->setLongSeconds(1000);
+        m_window->findChild<EvaluationNotice*>()->setLongSeconds(1000);
         QVERIFY(evaluateOnce());
         QCOMPARE(told.size(), 1);
     }
