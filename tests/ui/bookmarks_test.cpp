@@ -63,8 +63,8 @@ class BookmarksTest : public QObject {
         document()->select(node("/blocks/3/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ShiftModifier);
         QVERIFY(laidOut(2 + 8 + 2));
-        canvas()->centerOn(node("/blocks/5/conv/Conv"));
-        const auto place = canvas()->placeInSight();
+        canvas()->view()->centerOn(node("/blocks/5/conv/Conv"));
+        const auto place = canvas()->view()->placeInSight();
         QVERIFY(place);
         marks()->add(QStringLiteral("blocks"));
         QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ControlModifier | Qt::ShiftModifier);
@@ -72,7 +72,7 @@ class BookmarksTest : public QObject {
         look("/stem/Conv", 1, Metric::LocalQs);
         marks()->go(0);
         QVERIFY(laidOut(2 + 8 + 2));
-        const auto again = canvas()->placeInSight();
+        const auto again = canvas()->view()->placeInSight();
         QVERIFY(again && again->first == place->first);
         QVERIFY(std::hypot(again->second.x() - place->second.x(), again->second.y() - place->second.y()) < 1);
     }
@@ -133,7 +133,7 @@ class BookmarksTest : public QObject {
     void look(const char* layer, double zoom, Metric metric) {
         canvas()->setMetric(metric);
         document()->select(node(layer));
-        canvas()->showPlace(node(layer), {12, -7}, zoom);
+        canvas()->view()->showPlace(node(layer), {12, -7}, zoom);
     }
     /// Into the dialog that asks for the name.
     void type(const QString& name) {

@@ -23,7 +23,7 @@ class FoldingTest : public QObject {
     void init() {
         m_window = test::openWindow(m_path, {1400, 900});
         QVERIFY(m_window);
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
@@ -73,12 +73,12 @@ class FoldingTest : public QObject {
         doubleClick(middleOf("/blocks/1/Add"));
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
         QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Group);
-        canvas()->actualSize();
-        canvas()->centerOn(node("/blocks/1/conv/Conv"));
+        canvas()->view()->actualSize();
+        canvas()->view()->centerOn(node("/blocks/1/conv/Conv"));
         QCOMPARE(canvas()->picture()->frames.size(), 1u);
         const QPointF name =
             canvas()->transform().toView(frameNameRect(canvas()->picture()->frames[0]).center());
-        QVERIFY(canvas()->frameNameAt(name).has_value());
+        QVERIFY(canvas()->view()->frameNameAt(name).has_value());
         doubleClick(name);
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Group);
     }

@@ -25,14 +25,14 @@ class GesturesTest : public QObject {
     void init() {
         m_window = test::openWindow(m_path, {1400, 900});
         QVERIFY(m_window);
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
     void untilIsPreviewedUnderTheCursor() {
         click("/blocks/1/conv/Conv");
         QTest::keyClick(canvas(), Qt::Key_U);
-        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(canvas()->until()->active());
         hover("/blocks/2/Add");
         // Block 1 from its Conv on, and block 2: by hand from the network's shape.
         const QStringList expected{"/blocks/1/Add", "/blocks/1/act/Relu", "/blocks/1/conv/Conv",
@@ -47,7 +47,7 @@ class GesturesTest : public QObject {
 
     void aPreviewIsDrawnDashedAndYellow() {
         click("/blocks/1/conv/Conv");
-        canvas()->actualSize();  // dashes and hatches as they are meant to be seen
+        canvas()->view()->actualSize();  // dashes and hatches as they are meant to be seen
         hover("/blocks/1/conv/Conv");
         const QColor yellow = themeOf(canvas()->palette()).inFloat;
         const auto count = [&] {
@@ -77,7 +77,7 @@ class GesturesTest : public QObject {
         QTest::keyClick(canvas(), Qt::Key_U);
         hover("/blocks/1/Add");
         QTest::keyClick(canvas(), Qt::Key_Escape);
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
         QVERIFY(previewed().isEmpty());
         QVERIFY(m_window->graphView()->bannerText().isEmpty());
         QVERIFY(m_window->document()->config().rules.empty());
@@ -108,7 +108,7 @@ class GesturesTest : public QObject {
         QTest::keyClick(canvas(), Qt::Key_U);
         hover("/blocks/1/act/Relu");
         click("/blocks/1/act/Relu", Qt::ControlModifier);
-        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(canvas()->until()->active());
         QVERIFY(m_window->document()->config().rules.empty());
         hover("/blocks/2/conv/Conv");
         QVERIFY2(m_window->graphView()->bannerText().contains("2 ends"),
@@ -116,7 +116,7 @@ class GesturesTest : public QObject {
         QVERIFY(previewed().contains("/blocks/1/act/Relu") && previewed().contains("/blocks/2/conv/Conv"));
         click("/blocks/0/conv/Conv", Qt::ControlModifier);  // no path leads there: not taken
         click("/blocks/2/conv/Conv");
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
         const auto& rules = m_window->document()->config().rules;
         QCOMPARE(rules.size(), 1u);
         QCOMPARE(rules[0].from, std::string("/blocks/1/conv/Conv"));
@@ -132,7 +132,7 @@ class GesturesTest : public QObject {
         QVERIFY(previewed().contains("/blocks/1/act/Relu"));
         QTest::keyClick(canvas(), Qt::Key_Return);
         QCOMPARE(m_window->document()->config().rules.size(), 1u);
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
     }
 
     void shiftClickTakesAllPathsBetween() {

@@ -61,7 +61,7 @@ class LayerTableTest : public QObject {
         const auto dimmed = [&](const char* name) {
             return canvas()->looks()[*canvas()->index().boxOf(node(name))].dimmed;
         };
-        canvas()->centerOn(node("/blocks/2/conv/Conv"));
+        canvas()->view()->centerOn(node("/blocks/2/conv/Conv"));
         const auto bandOf = [&](const char* name) {
             const QRectF box = toRectF(canvas()->picture()->nodes[*canvas()->index().boxOf(node(name))].box);
             const QImage image = canvas()->grab().toImage();

@@ -23,7 +23,7 @@ class SideBySideTest : public QObject {
     void init() {
         m_window = test::openWindow(m_path, {1500, 900});
         QVERIFY(m_window);
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
@@ -120,7 +120,7 @@ class SideBySideTest : public QObject {
     void handsWorkOnBothSides() {
         toggle();
         skip("/blocks/1/conv/Conv");
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
         QSignalSpy hovered(canvas(), &GraphCanvas::hovered);
         click(other(), "/blocks/3/Add");
         QCOMPARE(document()->selection(), std::vector{node("/blocks/3/Add")});
@@ -133,16 +133,16 @@ class SideBySideTest : public QObject {
         QVERIFY(evaluated());
         document()->select(node("/blocks/4/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_U);
-        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(canvas()->until()->active());
         click(other(), "/blocks/5/Add");
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
         QCOMPARE(document()->config().rules.back().kind, SkipKind::Until);
         QCOMPARE(document()->config().rules.back().from, std::string("/blocks/4/conv/Conv"));
         QCOMPARE(document()->config().rules.back().to, std::vector<std::string>{"/blocks/5/Add"});
         document()->select(node("/blocks/0/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_U);
         QTest::keyClick(other(), Qt::Key_Escape);
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
     }
 
     void whatWasMeasuredOnOtherDataIsForgotten() {

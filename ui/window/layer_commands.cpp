@@ -43,7 +43,7 @@ LayerCommands::LayerCommands(Document* document, GraphView* graph, Inspector* in
     for (const auto signal : {&Document::modelChanged, &Document::selectionChanged, &Document::layersChanged,
                               &Document::configChanged})
         connect(document, signal, this, &LayerCommands::updateActions);
-    connect(graph->canvas(), &GraphCanvas::untilChosen, this,
+    connect(graph->canvas()->until(), &UntilChoice::chosen, this,
             [this](NodeId from, const std::vector<NodeId>& ends) {
                 apply([&] {
                     return quantloupe::ui::skipUntil(*m_document->graph(), m_document->config(), from, ends);

@@ -91,15 +91,15 @@ void MainWindow::connectPanels() {
     connect(&m_document, &Document::message, m_panels.message, &MessageBar::show);
     connect(&m_document, &Document::projectChanged, this, &MainWindow::updateTitle);
     connect(m_document.undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
-    connect(m_panels.table, &LayerTable::activated, canvas, &GraphCanvas::centerOn);
+    connect(m_panels.table, &LayerTable::activated, canvas->view(), &CanvasView::centerOn);
     connect(m_panels.table, &LayerTable::filtered, canvas, &GraphCanvas::setDimmed);
     // Scrolls the graph to a row selected in the table.
     connect(&m_document, &Document::selectionChanged, this, [this, canvas] {
-        if (m_panels.table->view()->hasFocus()) canvas->ensureVisible(m_document.current());
+        if (m_panels.table->view()->hasFocus()) canvas->view()->ensureVisible(m_document.current());
     });
     connect(m_panels.inspector, &Inspector::layerChosen, this, [this, canvas](NodeId layer) {
         m_document.select(layer);
-        canvas->ensureVisible(layer);
+        canvas->view()->ensureVisible(layer);
     });
     connect(m_panels.work, &WorkTabs::layerChosen, m_panels.inspector, &Inspector::layerChosen);
     connect(m_panels.inspector, &Inspector::layersChosen, this,
@@ -112,7 +112,7 @@ void MainWindow::connectPanels() {
         m_document.select(layers, layers.front());
         m_panels.work->show();
         m_panels.work->showTab(WorkTabs::Layers);
-        canvas->fitSelection();
+        canvas->view()->fitSelection();
     });
 }
 

@@ -39,19 +39,19 @@ QAction* ViewCommands::add(QMenu* menu, const QString& text, const QKeySequence&
 void ViewCommands::addZoom() {
     add(m_menu, tr("&Fit Graph"), keySequence("F"), {}, [this] { fitGraph(); });
     m_placeActions << add(m_menu, tr("Zoom to &Selection"), keySequence("Shift+F"), {},
-                          [this] { m_canvas->fitSelection(); });
-    add(m_menu, tr("&Actual Size"), keySequence("Ctrl+0"), {}, [this] { m_canvas->actualSize(); });
+                          [this] { m_canvas->view()->fitSelection(); });
+    add(m_menu, tr("&Actual Size"), keySequence("Ctrl+0"), {}, [this] { m_canvas->view()->actualSize(); });
     add(m_menu, tr("Zoom &In"), {}, {}, [this] {
-        m_canvas->zoomStep(1.25);
+        m_canvas->view()->zoomStep(1.25);
     })->setShortcuts({QKeySequence(QKeySequence::ZoomIn), keySequence("Ctrl+=")});
-    add(m_menu, tr("Zoom &Out"), QKeySequence::ZoomOut, {}, [this] { m_canvas->zoomStep(0.8); });
+    add(m_menu, tr("Zoom &Out"), QKeySequence::ZoomOut, {}, [this] { m_canvas->view()->zoomStep(0.8); });
     add(m_menu, tr("&Center Layer"), keySequence("C"), {},
-        [this] { m_canvas->centerOn(m_document->current()); });
+        [this] { m_canvas->view()->centerOn(m_document->current()); });
 }
 
 /// If a long network is only a thin line when all of it is shown, a note explains how to wrap it.
 void ViewCommands::fitGraph() {
-    m_canvas->fitAll();
+    m_canvas->view()->fitAll();
     const double width = m_canvas->transform().toView(m_canvas->index().bounds()).width();
     if (m_canvas->picture() && width < m_graph->fontMetrics().height() * 2 &&
         m_canvas->picture()->arrangement != Arrangement::Columns)
@@ -95,8 +95,8 @@ void ViewCommands::addLayouts(QMenu* menu) {
         action->setToolTip(tip);
         // Choosing the columns again switches back to one column.
         connect(action, &QAction::triggered, this, [canvas, current, arrangement = arrangement] {
-            canvas->arrange(current() && arrangement == Arrangement::Columns ? Arrangement::Down
-                                                                             : arrangement);
+            canvas->view()->arrange(current() && arrangement == Arrangement::Columns ? Arrangement::Down
+                                                                                     : arrangement);
         });
         connect(menu, &QMenu::aboutToShow, action, [action, current] { action->setChecked(current()); });
     }
@@ -115,7 +115,7 @@ void ViewCommands::addBlocks(QMenu* menu) {
         connect(action, &QAction::triggered, this, [this, value](bool on) {
             LayoutOptions options = m_document->layoutOptions();
             options.*value = on;
-            m_canvas->holdStill(m_document->current());
+            m_canvas->view()->holdStill(m_document->current());
             m_document->setLayoutOptions(options);
         });
         // Bookmarks also change this.
@@ -147,11 +147,11 @@ void ViewCommands::addNavigation() {
     m_selections = new SelectionHistory(m_document, this);
     QAction* back = addCommand(m_menu, tr("Selection &Back"), keySequence("Alt+Left"), {}, [this] {
         m_selections->back();
-        m_canvas->ensureVisible(m_document->current());
+        m_canvas->view()->ensureVisible(m_document->current());
     });
     QAction* forward = addCommand(m_menu, tr("Selection For&ward"), keySequence("Alt+Right"), {}, [this] {
         m_selections->forward();
-        m_canvas->ensureVisible(m_document->current());
+        m_canvas->view()->ensureVisible(m_document->current());
     });
     const auto refresh = [this, back, forward] {
         back->setEnabled(m_selections->canGoBack());
@@ -179,7 +179,7 @@ void ViewCommands::goToWorse(int step) {
     std::ptrdiff_t place = here == order.end() ? (step > 0 ? -1 : 0) : here - order.begin();
     place = std::clamp<std::ptrdiff_t>(place + step, 0, static_cast<std::ptrdiff_t>(order.size()) - 1);
     m_document->select(order[static_cast<std::size_t>(place)].second);
-    m_canvas->ensureVisible(m_document->current());
+    m_canvas->view()->ensureVisible(m_document->current());
 }
 
 /// Moves in the order of the table, wrapping around.
@@ -191,7 +191,7 @@ void ViewCommands::goToMatch(int step) {
         next = NodeId(static_cast<std::size_t>(m_table->filter()->mapToSource(end).row()));
     }
     m_document->select(next);
-    m_canvas->ensureVisible(next);
+    m_canvas->view()->ensureVisible(next);
 }
 
 void ViewCommands::selectMostSensitive() {
@@ -205,7 +205,7 @@ void ViewCommands::selectMostSensitive() {
     }
     if (!worst.valid()) return;
     m_document->select(worst);
-    m_canvas->ensureVisible(worst);
+    m_canvas->view()->ensureVisible(worst);
     if (most >= 0) m_table->view()->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
     m_table->view()->scrollToTop();
 }
