@@ -19,7 +19,6 @@ LayerCommands::LayerCommands(Document* document, GraphView* graph, Inspector* in
                              ModelActions* modelActions, QMainWindow* window)
     : QObject(window),
       m_document(document),
-      m_graph(graph),
       m_inspector(inspector),
       m_menu(window->menuBar()->addMenu(tr("&Layers"))),
       m_contextMenu(new QMenu(window)),
@@ -168,7 +167,7 @@ void LayerCommands::updateActions() {
     m_gestures->updateActions();
 }
 
-/// `anyQuantized`, `anySkipped`: whether a selected layer is.
+/// `anyQuantized`, `anySkipped`: whether at least one of the selected layers is quantized, or skipped.
 void LayerCommands::updateSkipping(bool anyQuantized, bool anySkipped) {
     const bool model = m_document->hasModel();
     const auto& nodes = m_document->selection();

@@ -46,7 +46,6 @@ class LayerCommands : public QObject {
     void updateSkipping(bool anyQuantized, bool anySkipped);
 
     Document* m_document;
-    GraphView* m_graph;
     Inspector* m_inspector;
     QMenu* m_menu;
     QMenu* m_contextMenu;

@@ -22,7 +22,6 @@ class FileCommands;
 class InterchangeCommands;
 class LastSession;
 class LayerCommands;
-class ModelActions;
 class PanelCommands;
 class Recovery;
 class SettingsCommands;
@@ -52,7 +51,7 @@ class MainWindow : public QMainWindow {
     /// Returns false if the demo files do not exist. Files named in `instead` replace those of the demo.
     bool openDemo(const OpenRequest& instead = {});
     /// Makes the window look the same in every run with the same input: no durations, notes stay, and nothing
-    /// is measured in the background. Call it before opening a model.
+    /// is evaluated in the background. Call it before opening a model.
     void makeReproducible();
     /// Selects the most sensitive layer and makes it visible.
     void selectMostSensitive();
