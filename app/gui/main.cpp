@@ -12,6 +12,7 @@
 #include "common/installed_files.h"
 #include "common/program_version.h"
 #include "config/config_json.h"
+#include "document/autosave.h"
 #include "screenshot.h"
 #include "style/icons.h"
 #include "style/theme.h"

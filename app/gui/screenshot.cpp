@@ -112,7 +112,7 @@ class Photographer : public QObject {
             layers.push_back(*layer);
         }
         document().select(layers, layers.front());
-        m_window.graphView()->canvas()->centerOn(layers.front());
+        m_window.graphView()->canvas()->view()->centerOn(layers.front());
         return true;
     }
 
@@ -125,7 +125,7 @@ class Photographer : public QObject {
             return false;
         }
         GraphCanvas* canvas = m_window.graphView()->canvas();
-        canvas->startUntil(document().current());
+        canvas->until()->start(document().current());
         const auto box = canvas->index().boxOf(*layer);
         const QPointF at = canvas->transform().toView(toRectF(canvas->picture()->nodes[*box].box).center());
         QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton,

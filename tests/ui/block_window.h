@@ -32,7 +32,7 @@ class BlockWindow {
     const ui::NodeLook& lookOf(const QString& name) const { return canvas()->looks()[indexOf(name)]; }
     /// In the canvas, in pixels.
     QPointF middleOf(const QString& name) const {
-        return canvas()->transform().toView(ui::toRectF(boxOf(name).box).center());
+        return canvas()->view()->transform().toView(ui::toRectF(boxOf(name).box).center());
     }
     void click(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
         QTest::mouseClick(canvas(), Qt::LeftButton, modifiers, middleOf(name).toPoint());

@@ -23,17 +23,17 @@ class BookmarksTest : public QObject, private test::BlockWindow {
 
     void comesBackToPlaceMetricAndSelection() {
         look("/blocks/6/conv/Conv", 1.4, Metric::RangeRatio);
-        const QPointF there = canvas()->visibleScene().center();
+        const QPointF there = canvas()->view()->visibleScene().center();
         type(QStringLiteral("the sixth"));
         QCOMPARE(marks()->all().size(), std::size_t{1});
         QVERIFY(!document()->undoStack()->isClean());  // there is something to save
         look("/stem/Conv", 0.7, Metric::None);
-        const QPointF away = canvas()->visibleScene().center() - there;
+        const QPointF away = canvas()->view()->visibleScene().center() - there;
         QVERIFY(std::hypot(away.x(), away.y()) > 100);
         QTest::keyClick(m_window.get(), Qt::Key_1, Qt::ControlModifier);
-        QVERIFY(std::hypot(canvas()->visibleScene().center().x() - there.x(),
-                           canvas()->visibleScene().center().y() - there.y()) < 1);
-        QCOMPARE(canvas()->transform().zoom, 1.4);
+        QVERIFY(std::hypot(canvas()->view()->visibleScene().center().x() - there.x(),
+                           canvas()->view()->visibleScene().center().y() - there.y()) < 1);
+        QCOMPARE(canvas()->view()->transform().zoom, 1.4);
         QCOMPARE(canvas()->metric(), Metric::RangeRatio);
         QCOMPARE(document()->current(), node("/blocks/6/conv/Conv"));
     }
@@ -56,8 +56,8 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         document()->select(node("/blocks/3/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ShiftModifier);
         QVERIFY(laidOut(2 + 8 + 2));
-        canvas()->centerOn(node("/blocks/5/conv/Conv"));
-        const auto place = canvas()->placeInSight();
+        canvas()->view()->centerOn(node("/blocks/5/conv/Conv"));
+        const auto place = canvas()->view()->placeInSight();
         QVERIFY(place);
         marks()->add(QStringLiteral("blocks"));
         QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ControlModifier | Qt::ShiftModifier);
@@ -65,7 +65,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         look("/stem/Conv", 1, Metric::LocalQs);
         marks()->go(0);
         QVERIFY(laidOut(2 + 8 + 2));
-        const auto again = canvas()->placeInSight();
+        const auto again = canvas()->view()->placeInSight();
         QVERIFY(again && again->first == place->first);
         QVERIFY(std::hypot(again->second.x() - place->second.x(), again->second.y() - place->second.y()) < 1);
     }
@@ -109,13 +109,13 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         marks()->fromJson(QJsonArray{json[0], 7, QJsonObject{},
                                      QJsonObject{{QStringLiteral("name"), QStringLiteral("no zoom")}}, gone});
         QCOMPARE(marks()->all().size(), std::size_t{2});
-        const ViewTransform view = canvas()->transform();
+        const ViewTransform view = canvas()->view()->transform();
         marks()->go(1);
-        QVERIFY(canvas()->transform() == view);
+        QVERIFY(canvas()->view()->transform() == view);
     }
 
   private:
-    Bookmarks* marks() const { return m_window->bookmarks(); }
+    Bookmarks* marks() const { return m_window->findChild<Bookmarks*>(); }
     bool laidOut(std::size_t boxes) const {
         return QTest::qWaitFor(
             [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == boxes; }, 10000);
@@ -123,7 +123,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
     void look(const char* layer, double zoom, Metric metric) {
         canvas()->setMetric(metric);
         document()->select(node(layer));
-        canvas()->showPlace(node(layer), {12, -7}, zoom);
+        canvas()->view()->showPlace(node(layer), {12, -7}, zoom);
     }
     /// Into the dialog that asks for the name.
     void type(const QString& name) {

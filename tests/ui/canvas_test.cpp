@@ -69,7 +69,7 @@ class CanvasTest : public QObject {
         QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
         QVERIFY(QTest::qWaitFor([&] { return !drawn.empty(); }, 20000));  // the real one comes first
         m_canvas->setPicture(columnOf(*m_document->graph()));
-        m_canvas->fitAll();
+        m_canvas->view()->fitAll();
         connect(m_canvas.get(), &GraphCanvas::toggleRequested, m_document.get(), &Document::toggleSelection);
     }
     void cleanup() {
@@ -79,9 +79,9 @@ class CanvasTest : public QObject {
 
     void everyBoxIsFoundAtItsPlaceAndNothingBetween() {
         for (std::size_t i = 0; i < 6; ++i)
-            QCOMPARE(m_canvas->boxAt(middleOf(i)), std::optional<std::size_t>(i));
+            QCOMPARE(m_canvas->view()->boxAt(middleOf(i)), std::optional<std::size_t>(i));
         const QPointF between = (middleOf(0) + middleOf(1)) / 2;
-        QCOMPARE(m_canvas->boxAt(between), std::nullopt);
+        QCOMPARE(m_canvas->view()->boxAt(between), std::nullopt);
     }
 
     /// Docks and bars that appear take room from the canvas.
@@ -98,7 +98,7 @@ class CanvasTest : public QObject {
         m_canvas->resize(600, 700);
         QVERIFY(whole());
         // A view that the user chose is kept: its middle stays in the middle.
-        m_canvas->zoomAt(QPointF(300, 100), 2);
+        m_canvas->view()->zoomAt(QPointF(300, 100), 2);
         const double zoom = m_canvas->transform().zoom;
         m_canvas->resize(600, 300);
         QCOMPARE(m_canvas->transform().zoom, zoom);
@@ -207,7 +207,7 @@ class CanvasTest : public QObject {
     }
 
     void placeAndZoomSurviveAnEdit() {
-        m_canvas->zoomAt({100, 100}, 1.7);
+        m_canvas->view()->zoomAt({100, 100}, 1.7);
         const ViewTransform before = m_canvas->transform();
         click(0);
         QTest::keyClick(m_canvas.get(), Qt::Key_Space);
@@ -221,7 +221,7 @@ class CanvasTest : public QObject {
     void whatIsUnderTheMouseIsWhatIsLookedAt() {
         QTest::mouseMove(m_canvas.get(), middleOf(1).toPoint());
         const QImage at1 = m_canvas->grab().toImage();
-        m_canvas->centerScene(
+        m_canvas->view()->centerScene(
             m_canvas->transform().toScene(QRectF(m_canvas->rect()).center() + middleOf(2) - middleOf(1)));
         QImage moved = m_canvas->grab().toImage();
         QTest::mouseMove(m_canvas.get(), middleOf(2).toPoint() + QPoint(1, 0));
@@ -239,10 +239,10 @@ class CanvasTest : public QObject {
         auto picture = std::make_shared<Picture>(*columnOf(*m_document->graph()));
         picture->nodes.back().box.y = 900'000;
         m_canvas->setPicture(picture);
-        m_canvas->fitAll();
+        m_canvas->view()->fitAll();
         QVERIFY(m_canvas->visibleScene().contains(m_canvas->index().bounds()));
         const double zoom = m_canvas->transform().zoom;
-        m_canvas->zoomAt({10, 10}, 0.5);  // the user cannot zoom further
+        m_canvas->view()->zoomAt({10, 10}, 0.5);  // the user cannot zoom further
         QCOMPARE(m_canvas->transform().zoom, zoom);
     }
 
@@ -271,15 +271,15 @@ class CanvasTest : public QObject {
     }
 
     void skipUntilIsChosenByTwoClicks() {
-        QSignalSpy chosen(m_canvas.get(), &GraphCanvas::untilChosen);
-        m_canvas->startUntil(NodeId(0));
-        QVERIFY(m_canvas->choosingUntil());
+        QSignalSpy chosen(m_canvas->until(), &UntilChoice::chosen);
+        m_canvas->until()->start(NodeId(0));
+        QVERIFY(m_canvas->until()->active());
         click(2);
         QCOMPARE(chosen.count(), 1);
-        QVERIFY(!m_canvas->choosingUntil());
-        m_canvas->startUntil(NodeId(0));
+        QVERIFY(!m_canvas->until()->active());
+        m_canvas->until()->start(NodeId(0));
         QTest::keyClick(m_canvas.get(), Qt::Key_Escape);
-        QVERIFY(!m_canvas->choosingUntil());
+        QVERIFY(!m_canvas->until()->active());
         QCOMPARE(chosen.count(), 1);
     }
 

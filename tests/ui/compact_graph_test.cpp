@@ -40,7 +40,7 @@ class CompactGraphTest : public QObject {
         m_window = test::openWindow(test::writeModel(m_folder, QString::fromLatin1(kModel), "stacks.onnx"),
                                     {1400, 900});
         QVERIFY(m_window);
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
@@ -101,7 +101,7 @@ class CompactGraphTest : public QObject {
             view.zoom = zoom;
             const QRectF box = toRectF(canvas()->picture()->nodes[boxOf(3)].box);
             view.center(box.center(), QRectF(canvas()->rect()));
-            canvas()->setTransform(view);
+            canvas()->view()->setTransform(view);
             const QImage image = canvas()->grab(view.toView(box).toAlignedRect()).toImage();
             int worst = 0;
             for (int y = 0; y < image.height(); ++y)
@@ -112,13 +112,13 @@ class CompactGraphTest : public QObject {
     }
 
     void aHighZoomTellsMore() {
-        const QStringList lines = canvas()->detailsOf(boxOf(0));
+        const QStringList lines = canvas()->hints().details(boxOf(0));
         const QString all = lines.join('\n');
         for (const char* word :
              {"Conv", "Conv_0", "\u00d78\u00d78", "W8", "A8", "4 weights", "kernel 1\u00d71"})
             QVERIFY2(all.contains(QString::fromUtf8(word)), qPrintable(all));
-        QVERIFY(canvas()->detailsOf(boxOf(1)).front() == QLatin1String("BatchNormalization"));
-        QVERIFY(canvas()->detailsOf(boxOf(1)).join('\n').contains(QLatin1String("folded")));
+        QVERIFY(canvas()->hints().details(boxOf(1)).front() == QLatin1String("BatchNormalization"));
+        QVERIFY(canvas()->hints().details(boxOf(1)).join('\n').contains(QLatin1String("folded")));
         // All of it is drawn where it fits: at 200 % the box shows more than the same box enlarged.
         ViewTransform view;
         view.center(toRectF(canvas()->picture()->nodes[boxOf(0)].box).center(), QRectF(canvas()->rect()));
@@ -126,7 +126,7 @@ class CompactGraphTest : public QObject {
             view.zoom = zoom;
             const QRectF box = toRectF(canvas()->picture()->nodes[boxOf(0)].box);
             view.center(box.center(), QRectF(canvas()->rect()));
-            canvas()->setTransform(view);
+            canvas()->view()->setTransform(view);
             const QImage image = canvas()->grab(view.toView(box).toAlignedRect()).toImage();
             int count = 0;  // lines of text: rows of pixels with letters after one without
             bool before = false;
@@ -197,19 +197,19 @@ class CompactGraphTest : public QObject {
     }
 
     void buttonsZoom() {
-        canvas()->actualSize();
+        canvas()->view()->actualSize();
         const auto press = [&](const char* name) {
             for (QToolButton* button : m_window->graphView()->findChildren<QToolButton*>())
                 if (button->accessibleName().startsWith(QLatin1String(name)))
                     QTest::mouseClick(button, Qt::LeftButton);
-            return canvas()->transform().zoom;
+            return canvas()->view()->transform().zoom;
         };
         QCOMPARE(press("Zoom in"), 1.25);
         QCOMPARE(press("Zoom out"), 1.0);
         QCOMPARE(press("Zoom in"), 1.25);
         QCOMPARE(press("Zoom."), 1.0);
         press("Show the whole graph");
-        QVERIFY(canvas()->visibleScene().contains(canvas()->index().bounds()));
+        QVERIFY(canvas()->view()->visibleScene().contains(canvas()->index().bounds()));
     }
 
     void theProgramHasAnIcon() {
@@ -229,7 +229,8 @@ class CompactGraphTest : public QObject {
     }
     const NodeLook& look(int layer) const { return canvas()->looks()[boxOf(layer)]; }
     QPointF middleOf(int layer) const {
-        return canvas()->transform().toView(toRectF(canvas()->picture()->nodes[boxOf(layer)].box).center());
+        return canvas()->view()->transform().toView(
+            toRectF(canvas()->picture()->nodes[boxOf(layer)].box).center());
     }
     void trigger(const char* name, bool laysOut = true) {
         QAction* action = test::actionNamed(m_window->allActions(), name);

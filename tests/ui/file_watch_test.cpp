@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that change on disk while the window shows them: the model, and what belongs to it.
+#include "document/file_watch.h"
+
 #include <QApplication>
 
 #include "chain_window.h"
@@ -17,7 +19,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
 
     void aChangedFileIsOfferedAndKeepsTheTuning() {
         Document& document = *m_window->document();
-        m_window->fileWatch()->setRest(30);
+        m_window->findChild<FileWatch*>()->setRest(30);
         document.edit(skipType(document.config(), "Relu"));
         ConfigEdit two{document.config(), QStringLiteral("skip"), {}};
         SkipRule rule;
@@ -59,7 +61,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
     void aBrokenFileLeavesAllAsItIs() {
         Document& document = *m_window->document();
         document.edit(skipType(document.config(), "Relu"));
-        m_window->fileWatch()->setRest(30);
+        m_window->findChild<FileWatch*>()->setRest(30);
         const LoadedModel* const before = document.model();
         QVERIFY(write(QStringLiteral("chain.onnx"), "half a model"));
         QVERIFY(offered());
@@ -75,7 +77,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
     }
 
     void filesThatBelongToTheModelAreWatchedToo() {
-        m_window->fileWatch()->setRest(30);
+        m_window->findChild<FileWatch*>()->setRest(30);
         // One that was not there when the model was opened.
         const QString beside = QFileInfo(QString::fromStdString(m_path.string())).completeBaseName() +
                                QStringLiteral(".preprocess.json");
@@ -128,8 +130,8 @@ class FileWatchTest : public QObject, private test::ChainWindow {
     }
 
     void whatIsTouchedButTheSameIsNotOffered() {
-        m_window->fileWatch()->setRest(30);
-        QSignalSpy changed(m_window->fileWatch(), &FileWatch::changed);
+        m_window->findChild<FileWatch*>()->setRest(30);
+        QSignalSpy changed(m_window->findChild<FileWatch*>(), &FileWatch::changed);
         test::writeModel(m_folder, QString::fromLatin1(test::kChain), "beside.onnx");
         QTest::qWait(300);
         QCOMPARE(changed.size(), 0);

@@ -18,7 +18,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
     void initTestCase() { writeBlocks(6); }
     void init() {
         QVERIFY(openBlocks({1400, 900}));
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
@@ -68,12 +68,12 @@ class FoldingTest : public QObject, private test::BlockWindow {
         doubleClick(middleOf("/blocks/1/Add"));
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
         QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Group);
-        canvas()->actualSize();
-        canvas()->centerOn(node("/blocks/1/conv/Conv"));
+        canvas()->view()->actualSize();
+        canvas()->view()->centerOn(node("/blocks/1/conv/Conv"));
         QCOMPARE(canvas()->picture()->frames.size(), 1u);
         const QPointF name =
-            canvas()->transform().toView(frameNameRect(canvas()->picture()->frames[0]).center());
-        QVERIFY(canvas()->frameNameAt(name).has_value());
+            canvas()->view()->transform().toView(frameNameRect(canvas()->picture()->frames[0]).center());
+        QVERIFY(canvas()->view()->frameNameAt(name).has_value());
         doubleClick(name);
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Group);
     }
@@ -99,13 +99,13 @@ class FoldingTest : public QObject, private test::BlockWindow {
     void eachLayoutIsShownWhole() {
         click("/blocks/2/act/Relu");
         QVERIFY(canvas()->picture()->arrangement == Arrangement::Columns);
-        const double columns = canvas()->transform().zoom;
+        const double columns = canvas()->view()->transform().zoom;
         const QRectF start = canvas()->index().bounds();
         press(Qt::Key_W);
         QVERIFY(canvas()->picture()->arrangement == Arrangement::Down);
         QVERIFY(canvas()->index().bounds().height() > start.height() * 1.5);
-        QVERIFY(canvas()->visibleScene().contains(canvas()->index().bounds()));
-        QVERIFY2(canvas()->transform().zoom < columns, "one column would have been larger");
+        QVERIFY(canvas()->view()->visibleScene().contains(canvas()->index().bounds()));
+        QVERIFY2(canvas()->view()->transform().zoom < columns, "one column would have been larger");
         QCOMPARE(selected(), QStringList{"/blocks/2/act/Relu"});
         QAction* leftToRight = test::actionNamed(m_window->allActions(), "Left to Right");
         QVERIFY(leftToRight);
@@ -114,7 +114,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
         QVERIFY(canvas()->picture()->arrangement == Arrangement::Right);
         QVERIFY(canvas()->index().bounds().width() > canvas()->index().bounds().height() * 3);
-        QVERIFY(canvas()->visibleScene().contains(canvas()->index().bounds()));
+        QVERIFY(canvas()->view()->visibleScene().contains(canvas()->index().bounds()));
         press(Qt::Key_W);
         QCOMPARE(canvas()->index().bounds(), start);
     }
@@ -128,10 +128,10 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QTest::keyClick(canvas(), Qt::Key_F);
         const QString told = m_window->messageBar()->isVisible() ? m_window->messageBar()->text() : QString();
         QVERIFY2(told.contains(QStringLiteral("columns")),
-                 qPrintable(QStringLiteral("%1 at %2").arg(told).arg(canvas()->transform().zoom)));
+                 qPrintable(QStringLiteral("%1 at %2").arg(told).arg(canvas()->view()->transform().zoom)));
         press(Qt::Key_W);
         QTest::keyClick(canvas(), Qt::Key_F);
-        QVERIFY(canvas()->transform().zoom > 0.1);
+        QVERIFY(canvas()->view()->transform().zoom > 0.1);
     }
 
     void altArrowsTraceTheData() {
@@ -219,7 +219,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
   private:
     QPointF topOf(const QString& name) const {
         const QRectF box = toRectF(boxOf(name).box);
-        return canvas()->transform().toView(QPointF(box.center().x(), box.top()));
+        return canvas()->view()->transform().toView(QPointF(box.center().x(), box.top()));
     }
     /// A key that lays the graph out anew.
     void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "block_window.h"
+#include "graph/graph_gestures.h"
 #include "session/studies/skip_metrics.h"
 
 using namespace quantloupe;
@@ -19,14 +20,14 @@ class GesturesTest : public QObject, private test::BlockWindow {
     void initTestCase() { writeBlocks(4); }
     void init() {
         QVERIFY(openBlocks({1400, 900}));
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
     void untilIsPreviewedUnderTheCursor() {
         click("/blocks/1/conv/Conv");
         QTest::keyClick(canvas(), Qt::Key_U);
-        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(canvas()->until()->active());
         hover("/blocks/2/Add");
         // Block 1 from its Conv on, and block 2: by hand from the network's shape.
         const QStringList expected{"/blocks/1/Add", "/blocks/1/act/Relu", "/blocks/1/conv/Conv",
@@ -41,7 +42,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
 
     void aPreviewIsDrawnDashedAndYellow() {
         click("/blocks/1/conv/Conv");
-        canvas()->actualSize();  // dashes and hatches as they are meant to be seen
+        canvas()->view()->actualSize();  // dashes and hatches as they are meant to be seen
         hover("/blocks/1/conv/Conv");
         const QColor yellow = themeOf(canvas()->palette()).inFloat;
         const auto count = [&] {
@@ -71,7 +72,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QTest::keyClick(canvas(), Qt::Key_U);
         hover("/blocks/1/Add");
         QTest::keyClick(canvas(), Qt::Key_Escape);
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
         QVERIFY(previewed().isEmpty());
         QVERIFY(m_window->graphView()->bannerText().isEmpty());
         QVERIFY(document()->config().rules.empty());
@@ -102,7 +103,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QTest::keyClick(canvas(), Qt::Key_U);
         hover("/blocks/1/act/Relu");
         click("/blocks/1/act/Relu", Qt::ControlModifier);
-        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(canvas()->until()->active());
         QVERIFY(document()->config().rules.empty());
         hover("/blocks/2/conv/Conv");
         QVERIFY2(m_window->graphView()->bannerText().contains("2 ends"),
@@ -110,7 +111,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(previewed().contains("/blocks/1/act/Relu") && previewed().contains("/blocks/2/conv/Conv"));
         click("/blocks/0/conv/Conv", Qt::ControlModifier);  // no path leads there: not taken
         click("/blocks/2/conv/Conv");
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
         const auto& rules = document()->config().rules;
         QCOMPARE(rules.size(), 1u);
         QCOMPARE(rules[0].from, std::string("/blocks/1/conv/Conv"));
@@ -126,7 +127,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(previewed().contains("/blocks/1/act/Relu"));
         QTest::keyClick(canvas(), Qt::Key_Return);
         QCOMPARE(document()->config().rules.size(), 1u);
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
     }
 
     void shiftClickTakesAllPathsBetween() {
@@ -147,8 +148,8 @@ class GesturesTest : public QObject, private test::BlockWindow {
 
     void identicalBlocksArePreviewedFromTheMenu() {
         click("/blocks/1/act/Relu");
-        QMenu* menu = m_window->gestures()->blockMenu();
-        m_window->gestures()->popUpBlocks();
+        QMenu* menu = m_window->findChild<GraphGestures*>()->blockMenu();
+        m_window->findChild<GraphGestures*>()->popUpBlocks();
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = nullptr;
         for (QAction* action : menu->actions())
@@ -180,8 +181,8 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(QTest::qWaitFor(
             [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == 10; }, 20000));
         click("Mul_2");
-        QMenu* menu = m_window->gestures()->blockMenu();
-        m_window->gestures()->popUpBlocks();
+        QMenu* menu = m_window->findChild<GraphGestures*>()->blockMenu();
+        m_window->findChild<GraphGestures*>()->popUpBlocks();
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = menu->actions().back();
         QVERIFY2(block->text().contains("and 1 more with the same structure (6 nodes)"),
@@ -196,9 +197,10 @@ class GesturesTest : public QObject, private test::BlockWindow {
     void keyBOpensTheBlocks() {
         click("/blocks/1/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_B);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->gestures()->blockMenu()->isVisible(); }, 5000));
-        QVERIFY(m_window->gestures()->blockMenu()->actions().size() >= 2);
-        m_window->gestures()->blockMenu()->close();
+        QVERIFY(QTest::qWaitFor(
+            [&] { return m_window->findChild<GraphGestures*>()->blockMenu()->isVisible(); }, 5000));
+        QVERIFY(m_window->findChild<GraphGestures*>()->blockMenu()->actions().size() >= 2);
+        m_window->findChild<GraphGestures*>()->blockMenu()->close();
     }
 
     void keysPreviewBeforeTheyCommit_data() {

@@ -56,11 +56,12 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         const auto dimmed = [&](const char* name) {
             return canvas()->looks()[*canvas()->index().boxOf(node(name))].dimmed;
         };
-        canvas()->centerOn(node("/blocks/2/conv/Conv"));
+        canvas()->view()->centerOn(node("/blocks/2/conv/Conv"));
         const auto bandOf = [&](const char* name) {
             const QRectF box = toRectF(canvas()->picture()->nodes[*canvas()->index().boxOf(node(name))].box);
             const QImage image = canvas()->grab().toImage();
-            const QPointF at = canvas()->transform().toView(QPointF(box.left() + 2, box.center().y()));
+            const QPointF at =
+                canvas()->view()->transform().toView(QPointF(box.left() + 2, box.center().y()));
             return image.pixelColor((at * image.devicePixelRatio()).toPoint());
         };
         const int before = bandOf("/blocks/2/conv/Conv").hsvSaturation();

@@ -185,7 +185,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
 
     /// The layers covered by a rule preview are described next to the boxes, not on them.
     void theBannerCoversNoBoxOfAWholeGraph() {
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
         canvas()->setPreview(NodeSet(document()->graph()->nodeCount(), true), QStringLiteral("all of it"));
         const auto* banner = m_window->graphView()->findChild<QFrame*>(QStringLiteral("banner"));
         QVERIFY(banner && banner->isVisible());

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "data/numpy_file.h"
+#include "document/autosave.h"
 #include "document/recent_files.h"
 #include "ui_test_support.h"
 #include "window/main_window.h"
@@ -177,13 +178,13 @@ class ProjectTest : public QObject {
 
     void nothingIsKeptOfWhatIsSaved() {
         m_window->enableRecovery(recovery());
-        m_window->autosave()->setDelay(1);
-        QSignalSpy written(m_window->autosave(), &Autosave::written);
+        m_window->findChild<Autosave*>()->setDelay(1);
+        QSignalSpy written(m_window->findChild<Autosave*>(), &Autosave::written);
         QTest::qWait(50);
         QCOMPARE(written.count(), 0);  // nothing was changed
         toggle("Conv_0");
         QVERIFY(!written.empty() || written.wait(5000));
-        QVERIFY(fs::exists(m_window->autosave()->file()));
+        QVERIFY(fs::exists(m_window->findChild<Autosave*>()->file()));
         QVERIFY(!findRecovery(recovery()));  // its owner is alive
         QVERIFY(document().saveProject(file("a.quantloupe")));
         QVERIFY(QTest::qWaitFor([this] { return copies() == 0; }, 5000));
@@ -266,8 +267,8 @@ class ProjectTest : public QObject {
     void aFolderThatCannotBeWrittenIsReportedOnce() {
         writeFileAtomically(file("no folder"), "");
         m_window->enableRecovery(file("no folder") / "recovery");
-        m_window->autosave()->setDelay(1);
-        QSignalSpy failed(m_window->autosave(), &Autosave::failed);
+        m_window->findChild<Autosave*>()->setDelay(1);
+        QSignalSpy failed(m_window->findChild<Autosave*>(), &Autosave::failed);
         toggle("Conv_0");
         QVERIFY(!failed.empty() || failed.wait(5000));
         toggle("Conv_2");
@@ -317,18 +318,19 @@ class ProjectTest : public QObject {
     /// Makes a change, waits for the recovery copy, and keeps it as if the program were killed.
     QuantizationConfig crash() {
         m_window->enableRecovery(recovery());
-        m_window->autosave()->setDelay(1);
-        QSignalSpy written(m_window->autosave(), &Autosave::written);
+        m_window->findChild<Autosave*>()->setDelay(1);
+        QSignalSpy written(m_window->findChild<Autosave*>(), &Autosave::written);
         toggle("Conv_0");
         toggle("Conv_2");
         const QuantizationConfig config = document().config();
         if (!QTest::qWaitFor(
                 [&] {
-                    return !written.empty() && loadProject(m_window->autosave()->file()).config == config;
+                    return !written.empty() &&
+                           loadProject(m_window->findChild<Autosave*>()->file()).config == config;
                 },
                 5000))
             return {};
-        fs::copy(m_window->autosave()->file(), recovery() / "left.quantloupe");
+        fs::copy(m_window->findChild<Autosave*>()->file(), recovery() / "left.quantloupe");
         m_window.reset();
         return config;
     }

@@ -18,19 +18,19 @@ class SideBySideTest : public QObject, private test::BlockWindow {
     void initTestCase() { writeBlocks(6); }
     void init() {
         QVERIFY(openBlocks({1500, 900}));
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
     }
     void cleanup() { m_window.reset(); }
 
     void bothShowWhatWasAndWhatIs() {
-        const QPointF middle = canvas()->visibleScene().center();
+        const QPointF middle = canvas()->view()->visibleScene().center();
         const int width = canvas()->width();
         toggle();
         QVERIFY(other() && other()->isVisible());
         QCOMPARE(other()->size(), canvas()->size());
         QVERIFY(other()->geometry().right() < canvas()->geometry().left());
         QVERIFY(sameView());
-        QVERIFY(std::abs(canvas()->visibleScene().center().x() - middle.x()) < 1);
+        QVERIFY(std::abs(canvas()->view()->visibleScene().center().x() - middle.x()) < 1);
         QVERIFY(!document()->reference().layers());
         QVERIFY(document()->reference().whyNone().contains(QStringLiteral("only one")));
 
@@ -81,18 +81,18 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         toggle();
         skip("/blocks/1/conv/Conv");
         for (GraphCanvas* moved : {other(), canvas()}) {
-            const double before = canvas()->transform().zoom;
+            const double before = canvas()->view()->transform().zoom;
             const QPointF at(moved->width() / 3.0, moved->height() / 2.0);
             QWheelEvent wheel(at, moved->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::ControlModifier,
                               Qt::NoScrollPhase, false);
             QCoreApplication::sendEvent(moved, &wheel);
-            QVERIFY(canvas()->transform().zoom > before);
+            QVERIFY(canvas()->view()->transform().zoom > before);
             QVERIFY(sameView());
-            const QPointF offset = canvas()->transform().offset;
+            const QPointF offset = canvas()->view()->transform().offset;
             QWheelEvent pan(at, moved->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier,
                             Qt::NoScrollPhase, false);
             QCoreApplication::sendEvent(moved, &pan);
-            QVERIFY(canvas()->transform().offset != offset);
+            QVERIFY(canvas()->view()->transform().offset != offset);
             QVERIFY(sameView());
         }
         m_window->resize(1300, 800);
@@ -115,7 +115,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
     void handsWorkOnBothSides() {
         toggle();
         skip("/blocks/1/conv/Conv");
-        canvas()->fitAll();
+        canvas()->view()->fitAll();
         QSignalSpy hovered(canvas(), &GraphCanvas::hovered);
         clickOn(other(), "/blocks/3/Add");
         QCOMPARE(document()->selection(), std::vector{node("/blocks/3/Add")});
@@ -128,16 +128,16 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QVERIFY(evaluated());
         document()->select(node("/blocks/4/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_U);
-        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(canvas()->until()->active());
         clickOn(other(), "/blocks/5/Add");
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
         QCOMPARE(document()->config().rules.back().kind, SkipKind::Until);
         QCOMPARE(document()->config().rules.back().from, std::string("/blocks/4/conv/Conv"));
         QCOMPARE(document()->config().rules.back().to, std::vector<std::string>{"/blocks/5/Add"});
         document()->select(node("/blocks/0/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_U);
         QTest::keyClick(other(), Qt::Key_Escape);
-        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(!canvas()->until()->active());
     }
 
     void whatWasMeasuredOnOtherDataIsForgotten() {
@@ -153,7 +153,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
     bool evaluated() const {
         return QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000);
     }
-    bool sameView() const { return other()->transform() == canvas()->transform(); }
+    bool sameView() const { return other()->transform() == canvas()->view()->transform(); }
     void toggle() { QTest::keyClick(m_window.get(), Qt::Key_Backslash, Qt::ControlModifier); }
     void skip(const char* name) {
         document()->select(node(name));

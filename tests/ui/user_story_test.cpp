@@ -159,18 +159,18 @@ class UserStoryTest : public QObject {
         return canvas()->picture()->nodes[*canvas()->index().boxOf(node(name))];
     }
     QPointF middleOf(const char* name) {
-        return canvas()->transform().toView(toRectF(boxOf(name).box).center());
+        return canvas()->view()->transform().toView(toRectF(boxOf(name).box).center());
     }
     void bringIntoSight(const char* name) {
         document().select(node(name));
         QTest::keyClick(canvas(), Qt::Key_C);
     }
     void click(const char* name) {
-        if (!canvas()->choosingUntil()) bringIntoSight(name);
+        if (!canvas()->until()->active()) bringIntoSight(name);
         QTest::mouseClick(canvas(), Qt::LeftButton, {}, middleOf(name).toPoint());
     }
     void hover(const char* name) {
-        canvas()->ensureVisible(node(name));
+        canvas()->view()->ensureVisible(node(name));
         const QPointF at = middleOf(name);
         QMouseEvent move(QEvent::MouseMove, at, canvas()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
         QApplication::sendEvent(canvas(), &move);
@@ -181,9 +181,9 @@ class UserStoryTest : public QObject {
     /// Returns the color of the box's left band, with the box centered.
     QColor bandOf(const PictureNode& box) {
         const QRectF at = toRectF(box.box);
-        canvas()->centerScene(at.center());
+        canvas()->view()->centerScene(at.center());
         const QImage image = canvas()->grab().toImage();
-        const QPointF place = canvas()->transform().toView(QPointF(at.left() + 2, at.center().y()));
+        const QPointF place = canvas()->view()->transform().toView(QPointF(at.left() + 2, at.center().y()));
         return image.pixelColor((place * image.devicePixelRatio()).toPoint());
     }
     template <typename Widget>

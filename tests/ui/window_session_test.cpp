@@ -9,6 +9,8 @@
 #include "chain_window.h"
 #include "config/presets.h"
 #include "dialogs/shortcut_sheet.h"
+#include "window/evaluation_notice.h"
+#include "window/shortcut_commands.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -49,7 +51,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
 
     void commandsHaveDistinctNames() {
         std::set<QString> names;
-        ShortcutSheet sheet(actions(), m_window->shortcutKeys());
+        ShortcutSheet sheet(actions(), m_window->findChild<ShortcutCommands*>()->keys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
             if ((*item)->parent())
                 QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second,
@@ -68,7 +70,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QAction* fit = action("Fit Graph");
         QAction* columns = action("Wrap into Columns");
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
-        ShortcutSheet sheet(actions(), m_window->shortcutKeys());
+        ShortcutSheet sheet(actions(), m_window->findChild<ShortcutCommands*>()->keys());
         choose(sheet, "Fit Graph");
         QTest::keyClick(sheet.editor(), Qt::Key_W);
         // The field waits whether more keys follow.
@@ -113,7 +115,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         for (const QAction* entry : next.allActions())
             if (entry->text().endsWith(QLatin1String(".onnx"))) recent << entry->text();
         QCOMPARE(recent.size(), 2);  // the palette opens them by name
-        ShortcutSheet sheet(next.allActions(), next.shortcutKeys());
+        ShortcutSheet sheet(next.allActions(), next.findChild<ShortcutCommands*>()->keys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
             QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) &&
                          (*item)->text(0) != QLatin1String("Clear List"),
@@ -216,9 +218,9 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
     }
 
     void longEvaluationsNotifyWhenTheWindowIsInactive() {
-        QSignalSpy told(m_window.get(), &MainWindow::notified);
+        QSignalSpy told(m_window->findChild<EvaluationNotice*>(), &EvaluationNotice::notified);
         Document& document = *m_window->document();
-        m_window->setLongSeconds(0);
+        m_window->findChild<EvaluationNotice*>()->setLongSeconds(0);
         const auto evaluateOnce = [&] {
             QSignalSpy finished(&document, &Document::evaluationFinished);
             document.evaluate();
@@ -234,7 +236,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QCOMPARE(told.size(), 1);
         QVERIFY2(told.front().front().toString().startsWith("Evaluated chain in"),
                  qPrintable(told.front().front().toString()));
-        m_window->setLongSeconds(1000);
+        m_window->findChild<EvaluationNotice*>()->setLongSeconds(1000);
         QVERIFY(evaluateOnce());
         QCOMPARE(told.size(), 1);
     }

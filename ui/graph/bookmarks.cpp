@@ -125,7 +125,7 @@ Bookmark Bookmarks::seen(const QString& name) const {
     const Graph& graph = *m_document->graph();
     for (const NodeId node : m_document->selection()) mark.selected.push_back(graph.node(node).name);
     if (m_document->current().valid()) mark.current = graph.node(m_document->current()).name;
-    if (const auto place = m_canvas->placeInSight()) {
+    if (const auto place = m_canvas->view()->placeInSight()) {
         mark.at = QString::fromStdString(graph.node(place->first).name);
         mark.aside = place->second;
     }
@@ -175,7 +175,7 @@ void Bookmarks::arrive() {
         if (const auto node = graph.findNode(name)) selected.push_back(*node);
     m_document->select(std::move(selected), graph.findNode(mark.current).value_or(NodeId()));
     if (const auto at = graph.findNode(mark.at.toStdString()))
-        m_canvas->showPlace(*at, mark.aside, mark.zoom);
+        m_canvas->view()->showPlace(*at, mark.aside, mark.zoom);
 }
 
 QJsonArray Bookmarks::toJson() const {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph on the screen. Drag or wheel pans, Ctrl+wheel or pinch zooms to the cursor; a click selects, Ctrl
-// adds to the selection, Shift selects all layers on any path from the current layer, Shift+drag draws a
-// rubber band; arrow keys follow the edges, a double click centers. New results keep selection, position and
-// zoom.
+// The graph on the screen: paints the picture with the colors of the metric, the selection and the previewed
+// rule. CanvasView has the position and the zoom, CanvasInput the mouse and the keyboard, CanvasSelection
+// what they select. New results keep selection, position and zoom.
 
-#include <QStringList>
 #include <QWidget>
 #include <map>
 #include <memory>
@@ -13,16 +11,18 @@
 #include <vector>
 
 #include "document/document.h"
+#include "graph/box_hints.h"
+#include "graph/canvas_selection.h"
+#include "graph/canvas_view.h"
 #include "graph/graph_painter.h"
 #include "graph/node_look.h"
 #include "graph/overlay.h"
-#include "graph/picture_index.h"
-#include "graph/rule_preview.h"
-#include "graph/scale_texts.h"
-#include "graph/view_transform.h"
+#include "graph/shown_picture.h"
+#include "graph/until_choice.h"
 
 namespace quantloupe::ui {
 
+class CanvasInput;
 class PaintedView;
 
 class GraphCanvas : public QWidget {
@@ -30,20 +30,24 @@ class GraphCanvas : public QWidget {
   public:
     explicit GraphCanvas(Document* document, QWidget* parent = nullptr);
     /// The same graph with the results of the reference configuration (LayerReference), colored on the
-    /// leader's scale. setTransform() sets its position and zoom; clicks work as on the leader, which has to
-    /// outlive it.
+    /// leader's scale. CanvasView::setTransform() sets its position and zoom; clicks work as on the leader,
+    /// which has to outlive it.
     explicit GraphCanvas(GraphCanvas* leader, QWidget* parent = nullptr);
     ~GraphCanvas() override;
 
     /// Shows another picture of the same graph. The document's picture is shown automatically.
     void setPicture(PicturePtr picture);
-    const Picture* picture() const { return m_picture.get(); }
-    const PictureIndex& index() const { return m_index; }
+    const ShownPicture& shown() const { return m_shown; }
+    const Picture* picture() const { return m_shown.picture().get(); }
+    const PictureIndex& index() const { return m_shown.index(); }
     const std::vector<NodeLook>& looks() const { return m_looks; }
     const MetricScale& scale() const { return m_overlay.scale; }
     const Overlay& overlay() const { return m_overlay; }
     const LayerReference& reference() const { return m_document->reference(); }
     bool hasBaseline() const { return m_document->history().baselineEntry() != nullptr; }
+    /// Returns the result of a layer that the canvas shows: that of the document or, for a follower, that of
+    /// the reference; null if there is none.
+    const LayerResult* layerResult(NodeId id) const;
 
     /// Whether no layer has a value yet and an evaluation is running.
     bool measuring() const { return m_measuring; }
@@ -54,38 +58,15 @@ class GraphCanvas : public QWidget {
     void setScaleChoice(const ScaleChoice& choice);
     ScaleChoice scaleChoice() const;
 
-    const ViewTransform& transform() const { return m_transform; }
-    void setTransform(const ViewTransform& transform);
-    void zoomAt(QPointF view, double factor);
-    /// Sets the margins that are covered by widgets over the canvas; fitting excludes them.
-    void setFitMargins(const QMarginsF& margins) { m_margins = margins; }
-    /// Lays the graph out in another arrangement, then shows the whole graph.
-    void arrange(Arrangement arrangement);
-    void zoomStep(double factor);  ///< around the middle, or around the current box if it is visible
-    void fitAll();
-    void fitSelection();
-    void actualSize();
-    void centerOn(NodeId layer);
-    void ensureVisible(NodeId layer);
-    void centerScene(QPointF scene);
-    /// Returns the layer nearest to the center of the view, and the offset from the center of its box to the
-    /// center of the view, in scene units.
-    std::optional<std::pair<NodeId, QPointF>> placeInSight() const;
-    void showPlace(NodeId layer, QPointF aside, double zoom);
-    /// Keeps the position of the layer's box in the view when the graph is laid out again.
-    void holdStill(NodeId layer);
-    /// The visible part of the drawing.
-    QRectF visibleScene() const { return m_transform.toScene(QRectF(rect())); }
-    std::optional<std::size_t> boxAt(QPointF view) const;
-    /// Returns the expanded block whose name is at this position, as an index into the picture's groups.
-    std::optional<std::size_t> frameNameAt(QPointF view) const;
+    CanvasView* view() const { return m_view; }
+    const ViewTransform& transform() const { return m_view->transform(); }
+    QRectF visibleScene() const { return m_view->visibleScene(); }
 
-    /// The next click chooses the end of "skip until"; each Ctrl+click chooses another end.
-    void startUntil(NodeId from);
-    void cancelUntil();
-    bool choosingUntil() const { return m_untilFrom.valid(); }
+    /// The gesture of "skip until"; a follower uses that of its leader.
+    UntilChoice* until() const { return m_until; }
     /// Acts as if the mouse were over the box.
     void setHovered(std::optional<std::size_t> box);
+    std::optional<std::size_t> hoveredBox() const { return m_scene.hovered; }
 
     /// Draws these layers as if a rule kept them in float; `words` are shown above the graph. `rule`: whether
     /// it is one, so that its effect can be predicted.
@@ -97,10 +78,7 @@ class GraphCanvas : public QWidget {
     /// Describes what the previewed rule would cover; empty if there is none.
     const QString& previewText() const { return m_previewText; }
     const NodeSet& previewed() const { return m_previewed; }
-    /// Returns the lines of text that the box of a layer shows at a high zoom; empty for other boxes.
-    QStringList detailsOf(std::size_t box) const;
-    /// Returns the screen position for the context menu of the current layer.
-    QPoint menuPlace() const;
+    const BoxHints& hints() const { return m_hints; }
 
     /// Returns layout options with box sizes that fit the font.
     static LayoutOptions layoutOptionsFor(const QFont& font);
@@ -111,7 +89,6 @@ class GraphCanvas : public QWidget {
     void looksChanged();
     void metricChanged(quantloupe::ui::Metric metric);
     void toggleRequested();
-    void untilChosen(quantloupe::NodeId from, std::vector<quantloupe::NodeId> ends);
     void previewChanged();
     void menuRequested(QPoint global);
     /// The user double-clicked a collapsed group, or the name of an expanded block.
@@ -134,73 +111,39 @@ class GraphCanvas : public QWidget {
     void focusOutEvent(QFocusEvent* event) override;
 
   private:
-    enum class Drag { None, Click, Pan, Band };
-
     GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent);
+    void followDocument();
+    void connectParts();
     /// Returns the displayed layers: those of the document or, for a follower, those of the reference; null
     /// if there are none.
     const std::vector<LayerResult>* layers() const;
-    const LayerResult* layerResult(NodeId id) const;
-    GraphCanvas* chooser() { return m_leader ? m_leader : this; }
-    bool endUntil(std::size_t box, bool more);
-    void paintNothing(QPainter& painter);
     void updateLooks();
-    void sceneChanged();  ///< the painted scene is outdated
-    QRectF fitArea() const;
-    void tellRoom();
-    void wantScales();
     void updateSelection();
-    void resetView();
-    void fitWhole(double most);
-    void keepInside();
-    void viewMoved();
-    void hoverAnew();
-    void previewUntil();
     void markPreviewed();
-    void selectPathTo(std::size_t box);
     void changeFont();
-    void selectInBand(bool add);
-    bool walk(int key);
-    std::optional<std::size_t> neighbor(std::size_t box, int key) const;
-    std::optional<std::size_t> currentBox() const { return m_index.boxOf(m_document->current()); }
+    void wantScales();
+    void sceneChanged();  ///< the painted scene is outdated
+    void paintNothing(QPainter& painter);
     void showToolTip(QPoint position, QPoint global);
-    QString overlayHint(NodeId id) const;
-    NodeId layerOf(std::size_t box) const;  ///< for a collapsed group, its first layer
-    NodeId endOf(std::size_t box) const;    ///< for a collapsed group, its last layer
-    std::vector<NodeId> layersOf(std::size_t box) const;
-    void selectBox(std::size_t box, bool add);
-    QString groupHint(const PictureNode& node) const;
-    NodeId stillLayer() const;
-    NodeId layerNearest(QPointF scene) const;
 
     Document* m_document;
     GraphCanvas* m_leader;  ///< null: this canvas is a leader
-    GraphPtr m_graph;       ///< the graph that the view belongs to
-    PicturePtr m_picture;
-    PictureIndex m_index;
+    ShownPicture m_shown;
+    CanvasView* m_view;
+    CanvasSelection m_selection;
+    UntilChoice* m_until;
+    CanvasInput* m_input;
     std::vector<NodeLook> m_looks;
     Overlay m_overlay;
     std::map<Metric, ScaleChoice> m_scaleChoices;
     ScaleTexts* m_scales;
+    BoxHints m_hints;
     Metric m_metric = Metric::LocalQs;
     bool m_measuring = false;
-    ViewTransform m_transform;
     PaintScene m_scene;
     std::unique_ptr<PaintCache> m_cache;
     std::unique_ptr<PaintedView> m_painted;
-    std::optional<ViewTransform> m_fit;  ///< that showed the whole graph; while it is not moved, it stays so
-    bool m_viewPending = false;          ///< the first view waits for a size
-    bool m_fitsNext = false;             ///< the next picture is shown whole
-
-    Drag m_drag = Drag::None;
-    QPointF m_pressed, m_last;
-    std::optional<QPointF> m_pointer;  ///< position of the mouse, until the keyboard is used
-    QRectF m_band;
-    NodeId m_still;
-    QMarginsF m_margins;
-    NodeId m_untilFrom;
-    std::vector<NodeId> m_untilEnds;  ///< ends chosen with Ctrl so far
-    NodeSet m_previewed;              ///< by layer, so that it survives a new picture
+    NodeSet m_previewed;  ///< by layer, so that it survives a new picture
     QString m_previewText;
     bool m_previewIsRule = true;
     NodeSet m_dimmed;  ///< by layer

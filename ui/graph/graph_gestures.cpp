@@ -5,6 +5,7 @@
 #include <QTimer>
 #include <algorithm>
 
+#include "graph/rule_preview.h"
 #include "model/blocks.h"
 
 namespace quantloupe::ui {
@@ -37,7 +38,7 @@ GraphGestures::GraphGestures(Document* document, GraphView* view, QObject* paren
     connect(document, &Document::modelChanged, this, &GraphGestures::withdraw);
     connect(view->legend(), &Legend::thresholdRequested, this, [this] {
         withdraw();
-        m_view->canvas()->cancelUntil();
+        m_view->canvas()->until()->cancel();
         m_view->thresholdBar()->start();
     });
 }
@@ -69,7 +70,7 @@ void GraphGestures::propose(QAction* action, std::function<void()> apply) {
     const bool now = m_fromMenu || m_proposed == action;
     withdraw();
     // Their previews could be mistaken for the preview of this action.
-    canvas->cancelUntil();
+    canvas->until()->cancel();
     m_view->thresholdBar()->finish();
     if (now) return apply();
     show(action);
@@ -95,7 +96,7 @@ bool GraphGestures::eventFilter(QObject* watched, QEvent* event) {
         QTimer::singleShot(0, this, [this] { m_fromMenu = false; });
         return false;
     }
-    if (!key || !m_apply || m_view->canvas()->choosingUntil()) return false;
+    if (!key || !m_apply || m_view->canvas()->until()->active()) return false;
     const int pressed = static_cast<QKeyEvent*>(event)->key();
     if (pressed != Qt::Key_Return && pressed != Qt::Key_Enter) return false;
     const auto apply = m_apply;
@@ -110,7 +111,7 @@ void GraphGestures::previewOn(QAction* action, std::function<std::optional<SkipR
 
 void GraphGestures::show(QAction* action) {
     GraphCanvas* canvas = m_view->canvas();
-    if (canvas->choosingUntil() || m_view->thresholdBar()->isVisible() || m_proposed) return;
+    if (canvas->until()->active() || m_view->thresholdBar()->isVisible() || m_proposed) return;
     const auto maker = m_rules.find(action);
     const auto rule = action && action->isEnabled() && maker != m_rules.end() && m_document->hasModel()
                           ? maker->second()
@@ -192,8 +193,8 @@ bool GraphGestures::cancel() {
         withdraw();
         return true;
     }
-    if (m_view->canvas()->choosingUntil()) {
-        m_view->canvas()->cancelUntil();
+    if (m_view->canvas()->until()->active()) {
+        m_view->canvas()->until()->cancel();
         return true;
     }
     if (m_view->thresholdBar()->isVisible()) {
@@ -206,17 +207,18 @@ bool GraphGestures::cancel() {
 void GraphGestures::startUntil(NodeId from) {
     withdraw();
     m_view->thresholdBar()->finish();
-    m_view->canvas()->startUntil(from);
+    m_view->canvas()->until()->start(from);
 }
 
 void GraphGestures::startThreshold() {
     withdraw();
-    m_view->canvas()->cancelUntil();
+    m_view->canvas()->until()->cancel();
     m_view->thresholdBar()->start(m_document->current());
 }
 
 void GraphGestures::popUpBlocks() {
-    if (m_document->current().valid()) m_blocks->popup(m_view->canvas()->menuPlace());
+    const GraphCanvas* canvas = m_view->canvas();
+    if (m_document->current().valid()) m_blocks->popup(canvas->mapToGlobal(canvas->view()->currentPlace()));
 }
 
 }  // namespace quantloupe::ui

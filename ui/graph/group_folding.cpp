@@ -44,7 +44,7 @@ void GroupFolding::addTo(QMenu* menu) {
 void GroupFolding::set(std::vector<std::string> collapsed, NodeId still) {
     LayoutOptions options = m_document->layoutOptions();
     options.collapsed = std::move(collapsed);
-    m_canvas->holdStill(still);
+    m_canvas->view()->holdStill(still);
     m_document->setLayoutOptions(options);
 }
 
@@ -76,7 +76,7 @@ void GroupFolding::setOpened(const Group& group, bool open) {
     LayoutOptions options = m_document->layoutOptions();
     std::erase(options.opened, group.name);
     if (open) options.opened.push_back(group.name);
-    m_canvas->holdStill(group.nodes.front());
+    m_canvas->view()->holdStill(group.nodes.front());
     m_document->setLayoutOptions(options);
 }
 

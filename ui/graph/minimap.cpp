@@ -115,7 +115,7 @@ void Minimap::moveTo(QPointF position) {
             ? bounds.left() +
                   std::clamp((position.x() - whole.left()) / whole.width(), 0.0, 1.0) * bounds.width()
             : bounds.center().x();
-    m_canvas->centerScene({x, bounds.top() + share * bounds.height()});
+    m_canvas->view()->centerScene({x, bounds.top() + share * bounds.height()});
 }
 
 void Minimap::mousePressEvent(QMouseEvent* event) { moveTo(event->position()); }

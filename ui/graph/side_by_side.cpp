@@ -60,7 +60,7 @@ void SideBySide::setShown(bool shown) {
 
 void SideBySide::follow(const GraphCanvas* from, GraphCanvas* to) {
     if (std::exchange(m_following, true)) return;
-    to->setTransform(from->transform());
+    to->view()->setTransform(from->transform());
     m_following = false;
 }
 
@@ -83,7 +83,7 @@ int SideBySide::height() const { return m_other ? m_tagNow->sizeHint().height() 
 
 void SideBySide::place(const QRect& area, int top, const QMarginsF& margins) {
     if (!m_other) {
-        m_canvas->setFitMargins(margins);
+        m_canvas->view()->setFitMargins(margins);
         m_canvas->setGeometry(area);
         return;
     }
@@ -93,7 +93,7 @@ void SideBySide::place(const QRect& area, int top, const QMarginsF& margins) {
         now(area.right() - width + 1, area.top(), width, area.height());
     const double rim = std::max(margins.left(), margins.right());
     m_following = true;
-    m_canvas->setFitMargins(QMarginsF(rim, margins.top(), rim, margins.bottom()));
+    m_canvas->view()->setFitMargins(QMarginsF(rim, margins.top(), rim, margins.bottom()));
     m_canvas->setGeometry(now);
     m_other->setGeometry(then);
     m_following = false;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "graph/rule_preview.h"
 #include "session/studies/skip_metrics.h"
 #include "style/icons.h"
 #include "style/words.h"

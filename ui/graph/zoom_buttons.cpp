@@ -19,11 +19,11 @@ ZoomButtons::ZoomButtons(GraphCanvas* canvas, QWidget* parent) : QWidget(parent)
         row->addWidget(button);
         return button;
     };
-    add(QStringLiteral("\u2212"), tr("Zoom out"), [canvas] { canvas->zoomStep(0.8); });
-    m_zoom = add({}, tr("Zoom. Click to show the actual size"), [canvas] { canvas->actualSize(); });
+    add(QStringLiteral("\u2212"), tr("Zoom out"), [canvas] { canvas->view()->zoomStep(0.8); });
+    m_zoom = add({}, tr("Zoom. Click to show the actual size"), [canvas] { canvas->view()->actualSize(); });
     m_zoom->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("0000 %")));
-    add(QStringLiteral("+"), tr("Zoom in"), [canvas] { canvas->zoomStep(1.25); });
-    m_fit = add(tr("Fit"), tr("Show the whole graph"), [canvas] { canvas->fitAll(); });
+    add(QStringLiteral("+"), tr("Zoom in"), [canvas] { canvas->view()->zoomStep(1.25); });
+    m_fit = add(tr("Fit"), tr("Show the whole graph"), [canvas] { canvas->view()->fitAll(); });
     connect(canvas, &GraphCanvas::viewChanged, this, &ZoomButtons::showZoom);
     showZoom();
 }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window's parts and their connections. main_window_menus.cpp contains the menus, main_window_files.cpp
-// opening, saving and exporting.
+// The panels and the events of the window. main_window_commands.cpp builds the commands and connects them.
 #include "window/main_window.h"
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QMimeData>
 #include <QScreen>
+#include <QUrl>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <cmath>
 
 #include "document/demo.h"
-#include "document/recent_files.h"
 #include "style/theme.h"
-#include "window/tour.h"
+#include "window/file_commands.h"
+#include "window/last_session.h"
+#include "window/menu_actions.h"
+#include "window/recovery.h"
+#include "window/settings_commands.h"
+#include "window/view_commands.h"
 
 /// Resources of a static library are not linked automatically. (The macro must not be in a namespace.)
 static void initResources() { Q_INIT_RESOURCE(ui); }
@@ -23,13 +27,14 @@ namespace quantloupe::ui {
 MainWindow::MainWindow(const std::filesystem::path& resources, QWidget* parent)
     : QMainWindow(parent), m_resources(resources) {
     initResources();
-    m_hasDemo = findDemo(resources).has_value();
     setAcceptDrops(true);
     buildPanels();
-    buildMenus();
-    observe();
+    arrangePanels();
+    // First: the commands may show messages when a model has been opened.
+    connect(&m_document, &Document::modelChanged, this, &MainWindow::showModel);
+    buildCommands();
+    connectPanels();
     applyTheme();
-    updateActions();
     updateTitle();
     const int unit = fontMetrics().height();
     const QSize wish(unit * 92, unit * 57);
@@ -43,33 +48,33 @@ MainWindow::MainWindow(const std::filesystem::path& resources, QWidget* parent)
 MainWindow::~MainWindow() = default;
 
 void MainWindow::buildPanels() {
-    const int unit = fontMetrics().height();
-    auto* central = new QWidget;
-    auto* column = new QVBoxLayout(central);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    m_summary = new SummaryBar(&m_document);
-    m_message = new MessageBar;
     const auto demo = findDemo(m_resources);
-    m_start = new StartPage(m_hasDemo, demo ? demo->data : std::filesystem::path());
-    m_status = new StatusLine(&m_document);
+    m_panels.summary = new SummaryBar(&m_document);
+    m_panels.message = new MessageBar;
+    m_panels.start = new StartPage(demo.has_value(), demo ? demo->data : std::filesystem::path());
+    m_panels.status = new StatusLine(&m_document);
+    m_panels.tuning = new TuningPanel(&m_document);
+    m_panels.graph = new GraphView(&m_document);
+    m_panels.table = new LayerTable(&m_document);
+    m_panels.work = new WorkTabs(&m_document, m_panels.table);
+    m_panels.inspector = new Inspector(&m_document);
+    m_panels.history = new HistoryPanel(&m_document);
+    m_panels.improve = new ImprovePanel(&m_document);
+    m_panels.tuning->setAccessibleName(tr("Tuning"));
+    m_panels.inspector->setAccessibleName(tr("Selected layers"));
+}
 
-    m_tuning = new TuningPanel(&m_document);
-    m_graph = new GraphView(&m_document);
-    m_table = new LayerTable(&m_document);
-    m_work = new WorkTabs(&m_document, m_table);
-    m_inspector = new Inspector(&m_document);
-    m_tuning->setAccessibleName(tr("Tuning"));
-    m_inspector->setAccessibleName(tr("Selected layers"));
+void MainWindow::arrangePanels() {
+    const int unit = fontMetrics().height();
     m_middle = new QSplitter(Qt::Vertical);
-    m_middle->addWidget(m_graph);
-    m_middle->addWidget(m_work);
+    m_middle->addWidget(m_panels.graph);
+    m_middle->addWidget(m_panels.work);
     m_middle->setStretchFactor(0, 3);
     m_middle->setStretchFactor(1, 1);
     m_columns = new QSplitter(Qt::Horizontal);
-    m_columns->addWidget(m_tuning);
+    m_columns->addWidget(m_panels.tuning);
     m_columns->addWidget(m_middle);
-    m_columns->addWidget(m_inspector);
+    m_columns->addWidget(m_panels.inspector);
     m_columns->setStretchFactor(0, 0);
     m_columns->setStretchFactor(1, 1);
     m_columns->setStretchFactor(2, 0);
@@ -77,25 +82,26 @@ void MainWindow::buildPanels() {
         splitter->setHandleWidth(1);
         splitter->setChildrenCollapsible(false);
     }
-    m_work->setMinimumHeight(unit * 7);
+    m_panels.work->setMinimumHeight(unit * 7);
     m_columns->setSizes({unit * 19, unit * 54, unit * 19});
     m_middle->setSizes({unit * 34, unit * 14});
 
     m_pages = new QStackedWidget;
-    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_panels.start);
     m_pages->addWidget(m_columns);
-    column->addWidget(m_summary);
-    column->addWidget(m_message);
+    auto* central = new QWidget;
+    auto* column = new QVBoxLayout(central);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_panels.summary);
+    column->addWidget(m_panels.message);
     column->addWidget(m_pages, 1);
-    column->addWidget(m_status);
-    m_summary->hide();  // until there are results
+    column->addWidget(m_panels.status);
+    m_panels.summary->hide();  // until there are results
     setCentralWidget(central);
-    m_history = new HistoryPanel(&m_document);
-    m_historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_history);
-    m_improve = new ImprovePanel(&m_document);
-    m_improveDock = buildDock(tr("Improve Accuracy"), QStringLiteral("improveDock"), m_improve);
-    m_document.setViewCollector([this] { return collectView(); });
-    m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
+    m_panels.historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_panels.history);
+    m_panels.improveDock = buildDock(tr("Improve Accuracy"), QStringLiteral("improveDock"), m_panels.improve);
+    m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_panels.graph->canvas()->font()));
 }
 
 /// Adds a hidden dock at the right.
@@ -114,15 +120,15 @@ QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QW
 
 /// In a narrow window, a dock takes the place of the inspector, so that the graph keeps its room.
 void MainWindow::makeRoom() {
-    if (!m_historyDock || !m_improveDock) return;  // they are being built
+    if (!m_panels.historyDock || !m_panels.improveDock) return;  // they are being built
     constexpr int kRoomForBoth = 108;
-    const bool docked = !m_historyDock->isHidden() || !m_improveDock->isHidden();
+    const bool docked = !m_panels.historyDock->isHidden() || !m_panels.improveDock->isHidden();
     const bool takesPlace = docked && width() < fontMetrics().height() * kRoomForBoth;
     if (takesPlace == m_inspectorShown.has_value()) return;
-    if (takesPlace) m_inspectorShown = !m_inspector->isHidden();
+    if (takesPlace) m_inspectorShown = !m_panels.inspector->isHidden();
     const bool shown = !takesPlace && *m_inspectorShown;
     if (!takesPlace) m_inspectorShown.reset();
-    m_inspector->setVisible(shown);
+    m_panels.inspector->setVisible(shown);
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
@@ -132,7 +138,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 
 /// Tabbed with an existing dock, because both need the height.
 void MainWindow::showDock(QDockWidget* dock) {
-    QDockWidget* other = dock == m_improveDock ? m_historyDock : m_improveDock;
+    QDockWidget* other = dock == m_panels.improveDock ? m_panels.historyDock : m_panels.improveDock;
     if (other->isVisible() && dockWidgetArea(other) == dockWidgetArea(dock) &&
         !tabifiedDockWidgets(other).contains(dock))
         tabifyDockWidget(other, dock);
@@ -141,235 +147,66 @@ void MainWindow::showDock(QDockWidget* dock) {
 }
 
 void MainWindow::showImprove(ImprovePanel::Page page) {
-    m_improve->setPage(page);
-    showDock(m_improveDock);
+    m_panels.improve->setPage(page);
+    showDock(m_panels.improveDock);
 }
 
-void MainWindow::observe() {
-    GraphCanvas* canvas = m_graph->canvas();
-    connect(&m_document, &Document::message, m_message, &MessageBar::show);
-    connect(&m_document, &Document::modelChanged, this, [this] {
-        m_message->dismiss();
-        m_start->setBusy({});
-        m_pages->setCurrentWidget(m_columns);
-        m_summary->show();
-        m_graph->canvas()->setFocus();
-        if (m_document.projectPath().empty())
-            rememberModel(QString::fromStdString(m_document.model()->path.string()));
-        updateRecent();
-        updateTitle();
-        updateActions();
-        if (m_recovering && m_recovery && m_autosave)
-            m_autosave->adopt(*std::exchange(m_recovery, std::nullopt));
-        m_recovering = false;
-        if (!m_document.model()->notices.empty()) {
-            QStringList lines;
-            for (const std::string& notice : m_document.model()->notices)
-                lines.append(QString::fromStdString(notice));
-            m_message->show(MessageKind::Note, lines.join(QLatin1Char('\n')));
-        }
-        offerRecovery();
-    });
-    connect(&m_document, &Document::modelChanged, this, [this] {
-        if (m_tour) m_tour->stop();
-        const auto demo = findDemo(m_resources);
-        if (std::exchange(m_tourWaits, false) && demo && m_document.model()->path == demo->model) runTour();
-    });
-    connect(&m_document, &Document::modelChanged, this, &MainWindow::watchFile);
-    connect(&m_watch, &FileWatch::changed, this, &MainWindow::offerReload);
-    connect(&m_document, &Document::evaluationFinished, this, &MainWindow::tellWhenAway);
-    connect(&m_document, &Document::failed, this, [this](const Failure& failure) {
-        m_start->setBusy({});
-        if (failure.during == Failure::During::Loading) m_recovering = m_tourWaits = false;
-        if (failure.during == Failure::During::Data) m_dataFailure = sentence(failure.text);
-    });
-    // the previous error of the data no longer applies
-    connect(&m_document, &Document::dataChanged, this, [this] {
-        if (m_document.data() && !m_dataFailure.isEmpty() && m_message->text() == m_dataFailure)
-            m_message->dismiss();
-        m_dataFailure.clear();
-    });
-    connect(&m_document, &Document::viewLoaded, this, &MainWindow::restoreView);
-    connect(&m_document, &Document::projectChanged, this, [this] {
-        if (!m_document.projectPath().empty())
-            rememberModel(QString::fromStdString(m_document.projectPath().string()));
-        updateRecent();
-        updateTitle();
-    });
-    connect(&m_document, &Document::selectionChanged, this, &MainWindow::updateActions);
-    connect(&m_document, &Document::layersChanged, this, &MainWindow::updateActions);
-    connect(&m_document, &Document::configChanged, this, &MainWindow::updateActions);
-    connect(m_document.undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
+QList<QAction*> MainWindow::allActions() const { return commandsIn(menuBar()); }
 
-    connect(canvas, &GraphCanvas::toggleRequested, this, &MainWindow::toggleSkip);
-    connect(m_table, &LayerTable::toggleRequested, this, &MainWindow::toggleSkip);
-    connect(m_inspector, &Inspector::toggleRequested, this, &MainWindow::toggleSkip);
-    connect(m_table, &LayerTable::activated, canvas, &GraphCanvas::centerOn);
-    connect(m_table, &LayerTable::filtered, canvas, &GraphCanvas::setDimmed);
-    connect(m_inspector, &Inspector::layerChosen, this, [this](NodeId layer) {
-        m_document.select(layer);
-        m_graph->canvas()->ensureVisible(layer);
-    });
-    connect(m_work, &WorkTabs::layerChosen, m_inspector, &Inspector::layerChosen);
-    connect(m_inspector, &Inspector::layersChosen, this,
-            [this](const std::vector<NodeId>& layers) { m_document.select(layers, m_document.current()); });
-    // Scrolls the graph to a row selected in the table.
-    connect(&m_document, &Document::selectionChanged, this, [this] {
-        if (m_table->view()->hasFocus()) m_graph->canvas()->ensureVisible(m_document.current());
-    });
-    const auto menu = [this](QPoint at) {
-        if (m_document.hasModel()) m_contextMenu->popup(at);
-    };
-    connect(canvas, &GraphCanvas::menuRequested, this, menu);
-    connect(m_table, &LayerTable::menuRequested, this, menu);
-    connect(canvas, &GraphCanvas::untilChosen, this, [this](NodeId from, const std::vector<NodeId>& ends) {
-        runEdit([this, from, ends] {
-            return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), from, ends);
-        });
-    });
-
-    connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
-    connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
-    connect(m_tuning, &TuningPanel::preprocessRequested, this, &MainWindow::showPreprocess);
-    connect(m_tuning, &TuningPanel::labelsRequested, this, &MainWindow::showLabels);
-    connect(m_tuning, &TuningPanel::workflowRequested, this, [this] { showImprove(ImprovePanel::Amct); });
-    for (QDockWidget* dock : {m_historyDock, m_improveDock})
-        connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {
-            if (on) showDock(dock);
-        });
-    connect(amctPanel(), &AmctPanel::tuningRequested, this, [this](TuningPlace place) {
-        m_tuning->show();
-        m_tuning->reveal(place);
-    });
-    connect(amctPanel(), &AmctPanel::layersChosen, this, [this](const std::vector<NodeId>& layers) {
-        m_document.select(layers, layers.front());
-        m_work->show();
-        m_work->showTab(WorkTabs::Layers);
-        m_graph->canvas()->fitSelection();
-    });
-    connect(m_improve->finder(), &TuneFinder::pointed, this, &MainWindow::previewPoint);
-    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
-    connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
-    connect(m_start, &StartPage::tourRequested, this, &MainWindow::startTour);
-    connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {
-        open({path.toStdString(), {}, {}, {}});
-    });
+/// Shows the panels for the model that has been opened.
+void MainWindow::showModel() {
+    m_panels.message->dismiss();
+    m_pages->setCurrentWidget(m_columns);
+    m_panels.summary->show();
+    m_panels.graph->canvas()->setFocus();
+    updateTitle();
+    if (m_document.model()->notices.empty()) return;
+    QStringList lines;
+    for (const std::string& notice : m_document.model()->notices)
+        lines.append(QString::fromStdString(notice));
+    m_panels.message->show(MessageKind::Note, lines.join(QLatin1Char('\n')));
 }
 
-void MainWindow::open(const OpenRequest& request) {
-    m_recovering = request.recoveredFor.has_value();
-    m_start->setBusy(tr("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
-    m_document.open(request);
-}
+void MainWindow::open(const OpenRequest& request) { m_files->open(request); }
 
-bool MainWindow::openDemo(const OpenRequest& instead) {
-    auto demo = findDemo(m_resources);
-    if (!demo) {
-        m_message->show(MessageKind::Error,
-                        tr("The demo files are not installed: there is no folder ../share/quantloupe/demo "
-                           "relative to the program."));
-        return false;
-    }
-    if (!instead.data.empty()) {
-        demo->data = instead.data;
-        demo->calibration.clear();
-    }
-    if (!instead.calibration.empty()) demo->calibration = instead.calibration;
-    if (!instead.config.empty()) {
-        demo->config = instead.config;
-        demo->ownConfig = true;
-    }
-    demo->configure = instead.configure;
-    demo->preprocess = instead.preprocess;
-    demo->task = instead.task;
-    open(*demo);
-    return true;
-}
+bool MainWindow::openDemo(const OpenRequest& instead) { return m_files->openDemo(instead); }
+
+void MainWindow::openDropped(const QString& path) { m_files->openDropped(path); }
+
+void MainWindow::setAskBeforeClosing(bool ask) { m_files->setAskBeforeClosing(ask); }
+
+void MainWindow::selectMostSensitive() { m_view->selectMostSensitive(); }
+
+void MainWindow::enableRecovery(const std::filesystem::path& folder) { m_recovery->enable(folder); }
 
 void MainWindow::makeReproducible() {
-    m_status->setReproducible();
-    m_message->keepNotes();
-    m_document.setStudies(false);
-    const QSignalBlocker keepsSetting(m_studyAction);
-    m_studyAction->setChecked(false);
+    m_panels.status->setReproducible();
+    m_panels.message->keepNotes();
+    m_settings->disableStudies();
 }
 
-void MainWindow::selectMostSensitive() {
-    const auto& layers = m_document.layers();
-    NodeId worst;
-    double most = -1;
-    for (const LayerResult& layer : layers) {
-        if (!layer.quantizable || !layer.local || !std::isfinite(layer.local->qs) || layer.local->qs <= most)
-            continue;
-        most = layer.local->qs;
-        worst = layer.node;
+void MainWindow::keepLayout() {
+    m_keepsLayout = true;
+    m_layout->restore();
+}
+
+void MainWindow::reopenLast() {
+    if (!m_recovery->offers()) m_session->reopen();
+}
+
+MainWindow* MainWindow::openAnother() {
+    auto* window = new MainWindow(m_resources);
+    window->setAttribute(Qt::WA_DeleteOnClose);
+    window->setAskBeforeClosing(m_files->asksBeforeClosing());
+    if (m_keepsLayout) {
+        m_layout->save();
+        window->keepLayout();
     }
-    if (!worst.valid()) return;
-    m_document.select(worst);
-    m_graph->canvas()->ensureVisible(worst);
-    if (most >= 0) m_table->view()->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
-    m_table->view()->scrollToTop();
-}
-
-void MainWindow::runEdit(const std::function<ConfigEdit()>& make) {
-    if (!m_document.hasModel()) return;
-    try {
-        m_document.edit(make());
-    } catch (const std::exception& error) {
-        m_document.say(MessageKind::Error, QString::fromUtf8(error.what()));
-    }
-}
-
-void MainWindow::toggleSkip() { m_document.toggleSelection(); }
-
-void MainWindow::skipUntil() {
-    const auto nodes = m_document.selection();
-    if (nodes.size() == 2) {
-        runEdit([&] {
-            return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), nodes[0], nodes[1]);
-        });
-    } else if (nodes.size() == 1) {
-        m_gestures->startUntil(nodes[0]);
-    }
-}
-
-void MainWindow::skipDownstream() {
-    if (!m_document.current().valid()) return;
-    m_gestures->propose(m_downstreamAction, [this] {
-        runEdit([&] {
-            return quantloupe::ui::skipDownstream(*m_document.graph(), m_document.config(),
-                                                  m_document.current());
-        });
-    });
-}
-
-void MainWindow::skipType() {
-    if (!m_document.current().valid()) return;
-    m_gestures->propose(m_typeAction, [this] {
-        runEdit([&] {
-            return quantloupe::ui::skipType(m_document.config(),
-                                            m_document.graph()->node(m_document.current()).op);
-        });
-    });
-}
-
-/// Goes to the next layer in the order of the metric, worst first.
-void MainWindow::walkWorst(int step) {
-    const Metric shown = m_graph->canvas()->metric();
-    const Metric metric = shown == Metric::None ? Metric::LocalQs : shown;
-    const Overlay overlay =
-        overlayOf(m_document, m_document.layers(), metric, m_graph->canvas()->scaleChoice());
-    std::vector<std::pair<double, NodeId>> order;
-    for (const LayerResult& layer : m_document.layers())
-        if (const auto value = overlay.valueOf(layer.node))
-            order.emplace_back(-overlay.scale.axisPosition(*value), layer.node);
-    if (order.empty()) return;
-    std::ranges::sort(order);
-    auto here = std::ranges::find(order, m_document.current(), &std::pair<double, NodeId>::second);
-    std::ptrdiff_t place = here == order.end() ? (step > 0 ? -1 : 0) : here - order.begin();
-    place = std::clamp<std::ptrdiff_t>(place + step, 0, static_cast<std::ptrdiff_t>(order.size()) - 1);
-    m_document.select(order[static_cast<std::size_t>(place)].second);
-    m_graph->canvas()->ensureVisible(m_document.current());
+    if (const auto folder = m_recovery->folder(); !folder.empty()) window->enableRecovery(folder);
+    const int step = fontMetrics().height() * 2;
+    window->move(pos() + QPoint(step, step));
+    window->show();
+    return window;
 }
 
 void MainWindow::updateTitle() {
@@ -399,16 +236,28 @@ void MainWindow::changeEvent(QEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!mayDiscard()) {
+    if (!m_files->mayDiscard()) {
         event->ignore();
         return;
     }
     if (m_keepsLayout) {
-        if (m_inspectorShown) m_inspector->setVisible(*m_inspectorShown);  // as it is without docks
+        if (m_inspectorShown) m_panels.inspector->setVisible(*m_inspectorShown);  // as it is without docks
         m_layout->save();
-        rememberSession();
+        m_session->remember();
     }
     event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    const auto urls = event->mimeData()->urls();
+    if (!urls.isEmpty() && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const auto urls = event->mimeData()->urls();
+    if (urls.isEmpty()) return;
+    event->acceptProposedAction();
+    openDropped(urls.front().toLocalFile());
 }
 
 }  // namespace quantloupe::ui

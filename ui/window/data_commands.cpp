@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "window/data_commands.h"
+
+#include <QFileDialog>
+
+#include "dialogs/preprocess_dialog.h"
+#include "dialogs/task_dialog.h"
+
+namespace quantloupe::ui {
+
+DataCommands::DataCommands(Document* document, MessageBar* message, ModelActions* modelActions,
+                           QWidget* window)
+    : QObject(window),
+      m_document(document),
+      m_message(message),
+      m_modelActions(modelActions),
+      m_window(window) {
+    connect(document, &Document::failed, this, [this](const Failure& failure) {
+        if (failure.during == Failure::During::Data) m_failure = sentence(failure.text);
+    });
+    // The previous error of the data no longer applies.
+    connect(document, &Document::dataChanged, this, [this] {
+        if (m_document->data() && !m_failure.isEmpty() && m_message->text() == m_failure)
+            m_message->dismiss();
+        m_failure.clear();
+    });
+}
+
+void DataCommands::addTo(QMenu* file) {
+    m_modelActions->add(addCommand(file, tr("Open &Data Folder\u2026"), keySequence("Ctrl+D"),
+                                   tr("Images, or an ONNX test_data_set folder"),
+                                   [this] { chooseData(DataForm::Folder); }));
+    m_modelActions->add(addCommand(file, tr("Open Data &File\u2026"), keySequence("Ctrl+Shift+D"),
+                                   tr("Arrays: .npy or .npz"), [this] { chooseData(DataForm::File); }));
+    m_modelActions->add(addCommand(file, tr("Open &Calibration Folder\u2026"), {}, {},
+                                   [this] { chooseCalibration(DataForm::Folder); }));
+    m_modelActions->add(addCommand(file, tr("Open Cali&bration File\u2026"), {}, {},
+                                   [this] { chooseCalibration(DataForm::File); }));
+    m_modelActions->add(addCommand(file, tr("&Preprocessing\u2026"), {},
+                                   tr("How images are converted to network inputs"),
+                                   [this] { showPreprocess(); }));
+}
+
+QString DataCommands::askForPath(const QString& title, DataForm form) {
+    return form == DataForm::Folder
+               ? QFileDialog::getExistingDirectory(m_window, title)
+               : QFileDialog::getOpenFileName(m_window, title, {},
+                                              tr("NumPy arrays (*.npy *.npz);;All files (*)"));
+}
+
+void DataCommands::chooseData(DataForm form) {
+    const QString path = askForPath(tr("Evaluation Data"), form);
+    if (path.isEmpty()) return;
+    m_document->openData(path.toStdString(),
+                         m_document->data() ? m_document->data()->calibrationPath : std::filesystem::path());
+}
+
+void DataCommands::chooseCalibration(DataForm form) {
+    if (!m_document->data()) {
+        m_message->show(MessageKind::Note, tr("Open evaluation data first."));
+        return;
+    }
+    const QString path = askForPath(tr("Calibration Data"), form);
+    if (!path.isEmpty()) m_document->openData(m_document->data()->evaluationPath, path.toStdString());
+}
+
+void DataCommands::showPreprocess() {
+    if (!m_preprocess) {
+        m_preprocess = new PreprocessDialog(*m_document, m_window);
+        connect(m_preprocess, &PreprocessDialog::saved, this, &DataCommands::preprocessSaved);
+    }
+    m_preprocess->show();
+    m_preprocess->raise();
+    m_preprocess->activateWindow();
+}
+
+void DataCommands::showLabels() {
+    if (!m_labels) m_labels = new TaskDialog(*m_document, m_window);
+    m_labels->show();
+    m_labels->raise();
+    m_labels->activateWindow();
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "window/file_commands.h"
+
+#include <QApplication>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+
+#include "document/demo.h"
+#include "document/output_folder.h"
+#include "document/recent_files.h"
+#include "style/words.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+QString projectFilter() { return Words::tr("Quantloupe projects (*.quantloupe)"); }
+
+}  // namespace
+
+FileCommands::FileCommands(Document* document, MessageBar* message, StartPage* start, DataCommands* data,
+                           ModelActions* modelActions, const std::filesystem::path& resources,
+                           QMainWindow* window)
+    : QObject(window),
+      m_document(document),
+      m_message(message),
+      m_start(start),
+      m_resources(resources),
+      m_window(window) {
+    buildMenu(window->menuBar()->addMenu(tr("&File")), data, modelActions);
+    connect(document, &Document::modelChanged, this, [this] {
+        m_start->setBusy({});
+        if (m_document->projectPath().empty())
+            rememberModel(QString::fromStdString(m_document->model()->path.string()));
+        updateRecent();
+    });
+    connect(document, &Document::projectChanged, this, [this] {
+        if (!m_document->projectPath().empty())
+            rememberModel(QString::fromStdString(m_document->projectPath().string()));
+        updateRecent();
+    });
+    connect(document, &Document::failed, this, [this] { m_start->setBusy({}); });
+    connect(start, &StartPage::openRequested, this, &FileCommands::chooseModel);
+    connect(start, &StartPage::demoRequested, this, [this] { openDemo(); });
+    connect(start, &StartPage::recentChosen, this, &FileCommands::openPath);
+}
+
+void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* modelActions) {
+    addCommand(file, tr("New &Window"), QKeySequence::New,
+               tr("Opens another window, for another model or for the same one"),
+               [this] { Q_EMIT newWindowRequested(); });
+    addCommand(file, tr("&Open Model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
+    addCommand(file, tr("Open &Project\u2026"), keySequence("Ctrl+Alt+O"), {}, [this] { chooseProject(); });
+    data->addTo(file);
+    m_recent = file->addMenu(tr("&Recent Files"));
+    updateRecent();
+    addCommand(file, tr("Open De&mo"), {}, {}, [this] {
+        if (mayDiscard()) openDemo();
+    })->setEnabled(findDemo(m_resources).has_value());
+    file->addSeparator();
+    modelActions->add(addCommand(file, tr("&Save Project"), QKeySequence::Save,
+                                 tr("Saves the model and data paths, the configuration and all results"),
+                                 [this] { saveProject(false); }));
+    modelActions->add(addCommand(file, tr("Save Project &As\u2026"), keySequence("Ctrl+Shift+S"), {},
+                                 [this] { saveProject(true); }));
+    file->addSeparator();
+    modelActions->add(addCommand(file, tr("Open Con&figuration\u2026"), keySequence("Ctrl+Shift+O"), {},
+                                 [this] { chooseConfig(); }));
+    modelActions->add(
+        addCommand(file, tr("&Import from Another Tool\u2026"), keySequence("Ctrl+I"),
+                   tr("A configuration of AMCT, Quark, CLIKA ACE, AIMET or ONNX Runtime, or of a "
+                      "model quantized by Quantloupe"),
+                   [this] { Q_EMIT importRequested(); }));
+    modelActions->add(addCommand(file, tr("Save Co&nfiguration"), {},
+                                 tr("Saves only the configuration, in the format of the command line"),
+                                 [this] { saveConfig(false); }));
+    modelActions->add(
+        addCommand(file, tr("Save Configura&tion As\u2026"), {}, {}, [this] { saveConfig(true); }));
+    file->addSeparator();
+    modelActions->add(addCommand(file, tr("Re&load Model"), keySequence("Ctrl+Shift+R"),
+                                 tr("Reads the file again and keeps your tuning"),
+                                 [this] { m_document->reload(); }));
+    file->addSeparator();
+    addCommand(file, tr("C&lose Window"), keySequence("Ctrl+W"), {}, [this] { m_window->close(); });
+    addCommand(file, tr("&Quit"), QKeySequence::Quit, {}, [] { QApplication::closeAllWindows(); });
+}
+
+void FileCommands::updateRecent() {
+    m_recent->clear();
+    const QStringList paths = recentModels();
+    for (const QString& path : paths) {
+        QAction* action = m_recent->addAction(path);
+        action->setProperty("comesAndGoes", true);
+        connect(action, &QAction::triggered, this, [this, path] {
+            if (mayDiscard()) openPath(path);
+        });
+    }
+    m_recent->setEnabled(!paths.isEmpty());
+    if (paths.isEmpty()) return;
+    m_recent->addSeparator();
+    QAction* clear = m_recent->addAction(tr("Clear List"));
+    clear->setProperty("comesAndGoes", true);
+    connect(clear, &QAction::triggered, this, [this] {
+        forgetModels();
+        updateRecent();
+        m_start->refresh();
+    });
+}
+
+void FileCommands::open(const OpenRequest& request) {
+    Q_EMIT opening(request.recoveredFor.has_value());
+    m_start->setBusy(tr("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
+    m_document->open(request);
+}
+
+void FileCommands::openPath(const QString& path) { open({path.toStdString(), {}, {}, {}}); }
+
+bool FileCommands::openDemo(const OpenRequest& instead) {
+    auto demo = findDemo(m_resources);
+    if (!demo) {
+        m_message->show(MessageKind::Error,
+                        tr("The demo files are not installed: there is no folder ../share/quantloupe/demo "
+                           "relative to the program."));
+        return false;
+    }
+    if (!instead.data.empty()) {
+        demo->data = instead.data;
+        demo->calibration.clear();
+    }
+    if (!instead.calibration.empty()) demo->calibration = instead.calibration;
+    if (!instead.config.empty()) {
+        demo->config = instead.config;
+        demo->ownConfig = true;
+    }
+    demo->configure = instead.configure;
+    demo->preprocess = instead.preprocess;
+    demo->task = instead.task;
+    open(*demo);
+    return true;
+}
+
+void FileCommands::chooseModel() {
+    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Model"), {},
+                                                      tr("ONNX models (*.onnx);;All files (*)"));
+    if (!path.isEmpty() && mayDiscard()) openPath(path);
+}
+
+void FileCommands::chooseProject() {
+    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Project"), {},
+                                                      projectFilter() + tr(";;All files (*)"));
+    if (path.isEmpty() || !mayDiscard()) return;
+    if (!isProjectFile(path.toStdString())) {
+        m_message->show(MessageKind::Error, tr("The name of a project file ends with .quantloupe."));
+        return;
+    }
+    openPath(path);
+}
+
+bool FileCommands::saveProject(bool askName) {
+    std::filesystem::path path = m_document->projectPath();
+    if (askName || path.empty()) {
+        std::filesystem::path proposal = path.empty() ? m_document->model()->path : path;
+        proposal.replace_extension(kProjectSuffix);
+        QFileDialog dialog(m_window, tr("Save Project"),
+                           QString::fromStdString(proposal.parent_path().string()), projectFilter());
+        dialog.setAcceptMode(QFileDialog::AcceptSave);
+        dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks to overwrite
+        dialog.selectFile(QString::fromStdString(proposal.filename().string()));
+        if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
+        path = dialog.selectedFiles().front().toStdString();
+        if (!isProjectFile(path)) {
+            m_message->show(MessageKind::Error, tr("The name of a project file must end with .quantloupe."));
+            return false;
+        }
+    }
+    return m_document->saveProject(path);
+}
+
+void FileCommands::chooseConfig() {
+    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Configuration"), {},
+                                                      tr("Configurations (*.json);;All files (*)"));
+    if (!path.isEmpty()) m_document->openConfig(path.toStdString());
+}
+
+bool FileCommands::saveConfig(bool askName) {
+    std::filesystem::path path = m_document->configPath();
+    if (askName || path.empty()) {
+        const std::filesystem::path proposal = proposedOutput(m_document->model()->path, ".config.json");
+        const QString chosen = QFileDialog::getSaveFileName(m_window, tr("Save Configuration"),
+                                                            QString::fromStdString(proposal.string()),
+                                                            tr("Configurations (*.json)"));
+        if (chosen.isEmpty()) return false;
+        path = chosen.toStdString();
+    }
+    return m_document->saveConfig(path);
+}
+
+bool FileCommands::mayDiscard() {
+    if (!m_askBeforeClosing || m_document->undoStack()->isClean()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Unsaved Configuration"),
+                    tr("The configuration of %1 has unsaved changes.").arg(m_document->title()),
+                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, m_window);
+    box.setDefaultButton(QMessageBox::Save);
+    switch (box.exec()) {
+        case QMessageBox::Save:
+            // Saves to the previous file, or as a project if there is none.
+            return m_document->projectPath().empty() && !m_document->configPath().empty()
+                       ? saveConfig(false)
+                       : saveProject(false);
+        case QMessageBox::Discard:
+            return true;
+        default:
+            return false;
+    }
+}
+
+void FileCommands::openDropped(const QString& path) {
+    static const QStringList kConfigurations = {QStringLiteral("json"), QStringLiteral("cfg"),
+                                                QStringLiteral("py"),   QStringLiteral("yaml"),
+                                                QStringLiteral("yml"),  QStringLiteral("encodings")};
+    const QFileInfo info(path);
+    const QString suffix = info.suffix().toLower();
+    if (info.isDir() || suffix == QLatin1String("npy") || suffix == QLatin1String("npz"))
+        m_document->openData(path.toStdString());
+    else if (m_document->hasModel() && kConfigurations.contains(suffix))
+        Q_EMIT fileImportRequested(path.toStdString());
+    else if (suffix == QLatin1String("onnx") || isProjectFile(path.toStdString())) {
+        if (mayDiscard()) openPath(path);
+    } else
+        m_message->show(
+            MessageKind::Error,
+            kConfigurations.contains(suffix)
+                ? tr("Open a model first: a configuration refers to the layers of a model.")
+                : tr("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
+                     ".npz), nor a configuration (.json).")
+                      .arg(info.fileName()));
+}
+
+}  // namespace quantloupe::ui
