@@ -12,8 +12,9 @@
 #include "model/layer_cost.h"
 #include "session/caches/context_version.h"
 #include "session/caches/tensor_versions.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/stages/evaluation_notices.h"
+#include "session/stages/judge_samples.h"
 #include "session/stages/unit_metrics.h"
 #include "session/stages/user_metrics.h"
 #include "session/stages/weight_sensitivity.h"
@@ -29,9 +30,9 @@ constexpr double kPublishSeconds = 0.1;
 
 class EvaluationRun {
   public:
-    EvaluationRun(Session::Impl& session, const QuantizationConfig& config,
-                  const EvaluationObserver& observer, const CancelToken& cancel)
-        : m_session(session), m_observer(observer), m_cancel(cancel) {
+    EvaluationRun(SessionParts& parts, const QuantizationConfig& config, const EvaluationObserver& observer,
+                  const CancelToken& cancel)
+        : m_parts(parts), m_observer(observer), m_cancel(cancel) {
         m_result.config = config;
     }
 
@@ -45,19 +46,20 @@ class EvaluationRun {
 
     std::optional<ExpectedEffect> forecast() {
         states();
-        return m_session.effectModel.expect(m_session.measured, m_state);
+        return m_parts.predictor.expect(m_state);
     }
 
     EvaluationPtr run(Depth depth) {
-        m_session.limitCaches();
+        m_parts.limitCaches();
         states();
         publish();  // shows the graph at once, even if the network cannot run
         weightMetrics();
-        if (!m_session.evaluationData) assumeCosts();
-        if (depth == Depth::States || !m_session.evaluationData) return finish();
-        const bool known = m_session.batch != 0;
-        m_session.requireEvaluable();
-        if (!known && !m_session.part.whole()) {  // now the states show which layers are not evaluated
+        if (!m_parts.samples.available()) assumeCosts();
+        if (depth == Depth::States || !m_parts.samples.available()) return finish();
+        const bool known = m_parts.samples.partKnown();
+        m_parts.samples.requireEvaluable();
+        if (!known &&
+            !m_parts.samples.part().whole()) {  // now the states show which layers are not evaluated
             states();
             weightMetrics();
         }
@@ -82,7 +84,7 @@ class EvaluationRun {
     }
 
     RunControl control(const char* stage) const {
-        RunControl control = m_session.sharedControl(m_cancel);
+        RunControl control = m_parts.runner.sharedControl(m_cancel);
         if (m_observer.progress)
             control.progress = [this, stage](std::size_t done, std::size_t total) {
                 m_observer.progress({stage, done, total});
@@ -104,13 +106,13 @@ class EvaluationRun {
         m_cancel.check();
         std::vector<std::string> idleRules;
         const QuantizationConfig measured = withThresholdsMeasured(
-            m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
+            m_parts, m_result.config, control("metrics for threshold rules"), &idleRules);
         m_result.counts = {};
-        m_prepared = m_session.prepareMeasured(measured, control("channels of inputs"));
-        const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
+        m_prepared = m_parts.pipeline.prepare(measured, control("channels of inputs"));
+        const SkipDecisions skips = resolveSkips(*m_parts.model.graph, measured);
         m_result.covered = skips.covered;
         m_units = findUnits(*m_prepared, skips);
-        m_config = withPrecisionsResolved(*m_session.model.graph, measured);
+        m_config = withPrecisionsResolved(*m_parts.model.graph, measured);
         m_result.layers = layerStates(*m_prepared, m_units, skips);
         setPrecisions(*m_prepared, m_units, m_config, m_result.layers);
         measureCosts();
@@ -136,12 +138,12 @@ class EvaluationRun {
         m_result.equalizationSets = static_cast<std::size_t>(std::count_if(
             m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
         m_result.migratedInputs = m_prepared->migrations.size();
-        m_result.notices = m_session.model.notices;
-        if (!m_session.part.frontier.empty()) {
-            m_result.unevaluated = m_session.part.notice(*m_session.model.graph);
+        m_result.notices = m_parts.model.notices;
+        if (!m_parts.samples.part().frontier.empty()) {
+            m_result.unevaluated = m_parts.samples.part().notice(*m_parts.model.graph);
             m_result.notices.push_back(m_result.unevaluated);
         }
-        if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
+        if (!m_parts.samples.notice().empty()) m_result.notices.push_back(m_parts.samples.notice());
         append(m_prepared->notices);
         append(idleRules);
         if (m_result.counts.quantized == 0 && !m_result.layers.empty())
@@ -149,25 +151,24 @@ class EvaluationRun {
                 "no layer is quantized: every layer is skipped or cannot be quantized; each layer shows the "
                 "reason");
         if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
-        append(idleSettingNotices(*m_session.model.graph, m_result.config, m_result.layers));
-        m_result.version =
-            VersionBuilder()
-                .add(m_session.model.graph->version())
-                .add(std::string_view(configToJson(withoutOffRules(m_result.config))))
-                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
-                .finish();
-        m_result.randomInputs = m_session.randomInputs;
-        m_state.context = contextVersion(*m_session.model.graph, m_result.config, m_session.evaluationData);
+        append(idleSettingNotices(*m_parts.model.graph, m_result.config, m_result.layers));
+        m_result.version = VersionBuilder()
+                               .add(m_parts.model.graph->version())
+                               .add(std::string_view(configToJson(withoutOffRules(m_result.config))))
+                               .add(m_parts.samples.evaluationVersion())
+                               .finish();
+        m_result.randomInputs = m_parts.samples.random();
+        m_state.context = contextVersion(*m_parts.model.graph, m_result.config, m_parts.samples.evaluation());
         m_state.quantized.clear();  // a network that is evaluated in part runs twice
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
-        if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);
+        if (m_learn) m_result.expected = m_parts.predictor.expect(m_state);
         m_result.seconds.transform = watch.seconds();
     }
 
     /// Computes the costs of layers from the shapes of the samples, once the network has run on one.
     void measureCosts() {
-        if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
+        if (m_parts.runner.sourceShapes().dims) setCosts(m_parts.runner.sourceShapes());
     }
 
     /// Computes the costs of layers without samples, if shape inference did not determine all shapes.
@@ -175,25 +176,25 @@ class EvaluationRun {
         if (std::ranges::all_of(m_result.layers,
                                 [](const LayerResult& layer) { return layer.macsReason.empty(); }))
             return;
-        if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);
+        if (const MeasuredShapes& ones = m_parts.runner.shapesOfOnes(); ones.dims) setCosts(ones);
     }
 
     void setCosts(const MeasuredShapes& shapes) {
         for (LayerResult& layer : m_result.layers) {
             const LayerCost cost =
-                costOf(*m_session.model.graph, m_session.model.graph->node(layer.node), shapes);
+                costOf(*m_parts.model.graph, m_parts.model.graph->node(layer.node), shapes);
             layer.macs = cost.macs;
             layer.macsReason = cost.macsReason;
         }
     }
 
     std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
-        if (auto* known = m_session.outputs.find(version)) return *known;
-        return m_session.outputs.store(version, emptyOutputs());
+        if (auto* known = m_parts.results.outputs.find(version)) return *known;
+        return m_parts.results.outputs.store(version, emptyOutputs());
     }
 
     std::shared_ptr<NetworkOutputs> emptyOutputs() const {
-        return std::make_shared<NetworkOutputs>(m_session.emptyOutputs());
+        return std::make_shared<NetworkOutputs>(quantloupe::emptyOutputs(m_parts.samples));
     }
 
     /// Runs the missing ones of the first `chunks` chunks. Calls `partial(samples)` with the number of
@@ -201,13 +202,13 @@ class EvaluationRun {
     void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
                 double& seconds, const std::function<void(std::size_t)>& partial = {},
                 const std::unordered_set<Version>* wanted = nullptr) {
-        const SampleBatches& batches = *m_session.evaluationBatches;
+        const SampleBatches& batches = m_parts.samples.batches();
         const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
         if (begin >= chunks) return;
         const Stopwatch watch;
         const GraphPtr graph = spec.graph;
-        spec.kernels = m_session.kernels;
-        ResumeOptions resume = m_session.sharedResumeOptions(graph);
+        spec.kernels = m_parts.runner.kernels();
+        ResumeOptions resume = m_parts.runner.sharedResumeOptions(graph);
         resume.keep = m_keep;
         resume.wanted = wanted;
         const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
@@ -217,35 +218,34 @@ class EvaluationRun {
                 if (report) report(done, total);
                 if (done < total) partial(begin * batches.batch() + done);
             };
-        m_session.work.computed += program.program->allDims().size();
-        runOutputs(program, m_session.part.endsOf(*graph), batches, begin, chunks, run, outputs);
+        m_parts.work.computed += program.program->allDims().size();
+        runOutputs(program, m_parts.samples.part().endsOf(*graph), batches, begin, chunks, run, outputs);
         seconds += watch.seconds();
     }
 
     ProgramSpec floatSpec(const GraphPtr& graph) const {
-        return floatProgram(graph, m_session.evaluationBatches->inputsOf(*graph),
-                            m_session.part.endsOf(*graph));
+        return floatProgram(graph, m_parts.samples.batches().inputsOf(*graph),
+                            m_parts.samples.part().endsOf(*graph));
     }
 
     Accuracy accuracyAgainstFloat(const NetworkOutputs& outputs, std::size_t samples) const {
-        return accuracyOf(outputs, *m_floating, *m_session.evaluationData, m_session.judge.get(), samples);
+        return accuracyOf(outputs, *m_floating, *m_parts.samples.evaluation(), m_parts.samples.judge(),
+                          samples);
     }
 
     void accuracies(Depth depth) {
-        Session::Impl& session = m_session;
-        const Dataset& data = *session.evaluationData;
-        session.openBatches();
-        const SampleBatches& batches = *session.evaluationBatches;
+        SessionSamples& samples = m_parts.samples;
+        const Dataset& data = *samples.evaluation();
+        const SampleBatches& batches = samples.batches();
         m_result.samples = batches.samples();
 
-        const GraphPtr& source = session.model.graph;
+        const GraphPtr& source = m_parts.model.graph;
         m_floating = outputsFor(source->version());
         const ProgramSpec sourceSpec = floatSpec(source);
         const std::size_t all = batches.chunks();
-        const std::size_t rough =
-            std::min(all, (session.roughSamples + batches.batch() - 1) / batches.batch());
+        const std::size_t rough = std::min(all, (samples.rough() + batches.batch() - 1) / batches.batch());
         const auto samplesIn = [&](std::size_t chunks) {
-            return chunks == all ? batches.samples() : std::min(session.roughSamples, batches.samples());
+            return chunks == all ? batches.samples() : std::min(samples.rough(), batches.samples());
         };
         m_result.rough = rough < all;
         // Metrics compare with the prepared network, so other activations of the source network are not
@@ -255,43 +255,43 @@ class EvaluationRun {
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating, {}, &wanted);
         measureCosts();
         append(labelNotice(data, *m_floating));
-        const auto judgeFloat = [&](std::size_t samples) {
-            session.judgeSamples(*m_floating, samples, sourceSpec, m_cancel);
+        const auto judgeFloat = [&](std::size_t count) {
+            judgeSamples(m_parts.samples, *m_floating, count, sourceSpec, m_cancel);
         };
         judgeFloat(samplesIn(rough));
-        if (session.judge && !session.judge->notice().empty())
-            m_result.notices.push_back(session.judge->notice());
+        if (samples.judge() != nullptr && !samples.judge()->notice().empty())
+            m_result.notices.push_back(samples.judge()->notice());
         m_result.floating = accuracyAgainstFloat(*m_floating, samplesIn(rough));
         publish();
 
         const Stopwatch calibration;
         const auto graph = m_prepared;
-        const Statistics& ranges = session.statistics(*graph, m_units, m_config, control("calibrating"));
+        const Statistics& ranges =
+            m_parts.pipeline.statistics(*graph, m_units, m_config, control("calibrating"));
         auto plan = std::make_shared<Plan>(
-            session.resolve(graph, m_units, ranges, m_config, control("refining layers"), !m_keep));
-        plan->arithmetic = session.arithmeticFor(m_result.config);
+            m_parts.pipeline.resolve(graph, m_units, ranges, m_config, control("refining layers"), !m_keep));
         m_plan = plan;
-        m_result.calibrationSamples = session.calibrationSamples;
+        m_result.calibrationSamples = samples.calibrationFor(m_config).batches.samples();
         if (const int requested = m_result.config.calibration.samples;
-            session.calibrationSamples < static_cast<std::size_t>(requested))
+            m_result.calibrationSamples < static_cast<std::size_t>(requested))
             m_result.notices.push_back(
                 fmt::format("calibrated on {} samples: {} were requested, but there are no more",
-                            session.calibrationSamples, requested));
+                            m_result.calibrationSamples, requested));
         append(m_plan->notices);
         m_result.seconds.calibrate = calibration.seconds();
 
-        m_metrics.emplace(session, m_prepared, m_units, m_plan);
+        m_metrics.emplace(m_parts, m_prepared, m_units, m_plan);
         m_metrics->fillKnown(m_result.layers);
 
-        m_quantized =
-            m_rerun ? m_session.outputs.store(m_plan->version, emptyOutputs()) : outputsFor(m_plan->version);
-        const std::vector<TensorId> ends = session.part.endsOf(*graph->graph);
+        m_quantized = m_rerun ? m_parts.results.outputs.store(m_plan->version, emptyOutputs())
+                              : outputsFor(m_plan->version);
+        const std::vector<TensorId> ends = samples.part().endsOf(*graph->graph);
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
-        const auto judgeFirst = [&](std::size_t samples) {
-            judgeFloat(samples);
-            session.judgeSamples(*m_quantized, samples, quantizedSpec, m_cancel);
-            m_result.floating = accuracyAgainstFloat(*m_floating, samples);
-            m_result.quantized = accuracyAgainstFloat(*m_quantized, samples);
+        const auto judgeFirst = [&](std::size_t count) {
+            judgeFloat(count);
+            judgeSamples(m_parts.samples, *m_quantized, count, quantizedSpec, m_cancel);
+            m_result.floating = accuracyAgainstFloat(*m_floating, count);
+            m_result.quantized = accuracyAgainstFloat(*m_quantized, count);
         };
         m_result.rough = rough < all;
         ensure(*m_quantized, quantizedSpec, rough, "quantized network", m_result.seconds.quantized);
@@ -304,7 +304,8 @@ class EvaluationRun {
             ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
                    [&](std::size_t done) {
                        if (sincePublished.seconds() < kPublishSeconds || !m_observer.updated) return;
-                       if (session.judge && !session.part.whole()) return;  // runs the network once more
+                       if (samples.judge() != nullptr && !samples.part().whole())
+                           return;  // runs the network once more
                        judgeFirst(done);
                        publish();
                        sincePublished = Stopwatch();
@@ -312,12 +313,11 @@ class EvaluationRun {
             m_result.rough = false;
             judgeFirst(batches.samples());
         }
-        addUserMetric(m_session, *m_floating, *m_quantized, m_result, m_cancel);
+        addUserMetric(m_parts, *m_floating, *m_quantized, m_result, m_cancel);
         if (!m_result.rough) {
             m_state.measure(*m_result.quantized);
             if (m_learn) {
-                m_session.effectModel.observe(m_session.measured, m_state);
-                m_session.measured = m_state;
+                m_parts.predictor.learn(m_state);
             }
         }
         const std::size_t judged = m_result.quantized->samples;
@@ -328,13 +328,13 @@ class EvaluationRun {
         for (std::size_t sample = 0; data.hasLabels() && sample < rightClasses.size(); ++sample)
             rightClasses[sample] = data.label(sample).value_or(-1);
         m_result.rightClasses = std::make_shared<const std::vector<std::int32_t>>(std::move(rightClasses));
-        m_session.keepScores(*m_floating, *m_quantized, judged, m_result);
+        addScores(m_parts.samples, *m_floating, *m_quantized, judged, m_result);
     }
 
     std::unordered_set<Version> preparedVersions() const {
-        const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
+        const auto inputs = m_parts.samples.batches().inputsOf(*m_prepared->graph);
         const std::vector<Version> versions =
-            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
+            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_parts.samples.version());
         return {versions.begin(), versions.end()};
     }
 
@@ -343,28 +343,29 @@ class EvaluationRun {
     void layerMetrics() {
         const Stopwatch watch;
         // Compared by version, because conversions between precisions do not change the float network.
-        const auto versions = tensorVersions(floatSpec(m_prepared->graph), m_session.samplesVersion);
+        const auto versions = tensorVersions(floatSpec(m_prepared->graph), m_parts.samples.version());
         VersionBuilder content;
-        for (const TensorId end : m_session.part.endsOf(*m_prepared->graph))
+        for (const TensorId end : m_parts.samples.part().endsOf(*m_prepared->graph))
             content.add(versions[end.index()]);
         const auto outputs = outputsFor(content.finish());
         m_metrics->measure(m_result.layers, control("layer metrics"), *outputs);
         m_result.seconds.metrics += watch.seconds();
         const ProgramSpec spec = floatSpec(m_prepared->graph);
-        ensure(*outputs, spec, m_session.evaluationBatches->chunks(), "transformed float network",
+        ensure(*outputs, spec, m_parts.samples.batches().chunks(), "transformed float network",
                m_result.seconds.floating);
-        m_session.judgeSamples(*outputs, m_result.samples, spec, m_cancel);
+        judgeSamples(m_parts.samples, *outputs, m_result.samples, spec, m_cancel);
         m_result.prepared = accuracyAgainstFloat(*outputs, m_result.samples);
         append(driftNotice(*m_prepared, m_result.config.transforms, *m_result.prepared));
     }
 
     void weightMetrics() {
         const Stopwatch watch;
-        fillWeightDifferences(m_session, *m_prepared, m_units, m_config, m_cancel, m_result.layers);
+        fillWeightDifferences(m_parts.results, m_parts.pipeline.quantizers(), *m_prepared, m_units, m_config,
+                              m_cancel, m_result.layers);
         m_result.seconds.metrics += watch.seconds();
     }
 
-    Session::Impl& m_session;
+    SessionParts& m_parts;
     const EvaluationObserver& m_observer;
     const CancelToken& m_cancel;
     bool m_keep = true, m_learn = true, m_rerun = false;
@@ -383,35 +384,35 @@ class EvaluationRun {
 
 EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth,
                                 const EvaluationObserver& observer, const CancelToken& cancel) try {
-    return EvaluationRun(*m_impl, config, observer, cancel).run(depth);
+    return EvaluationRun(*m_parts, config, observer, cancel).run(depth);
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
                                   const CancelToken& cancel) try {
     const EvaluationObserver silent;
-    EvaluationRun run(*m_impl, config, silent, cancel);
+    EvaluationRun run(*m_parts, config, silent, cancel);
     run.asExperiment();
     return run.run(depth);
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth depth,
                                          const CancelToken& cancel) try {
     const EvaluationObserver silent;
-    EvaluationRun run(*m_impl, config, silent, cancel);
+    EvaluationRun run(*m_parts, config, silent, cancel);
     run.forSearch();
     return run.run(depth);
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
                                        const CancelToken& cancel) {
     const EvaluationObserver silent;
-    EvaluationRun run(session.internal(), config, silent, cancel);
+    EvaluationRun run(partsOf(session), config, silent, cancel);
     run.asExperiment();
     return run.forecast();
 }
