@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/studies/forecast.h"
 
-#include "session/session_parts.h"
+#include "session/stages/network_states.h"
 
 namespace quantloupe {
+
+std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
+                                       const CancelToken& cancel) {
+    const EvaluationObserver silent;
+    const EvaluationRequest request{partsOf(session), config, silent, cancel, EvaluationPurpose::Experiment};
+    const Evaluation evaluation = evaluationOf(request, resolveNetwork(request));
+    return request.parts.predictor.expect(predictableState(request, evaluation));
+}
 
 ForecastBasis forecastBasis(Session& session) {
     EditPredictor& predictor = partsOf(session).predictor;
