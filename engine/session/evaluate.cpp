@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session::evaluate: runs the stages of one configuration, using cached results if their versions match, and
-// publishes a snapshot after each.
+// publishes a snapshot after each. Each stage is a function of what it needs and returns what it makes.
 #include <algorithm>
-#include <functional>
-#include <unordered_set>
 
-#include "base/error.h"
-#include "config/config_json.h"
-#include "config/precision_rules.h"
-#include "config/skip_rules.h"
-#include "model/layer_cost.h"
-#include "session/caches/context_version.h"
 #include "session/caches/tensor_versions.h"
-#include "session/session_impl.h"
 #include "session/stages/evaluation_notices.h"
+#include "session/stages/judge_samples.h"
+#include "session/stages/network_run.h"
+#include "session/stages/network_states.h"
 #include "session/stages/unit_metrics.h"
 #include "session/stages/user_metrics.h"
 #include "session/stages/weight_sensitivity.h"
 #include "session/stopwatch.h"
-#include "session/studies/forecast.h"
-#include "session/studies/threshold_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -27,393 +19,276 @@ namespace {
 /// Minimum time between snapshots of the accuracy.
 constexpr double kPublishSeconds = 0.1;
 
-class EvaluationRun {
-  public:
-    EvaluationRun(Session::Impl& session, const QuantizationConfig& config,
-                  const EvaluationObserver& observer, const CancelToken& cancel)
-        : m_session(session), m_observer(observer), m_cancel(cancel) {
-        m_result.config = config;
-    }
+void append(std::vector<std::string>& notices, const std::vector<std::string>& more) {
+    notices.insert(notices.end(), more.begin(), more.end());
+}
 
-    /// Stores no activations and does not train the effect model.
-    void asExperiment() { m_keep = m_learn = false; }
-    /// Stores activations, even if the outputs are cached, and does not train the effect model.
-    void forSearch() {
-        m_learn = false;
-        m_rerun = true;
-    }
+void append(std::vector<std::string>& notices, std::optional<std::string> notice) {
+    if (notice && !notice->empty()) notices.push_back(std::move(*notice));
+}
 
-    std::optional<ExpectedEffect> forecast() {
-        states();
-        return m_session.effectModel.expect(m_session.measured, m_state);
-    }
-
-    EvaluationPtr run(Depth depth) {
-        m_session.limitCaches();
-        states();
-        publish();  // shows the graph at once, even if the network cannot run
-        weightMetrics();
-        if (!m_session.evaluationData) assumeCosts();
-        if (depth == Depth::States || !m_session.evaluationData) return finish();
-        const bool known = m_session.batch != 0;
-        m_session.requireEvaluable();
-        if (!known && !m_session.part.whole()) {  // now the states show which layers are not evaluated
-            states();
-            weightMetrics();
-        }
-        accuracies(depth);
-        if (depth <= Depth::Accuracy) return finish();
-        publish();
-        layerMetrics();
-        return finish();
-    }
-
-  private:
-    void publish() const {
-        if (m_observer.updated) m_observer.updated(std::make_shared<const Evaluation>(m_result));
-    }
-
-    EvaluationPtr finish() {
-        m_result.complete = true;
-        m_result.seconds.total = m_total.seconds();
-        auto result = std::make_shared<const Evaluation>(m_result);
-        if (m_observer.updated) m_observer.updated(result);
-        return result;
-    }
-
-    RunControl control(const char* stage) const {
-        RunControl control = m_session.sharedControl(m_cancel);
-        if (m_observer.progress)
-            control.progress = [this, stage](std::size_t done, std::size_t total) {
-                m_observer.progress({stage, done, total});
-            };
-        return control;
-    }
-
-    /// Adds a list of notices or an optional notice.
-    void append(const auto& notices) {
-        if constexpr (requires { notices.has_value(); }) {
-            if (notices) m_result.notices.push_back(*notices);
-        } else {
-            m_result.notices.insert(m_result.notices.end(), notices.begin(), notices.end());
-        }
-    }
-
-    void states() {
-        const Stopwatch watch;
-        m_cancel.check();
-        std::vector<std::string> idleRules;
-        const QuantizationConfig measured = withThresholdsMeasured(
-            m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
-        m_result.counts = {};
-        m_prepared = m_session.prepareMeasured(measured, control("channels of inputs"));
-        const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
-        m_result.covered = skips.covered;
-        m_units = findUnits(*m_prepared, skips);
-        m_config = withPrecisionsResolved(*m_session.model.graph, measured);
-        m_result.layers = layerStates(*m_prepared, m_units, skips);
-        setPrecisions(*m_prepared, m_units, m_config, m_result.layers);
-        measureCosts();
-        for (const LayerResult& layer : m_result.layers) switch (layer.state) {
-                case LayerState::Quantized:
-                    ++m_result.counts.quantized;
-                    break;
-                case LayerState::Skipped:
-                    ++m_result.counts.skipped;
-                    break;
-                case LayerState::Float:
-                    ++m_result.counts.floating;
-                    break;
-                case LayerState::Folded:
-                    ++m_result.counts.folded;
-                    break;
-                case LayerState::Fused:
-                    ++m_result.counts.fused;
-                    break;
-            }
-        m_result.foldedBatchNorms = m_prepared->foldedBatchNorms;
-        m_result.replacedClips = m_prepared->replacedClips;
-        m_result.equalizationSets = static_cast<std::size_t>(std::count_if(
-            m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
-        m_result.migratedInputs = m_prepared->migrations.size();
-        m_result.notices = m_session.model.notices;
-        if (!m_session.part.frontier.empty()) {
-            m_result.unevaluated = m_session.part.notice(*m_session.model.graph);
-            m_result.notices.push_back(m_result.unevaluated);
-        }
-        if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
-        append(m_prepared->notices);
-        append(idleRules);
-        if (m_result.counts.quantized == 0 && !m_result.layers.empty())
-            m_result.notices.emplace_back(
-                "no layer is quantized: every layer is skipped or cannot be quantized; each layer shows the "
-                "reason");
-        if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
-        append(idleSettingNotices(*m_session.model.graph, m_result.config, m_result.layers));
-        m_result.version =
-            VersionBuilder()
-                .add(m_session.model.graph->version())
-                .add(std::string_view(configToJson(withoutOffRules(m_result.config))))
-                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
-                .finish();
-        m_result.randomInputs = m_session.randomInputs;
-        m_state.context = contextVersion(*m_session.model.graph, m_result.config, m_session.evaluationData);
-        m_state.quantized.clear();  // a network that is evaluated in part runs twice
-        for (const LayerResult& layer : m_result.layers)
-            if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
-        if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);
-        m_result.seconds.transform = watch.seconds();
-    }
-
-    /// Computes the costs of layers from the shapes of the samples, once the network has run on one.
-    void measureCosts() {
-        if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
-    }
-
-    /// Computes the costs of layers without samples, if shape inference did not determine all shapes.
-    void assumeCosts() {
-        if (std::ranges::all_of(m_result.layers,
-                                [](const LayerResult& layer) { return layer.macsReason.empty(); }))
-            return;
-        if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);
-    }
-
-    void setCosts(const MeasuredShapes& shapes) {
-        for (LayerResult& layer : m_result.layers) {
-            const LayerCost cost =
-                costOf(*m_session.model.graph, m_session.model.graph->node(layer.node), shapes);
-            layer.macs = cost.macs;
-            layer.macsReason = cost.macsReason;
-        }
-    }
-
-    std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
-        if (auto* known = m_session.outputs.find(version)) return *known;
-        return m_session.outputs.store(version, emptyOutputs());
-    }
-
-    std::shared_ptr<NetworkOutputs> emptyOutputs() const {
-        return std::make_shared<NetworkOutputs>(m_session.emptyOutputs());
-    }
-
-    /// Runs the missing ones of the first `chunks` chunks. Calls `partial(samples)` with the number of
-    /// samples done so far. `wanted`: ResumeOptions::wanted.
-    void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
-                double& seconds, const std::function<void(std::size_t)>& partial = {},
-                const std::unordered_set<Version>* wanted = nullptr) {
-        const SampleBatches& batches = *m_session.evaluationBatches;
-        const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
-        if (begin >= chunks) return;
-        const Stopwatch watch;
-        const GraphPtr graph = spec.graph;
-        spec.kernels = m_session.kernels;
-        ResumeOptions resume = m_session.sharedResumeOptions(graph);
-        resume.keep = m_keep;
-        resume.wanted = wanted;
-        const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
-        RunControl run = control(stage);
-        if (partial && run.group == nullptr)  // other processes have some of the samples
-            run.progress = [&, report = run.progress](std::size_t done, std::size_t total) {
-                if (report) report(done, total);
-                if (done < total) partial(begin * batches.batch() + done);
-            };
-        m_session.work.computed += program.program->allDims().size();
-        runOutputs(program, m_session.part.endsOf(*graph), batches, begin, chunks, run, outputs);
-        seconds += watch.seconds();
-    }
-
-    ProgramSpec floatSpec(const GraphPtr& graph) const {
-        return floatProgram(graph, m_session.evaluationBatches->inputsOf(*graph),
-                            m_session.part.endsOf(*graph));
-    }
-
-    Accuracy accuracyAgainstFloat(const NetworkOutputs& outputs, std::size_t samples) const {
-        return accuracyOf(outputs, *m_floating, *m_session.evaluationData, m_session.judge.get(), samples);
-    }
-
-    void accuracies(Depth depth) {
-        Session::Impl& session = m_session;
-        const Dataset& data = *session.evaluationData;
-        session.openBatches();
-        const SampleBatches& batches = *session.evaluationBatches;
-        m_result.samples = batches.samples();
-
-        const GraphPtr& source = session.model.graph;
-        m_floating = outputsFor(source->version());
-        const ProgramSpec sourceSpec = floatSpec(source);
-        const std::size_t all = batches.chunks();
-        const std::size_t rough =
-            std::min(all, (session.roughSamples + batches.batch() - 1) / batches.batch());
-        const auto samplesIn = [&](std::size_t chunks) {
-            return chunks == all ? batches.samples() : std::min(session.roughSamples, batches.samples());
-        };
-        m_result.rough = rough < all;
-        // Metrics compare with the prepared network, so other activations of the source network are not
-        // needed again.
-        const std::unordered_set<Version> wanted =
-            m_floating->complete(batches.samples()) ? std::unordered_set<Version>() : preparedVersions();
-        ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating, {}, &wanted);
-        measureCosts();
-        append(labelNotice(data, *m_floating));
-        const auto judgeFloat = [&](std::size_t samples) {
-            session.judgeSamples(*m_floating, samples, sourceSpec, m_cancel);
-        };
-        judgeFloat(samplesIn(rough));
-        if (session.judge && !session.judge->notice().empty())
-            m_result.notices.push_back(session.judge->notice());
-        m_result.floating = accuracyAgainstFloat(*m_floating, samplesIn(rough));
-        publish();
-
-        const Stopwatch calibration;
-        const auto graph = m_prepared;
-        const Statistics& ranges = session.statistics(*graph, m_units, m_config, control("calibrating"));
-        auto plan = std::make_shared<Plan>(
-            session.resolve(graph, m_units, ranges, m_config, control("refining layers"), !m_keep));
-        plan->arithmetic = session.arithmeticFor(m_result.config);
-        m_plan = plan;
-        m_result.calibrationSamples = session.calibrationSamples;
-        if (const int requested = m_result.config.calibration.samples;
-            session.calibrationSamples < static_cast<std::size_t>(requested))
-            m_result.notices.push_back(
-                fmt::format("calibrated on {} samples: {} were requested, but there are no more",
-                            session.calibrationSamples, requested));
-        append(m_plan->notices);
-        m_result.seconds.calibrate = calibration.seconds();
-
-        m_metrics.emplace(session, m_prepared, m_units, m_plan);
-        m_metrics->fillKnown(m_result.layers);
-
-        m_quantized =
-            m_rerun ? m_session.outputs.store(m_plan->version, emptyOutputs()) : outputsFor(m_plan->version);
-        const std::vector<TensorId> ends = session.part.endsOf(*graph->graph);
-        const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
-        const auto judgeFirst = [&](std::size_t samples) {
-            judgeFloat(samples);
-            session.judgeSamples(*m_quantized, samples, quantizedSpec, m_cancel);
-            m_result.floating = accuracyAgainstFloat(*m_floating, samples);
-            m_result.quantized = accuracyAgainstFloat(*m_quantized, samples);
-        };
-        m_result.rough = rough < all;
-        ensure(*m_quantized, quantizedSpec, rough, "quantized network", m_result.seconds.quantized);
-        judgeFirst(samplesIn(rough));
-        if (depth > Depth::Rough && rough < all) {
-            publish();
-            ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating, {}, &wanted);
-            // Snapshots show the accuracy and its interval as more samples are evaluated.
-            Stopwatch sincePublished;
-            ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
-                   [&](std::size_t done) {
-                       if (sincePublished.seconds() < kPublishSeconds || !m_observer.updated) return;
-                       if (session.judge && !session.part.whole()) return;  // runs the network once more
-                       judgeFirst(done);
-                       publish();
-                       sincePublished = Stopwatch();
-                   });
-            m_result.rough = false;
-            judgeFirst(batches.samples());
-        }
-        addUserMetric(m_session, *m_floating, *m_quantized, m_result, m_cancel);
-        if (!m_result.rough) {
-            m_state.measure(*m_result.quantized);
-            if (m_learn) {
-                m_session.effectModel.observe(m_session.measured, m_state);
-                m_session.measured = m_state;
-            }
-        }
-        const std::size_t judged = m_result.quantized->samples;
-        m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
-        m_result.floatClasses =
-            std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_floating, judged));
-        std::vector<std::int32_t> rightClasses = *m_result.floatClasses;
-        for (std::size_t sample = 0; data.hasLabels() && sample < rightClasses.size(); ++sample)
-            rightClasses[sample] = data.label(sample).value_or(-1);
-        m_result.rightClasses = std::make_shared<const std::vector<std::int32_t>>(std::move(rightClasses));
-        m_session.keepScores(*m_floating, *m_quantized, judged, m_result);
-    }
-
-    std::unordered_set<Version> preparedVersions() const {
-        const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
-        const std::vector<Version> versions =
-            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
-        return {versions.begin(), versions.end()};
-    }
-
-    /// Measures the layers and the accuracy of the prepared float network. Metrics need most of its tensors,
-    /// so one pass computes both.
-    void layerMetrics() {
-        const Stopwatch watch;
-        // Compared by version, because conversions between precisions do not change the float network.
-        const auto versions = tensorVersions(floatSpec(m_prepared->graph), m_session.samplesVersion);
-        VersionBuilder content;
-        for (const TensorId end : m_session.part.endsOf(*m_prepared->graph))
-            content.add(versions[end.index()]);
-        const auto outputs = outputsFor(content.finish());
-        m_metrics->measure(m_result.layers, control("layer metrics"), *outputs);
-        m_result.seconds.metrics += watch.seconds();
-        const ProgramSpec spec = floatSpec(m_prepared->graph);
-        ensure(*outputs, spec, m_session.evaluationBatches->chunks(), "transformed float network",
-               m_result.seconds.floating);
-        m_session.judgeSamples(*outputs, m_result.samples, spec, m_cancel);
-        m_result.prepared = accuracyAgainstFloat(*outputs, m_result.samples);
-        append(driftNotice(*m_prepared, m_result.config.transforms, *m_result.prepared));
-    }
-
-    void weightMetrics() {
-        const Stopwatch watch;
-        fillWeightDifferences(m_session, *m_prepared, m_units, m_config, m_cancel, m_result.layers);
-        m_result.seconds.metrics += watch.seconds();
-    }
-
-    Session::Impl& m_session;
-    const EvaluationObserver& m_observer;
-    const CancelToken& m_cancel;
-    bool m_keep = true, m_learn = true, m_rerun = false;
-    Stopwatch m_total;
-    MeasuredState m_state;
-    Evaluation m_result;
-    QuantizationConfig m_config;  ///< with precisions resolved
-    std::shared_ptr<const Prepared> m_prepared;
-    UnitList m_units;
-    std::shared_ptr<const Plan> m_plan;
-    std::shared_ptr<NetworkOutputs> m_floating, m_quantized;
-    std::optional<UnitMetrics> m_metrics;  ///< empty until there is a plan
+/// The states of the layers, and what the next stages need.
+struct States {
+    ResolvedNetwork network;
+    MeasuredState predictable;
+    Evaluation evaluation;
 };
+
+States resolveStates(const EvaluationRequest& request) {
+    const Stopwatch watch;
+    ResolvedNetwork network = resolveNetwork(request);
+    Evaluation evaluation = evaluationOf(request, network);
+    MeasuredState predictable = predictableState(request, evaluation);
+    if (request.purpose == EvaluationPurpose::Edit)
+        evaluation.expected = request.parts.predictor.expect(predictable);
+    evaluation.seconds.transform = watch.seconds();
+    return {std::move(network), std::move(predictable), std::move(evaluation)};
+}
+
+/// Fills in the weight metrics of the layers. Returns the seconds that it took.
+double measureWeights(const EvaluationRequest& request, const ResolvedNetwork& network,
+                      std::vector<LayerResult>& layers) {
+    const Stopwatch watch;
+    fillWeightDifferences(request.parts.results, request.parts.pipeline.quantizers(), *network.prepared,
+                          network.units, network.config, request.cancel, layers);
+    return watch.seconds();
+}
+
+/// Accuracies are computed on the rough samples first.
+struct SampleSteps {
+    std::size_t roughChunks, allChunks;
+    std::size_t roughSamples, allSamples;
+
+    explicit SampleSteps(SessionSamples& samples)
+        : allChunks(samples.batches().chunks()), allSamples(samples.batches().samples()) {
+        const std::size_t batch = samples.batches().batch();
+        roughChunks = std::min(allChunks, (samples.rough() + batch - 1) / batch);
+        roughSamples = twoSteps() ? std::min(samples.rough(), allSamples) : allSamples;
+    }
+    bool twoSteps() const { return roughChunks < allChunks; }
+};
+
+/// Returns the versions of the prepared float network's tensors.
+std::vector<Version> preparedVersions(const EvaluationRequest& request, const ResolvedNetwork& network) {
+    SessionSamples& samples = request.parts.samples;
+    return tensorVersions(floatNetwork(samples, network.prepared->graph), samples.version());
+}
+
+/// Returns the network of the file, which all accuracies are compared with.
+NetworkRun sourceRun(const EvaluationRequest& request, const ResolvedNetwork& network) {
+    SessionSamples& samples = request.parts.samples;
+    const GraphPtr& source = request.parts.model.graph;
+    NetworkRun run(request, floatNetwork(samples, source), source->version(), "float network");
+    // Metrics compare with the prepared network, so other activations of the source network are not needed
+    // again.
+    std::unordered_set<Version> needed;
+    if (!run.outputs().complete(samples.batches().samples())) {
+        const std::vector<Version> versions = preparedVersions(request, network);
+        needed = {versions.begin(), versions.end()};
+    }
+    run.storeOnly(std::move(needed));
+    return run;
+}
+
+struct PlannedNetwork {
+    std::shared_ptr<const Plan> plan;
+    std::size_t calibrationSamples = 0;
+    std::vector<std::string> notices;
+    double seconds = 0;
+};
+
+/// Calibrates, and resolves the quantizers.
+PlannedNetwork planNetwork(const EvaluationRequest& request, const ResolvedNetwork& network) {
+    const Stopwatch watch;
+    Pipeline& pipeline = request.parts.pipeline;
+    const Statistics& ranges =
+        pipeline.statistics(*network.prepared, network.units, network.config, request.control("calibrating"));
+    PlannedNetwork planned;
+    planned.plan = std::make_shared<const Plan>(pipeline.resolve(
+        network.prepared, network.units, ranges, network.config, request.control("refining layers"),
+        request.purpose == EvaluationPurpose::Experiment));
+    planned.calibrationSamples = request.parts.samples.calibrationFor(network.config).batches.samples();
+    if (const int requested = request.config.calibration.samples;
+        planned.calibrationSamples < static_cast<std::size_t>(requested))
+        planned.notices.push_back(
+            fmt::format("calibrated on {} samples: {} were requested, but there are no more",
+                        planned.calibrationSamples, requested));
+    append(planned.notices, planned.plan->notices);
+    planned.seconds = watch.seconds();
+    return planned;
+}
+
+NetworkRun quantizedRun(const EvaluationRequest& request, const Plan& plan) {
+    SessionSamples& samples = request.parts.samples;
+    const Graph& graph = *plan.prepared->graph;
+    NetworkRun run(request, plan.networkSpec(samples.batches().inputsOf(graph), samples.part().endsOf(graph)),
+                   plan.version, "quantized network");
+    if (request.purpose == EvaluationPurpose::Search) run.restart();
+    return run;
+}
+
+/// Runs the float network on the rough samples.
+Evaluation withFloatAccuracy(const EvaluationRequest& request, const SampleSteps& steps, NetworkRun& floating,
+                             Evaluation result) {
+    SessionParts& parts = request.parts;
+    result.samples = steps.allSamples;
+    result.rough = steps.twoSteps();
+    result.seconds.floating += floating.run(steps.roughChunks);
+    setCosts(*parts.model.graph, parts.runner.sourceShapes(), result.layers);
+    append(result.notices, labelNotice(*parts.samples.evaluation(), floating.outputs()));
+    floating.judge(steps.roughSamples);
+    if (const TaskJudge* judge = parts.samples.judge()) append(result.notices, judge->notice());
+    result.floating = floating.accuracyAgainst(floating, steps.roughSamples);
+    return result;
+}
+
+/// Runs the quantized network on the rough samples and, for more depth, both networks on all samples.
+/// Publishes the accuracy as more and more samples are evaluated.
+Evaluation withAccuracy(const EvaluationRequest& request, Depth depth, const SampleSteps& steps,
+                        NetworkRun& floating, NetworkRun& quantized, Evaluation result) {
+    SessionSamples& samples = request.parts.samples;
+    const auto compareFirst = [&](std::size_t count) {
+        floating.judge(count);
+        quantized.judge(count);
+        result.floating = floating.accuracyAgainst(floating, count);
+        result.quantized = quantized.accuracyAgainst(floating, count);
+    };
+    result.seconds.quantized += quantized.run(steps.roughChunks);
+    compareFirst(steps.roughSamples);
+    if (depth > Depth::Rough && steps.twoSteps()) {
+        request.publish(result);
+        result.seconds.floating += floating.run(steps.allChunks);
+        // Judging a network that is evaluated in part runs it once more.
+        const bool judgesOutputs = samples.judge() == nullptr || samples.part().whole();
+        Stopwatch sincePublished;
+        result.seconds.quantized += quantized.run(steps.allChunks, [&](std::size_t done) {
+            if (sincePublished.seconds() < kPublishSeconds || !request.observer.updated || !judgesOutputs)
+                return;
+            compareFirst(done);
+            request.publish(result);
+            sincePublished = Stopwatch();
+        });
+        result.rough = false;
+        compareFirst(steps.allSamples);
+    }
+    addUserMetric(request.parts, floating.outputs(), quantized.outputs(), result, request.cancel);
+    return result;
+}
+
+/// Adds the results of each sample: predicted classes, and scores for detection or segmentation.
+Evaluation withSampleResults(const EvaluationRequest& request, const NetworkRun& floating,
+                             const NetworkRun& quantized, Evaluation result) {
+    using Classes = std::vector<std::int32_t>;
+    const Dataset& data = *request.parts.samples.evaluation();
+    const std::size_t count = result.quantized->samples;
+    result.classes = std::make_shared<const Classes>(classesOf(quantized.outputs(), count));
+    result.floatClasses = std::make_shared<const Classes>(classesOf(floating.outputs(), count));
+    Classes rightClasses = *result.floatClasses;
+    for (std::size_t sample = 0; data.hasLabels() && sample < rightClasses.size(); ++sample)
+        rightClasses[sample] = data.label(sample).value_or(-1);
+    result.rightClasses = std::make_shared<const Classes>(std::move(rightClasses));
+    addScores(request.parts.samples, floating.outputs(), quantized.outputs(), count, result);
+    return result;
+}
+
+/// Measures the layers and the accuracy of the prepared float network. Metrics need most of its tensors, so
+/// one pass computes both.
+Evaluation withLayerMetrics(const EvaluationRequest& request, const SampleSteps& steps,
+                            const ResolvedNetwork& network, UnitMetrics& metrics, const NetworkRun& floating,
+                            Evaluation result) {
+    const Stopwatch watch;
+    SessionSamples& samples = request.parts.samples;
+    ProgramSpec spec = floatNetwork(samples, network.prepared->graph);
+    // Compared by version, because conversions between precisions do not change the float network.
+    const std::vector<Version> versions = preparedVersions(request, network);
+    VersionBuilder content;
+    for (const TensorId end : spec.observed) content.add(versions[end.index()]);
+    NetworkRun prepared(request, std::move(spec), content.finish(), "transformed float network");
+    metrics.measure(result.layers, request.control("layer metrics"), prepared.outputs());
+    result.seconds.metrics += watch.seconds();
+    result.seconds.floating += prepared.run(steps.allChunks);
+    prepared.judge(steps.allSamples);
+    result.prepared = prepared.accuracyAgainst(floating, steps.allSamples);
+    append(result.notices, driftNotice(*network.prepared, request.config.transforms, *result.prepared));
+    return result;
+}
+
+/// Runs the stages up to `depth`.
+Evaluation runStages(const EvaluationRequest& request, Depth depth) {
+    SessionParts& parts = request.parts;
+    parts.limitCaches();
+    States states = resolveStates(request);
+    request.publish(states.evaluation);  // shows the graph at once, even if the network cannot run
+    states.evaluation.seconds.metrics = measureWeights(request, states.network, states.evaluation.layers);
+    if (!parts.samples.available()) assumeCosts(*parts.model.graph, parts.runner, states.evaluation.layers);
+    if (depth == Depth::States || !parts.samples.available()) return std::move(states.evaluation);
+
+    const bool partKnown = parts.samples.partKnown();
+    parts.samples.requireEvaluable();
+    if (!partKnown && !parts.samples.part().whole()) {  // now the states show which layers are not evaluated
+        const double seconds = states.evaluation.seconds.metrics;
+        states = resolveStates(request);
+        states.evaluation.seconds.metrics =
+            seconds + measureWeights(request, states.network, states.evaluation.layers);
+    }
+    const ResolvedNetwork& network = states.network;
+    const SampleSteps steps(parts.samples);
+    NetworkRun floating = sourceRun(request, network);
+    Evaluation result = withFloatAccuracy(request, steps, floating, std::move(states.evaluation));
+    request.publish(result);
+
+    const PlannedNetwork planned = planNetwork(request, network);
+    result.calibrationSamples = planned.calibrationSamples;
+    append(result.notices, planned.notices);
+    result.seconds.calibrate = planned.seconds;
+    UnitMetrics metrics(parts, network.prepared, network.units, planned.plan);
+    metrics.fillKnown(result.layers);
+
+    NetworkRun quantized = quantizedRun(request, *planned.plan);
+    result = withAccuracy(request, depth, steps, floating, quantized, std::move(result));
+    if (!result.rough && request.purpose == EvaluationPurpose::Edit) {
+        states.predictable.measure(*result.quantized);
+        parts.predictor.learn(states.predictable);
+    }
+    result = withSampleResults(request, floating, quantized, std::move(result));
+    if (depth <= Depth::Accuracy) return result;
+    request.publish(result);
+    return withLayerMetrics(request, steps, network, metrics, floating, std::move(result));
+}
+
+EvaluationPtr evaluateFor(const EvaluationRequest& request, Depth depth) {
+    const Stopwatch watch;
+    Evaluation result = runStages(request, depth);
+    result.complete = true;
+    result.seconds.total = watch.seconds();
+    auto evaluation = std::make_shared<const Evaluation>(std::move(result));
+    if (request.observer.updated) request.observer.updated(evaluation);
+    return evaluation;
+}
 
 }  // namespace
 
 EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth,
                                 const EvaluationObserver& observer, const CancelToken& cancel) try {
-    return EvaluationRun(*m_impl, config, observer, cancel).run(depth);
+    return evaluateFor({*m_parts, config, observer, cancel, EvaluationPurpose::Edit}, depth);
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
                                   const CancelToken& cancel) try {
     const EvaluationObserver silent;
-    EvaluationRun run(*m_impl, config, silent, cancel);
-    run.asExperiment();
-    return run.run(depth);
+    return evaluateFor({*m_parts, config, silent, cancel, EvaluationPurpose::Experiment}, depth);
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth depth,
                                          const CancelToken& cancel) try {
     const EvaluationObserver silent;
-    EvaluationRun run(*m_impl, config, silent, cancel);
-    run.forSearch();
-    return run.run(depth);
+    return evaluateFor({*m_parts, config, silent, cancel, EvaluationPurpose::Search}, depth);
 } catch (...) {
-    m_impl->rethrowWithModel();
-}
-
-std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
-                                       const CancelToken& cancel) {
-    const EvaluationObserver silent;
-    EvaluationRun run(session.internal(), config, silent, cancel);
-    run.asExperiment();
-    return run.forecast();
+    m_parts->rethrowWithModel();
 }
 
 }  // namespace quantloupe

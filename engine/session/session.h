@@ -27,6 +27,7 @@ namespace quantloupe {
 
 class ProcessGroup;
 struct Plan;
+struct SessionParts;
 
 struct SessionOptions {
     int threads = 0;               ///< worker threads; 0: one per core
@@ -51,6 +52,19 @@ struct Progress {
 struct EvaluationObserver {
     std::function<void(EvaluationPtr)> updated;  ///< gets snapshots, each more complete
     std::function<void(const Progress&)> progress;
+};
+
+/// Work that was not found in a cache, in total since the session was opened.
+struct WorkDone {
+    std::size_t calibrated = 0;             ///< number of calibrated tensors
+    std::size_t refined = 0;                ///< number of layers with learned rounding or corrected bias
+    std::size_t local = 0, cumulative = 0;  ///< number of units measured locally and cumulatively
+    std::size_t computed = 0;               ///< number of tensors computed by runs of networks
+
+    WorkDone operator-(const WorkDone& earlier) const {
+        return {calibrated - earlier.calibrated, refined - earlier.refined, local - earlier.local,
+                cumulative - earlier.cumulative, computed - earlier.computed};
+    }
 };
 
 /// How far an evaluation goes.
@@ -135,12 +149,16 @@ class Session {
     /// evaluation may need more.
     std::size_t cacheBytes() const;
     std::size_t cacheBudget() const;
-
-    struct Impl;                          ///< internal to engine/session
-    Impl& internal() { return *m_impl; }  ///< for tests
+    /// Drops the least recently used results so that the rest fits into the limit. Every evaluation starts
+    /// with this.
+    void limitCaches();
+    /// Bytes of weights that were packed for kernels, a part of cacheBytes().
+    std::size_t packedWeightBytes() const;
+    WorkDone workDone() const;
 
   private:
-    std::unique_ptr<Impl> m_impl;
+    friend SessionParts& partsOf(Session& session);  ///< session/session_parts.h, internal to engine/session
+    std::unique_ptr<SessionParts> m_parts;
 };
 
 }  // namespace quantloupe

@@ -13,8 +13,9 @@
 #include "base/error.h"
 #include "config/presets.h"
 #include "data/random_dataset.h"
+#include "quantize/plan.h"
 #include "runtime/workers.h"
-#include "session/session_impl.h"
+#include "session/evaluation_data.h"
 
 using namespace quantloupe;
 
@@ -44,14 +45,13 @@ void serve(const std::string& model) {
     QuantizationConfig config = presetConfig("onnxruntime-u8s8");
     config.skipTail = false;
     session.evaluate(config, Depth::Accuracy);
-    Session::Impl& impl = session.internal();
-    Plan plan = *impl.plan(config, {impl.workers, {}, {}});
-    const SampleBatches& batches = *impl.evaluationBatches;
+    Plan plan = *session.plan(config);
+    const SampleBatches& batches = evaluationBatches(session);
     std::map<std::string, Network> networks;
     const auto endsOf = [](const Graph& graph) {
         return std::vector<TensorId>(graph.outputs().begin(), graph.outputs().end());
     };
-    const GraphPtr source = impl.model.graph, prepared = plan.prepared->graph;
+    const GraphPtr source = session.model().graph, prepared = plan.prepared->graph;
     networks.try_emplace("float", floatProgram(source, batches.inputsOf(*source), endsOf(*source)), batches);
     for (const auto& [name, arithmetic] :
          {std::pair("integer", bestArithmetic()), std::pair("simulation", Arithmetic::Simulation)}) {

@@ -66,6 +66,29 @@ class ArchitectureTest : public QObject {
                      qPrintable(file + " includes " + header));
     }
 
+    /// The parts of a session are internal to engine/session.
+    void onlySessionsKnowTheirParts() {
+        std::size_t found = 0;
+        for (const QString folder : {"app", "engine", "python", "tests", "ui"}) {
+            QDirIterator files(m_root + "/" + folder, {"*.h", "*.cpp"}, QDir::Files,
+                               QDirIterator::Subdirectories);
+            while (files.hasNext()) {
+                const QString path = QDir(m_root).relativeFilePath(files.next());
+                if (path == "tests/engine/architecture_test.cpp") continue;
+                QFile file(m_root + "/" + path);
+                QVERIFY2(file.open(QFile::ReadOnly), qPrintable(path));
+                const QString text = QString::fromUtf8(file.readAll());
+                if (!text.contains("SessionParts") &&
+                    !(text.contains("#include \"session/") && text.contains("partsOf(")))
+                    continue;
+                ++found;
+                QVERIFY2(path.startsWith("engine/session/"),
+                         qPrintable(path + " uses the parts of a session"));
+            }
+        }
+        QVERIFY(found > 10);
+    }
+
     /// Paths in the documents for contributors exist.
     void documentsNameExistingFiles() {
         static const QRegularExpression path("`((?:engine|ui|app|tests|docs|packaging)/[\\w./-]*)`");

@@ -7,7 +7,7 @@
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "model/reachability.h"
-#include "session/session_impl.h"
+#include "quantize/plan.h"
 #include "support/demo.h"
 #include "support/small_graph.h"
 
@@ -227,16 +227,16 @@ class EqualizationTest : public QObject {
     void learnedRoundingCanBeCancelled() {
         const auto session = m_small.open(2);
         const QuantizationConfig config = learned();
-        const std::size_t& computed = session->internal().refinements.computed;
+        const auto refined = [&] { return session->workDone().refined; };
         const CancelToken cancel;
         EvaluationObserver observer;
         observer.progress = [&](const Progress& progress) {
-            if (progress.stage == "refining layers" && computed == 2) cancel.cancel();
+            if (progress.stage == "refining layers" && refined() == 2) cancel.cancel();
         };
         QVERIFY_EXCEPTION_THROWN(session->evaluate(config, Depth::Accuracy, observer, cancel), Cancelled);
-        QCOMPARE(computed, std::size_t(2));
+        QCOMPARE(refined(), std::size_t(2));
         const EvaluationPtr after = session->evaluate(config, Depth::Accuracy);
-        QCOMPARE(computed, std::size_t(4));
+        QCOMPARE(refined(), std::size_t(4));
         const EvaluationPtr cold = m_small.open(1)->evaluate(config, Depth::Accuracy);
         QCOMPARE(*after->quantized->sqnrDb, *cold->quantized->sqnrDb);
         QuantizationConfig nearest = config;
@@ -248,20 +248,20 @@ class EqualizationTest : public QObject {
     /// An edit repeats learned rounding only for the layers after it, undo for none.
     void learnedRoundingIsKept() {
         const auto session = m_small.open(2);
-        const std::size_t& computed = session->internal().refinements.computed;
+        const auto refined = [&] { return session->workDone().refined; };
         QuantizationConfig config = learned();
         const double first = *session->evaluate(config, Depth::Accuracy)->quantized->sqnrDb;
-        QCOMPARE(computed, std::size_t(4));
+        QCOMPARE(refined(), std::size_t(4));
         QuantizationConfig edited = config;
         edited.layers["Conv_4"].weightBits = 5;
         session->evaluate(edited, Depth::Accuracy);
-        QCOMPARE(computed, std::size_t(6));  // itself, and the Gemm that reads its output
+        QCOMPARE(refined(), std::size_t(6));  // itself, and the Gemm that reads its output
         edited = config;
         edited.layers["Gemm_7"].quantize = false;
         session->evaluate(edited, Depth::Accuracy);
-        QCOMPARE(computed, std::size_t(6));
+        QCOMPARE(refined(), std::size_t(6));
         QCOMPARE(*session->evaluate(config, Depth::Accuracy)->quantized->sqnrDb, first);
-        QCOMPARE(computed, std::size_t(6));
+        QCOMPARE(refined(), std::size_t(6));
     }
 
     /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
@@ -271,14 +271,13 @@ class EqualizationTest : public QObject {
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;
         config.transforms.equalization.profile = EqualizationProfile::Aimet;
         const EvaluationPtr all = session->evaluate(config);
-        const WorkDone cold = session->internal().work;
+        const WorkDone cold = session->workDone();
         const auto prepared = session->prepare(config);
         const EqualizationSet& last = prepared->sets.back();
         auto& off = config.transforms.equalization.off.emplace_back();
         for (const NodeId id : last.layers) off.push_back(session->graph().node(id).name);
-        session->internal().work = {};
         const EvaluationPtr without = session->evaluate(config);
-        const WorkDone warm = session->internal().work;
+        const WorkDone warm = session->workDone() - cold;
         QVERIFY(*without->quantized->sqnrDb != *all->quantized->sqnrDb);
 
         // Units from the set's first layer on, by the prepared graph.

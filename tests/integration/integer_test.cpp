@@ -3,9 +3,10 @@
 #include <QtTest>
 
 #include "config/presets.h"
+#include "quantize/plan.h"
 #include "runtime/integer/integer_product.h"
 #include "runtime/workers.h"
-#include "session/session_impl.h"
+#include "session/evaluation_data.h"
 #include "support/demo.h"
 
 using namespace quantloupe;
@@ -67,14 +68,13 @@ class IntegerTest : public QObject {
         const auto session = test::openDemo({1, 32, 8});
         const QuantizationConfig config = configOf(bits, perChannel);
         session->evaluate(config, Depth::Accuracy);
-        Session::Impl& impl = session->internal();
-        Plan plan = *impl.plan(config, {impl.workers, {}, {}});
+        Plan plan = *session->plan(config);
         std::vector<TensorId> observed;
         for (const Unit& unit : plan.units.units) {
             observed.push_back(unit.output);
             observed.insert(observed.end(), unit.inputs.begin(), unit.inputs.end());
         }
-        const SampleBatches& batches = *impl.evaluationBatches;
+        const SampleBatches& batches = evaluationBatches(*session);
         const auto graph = plan.prepared->graph;
         const auto floating = Program::compile(floatProgram(graph, batches.inputsOf(*graph), observed));
         Workspace values(floating);

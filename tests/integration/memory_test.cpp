@@ -2,7 +2,7 @@
 // The memory that a session keeps is counted and bounded: it does not grow with the number of edits.
 #include <QtTest>
 
-#include "session/session_impl.h"
+#include "config/presets.h"
 #include "support/demo.h"
 #include "support/random_edits.h"
 
@@ -30,8 +30,8 @@ class MemoryTest : public QObject {
         const auto session = test::openDemo({2, 16, 0});
         session->evaluate(presetConfig("w4a8"), Depth::Accuracy);
         const std::size_t weights = weightsOf(session->graph());
-        QVERIFY2(session->internal().kernels->bytes() > weights,
-                 qPrintable(QString::number(session->internal().kernels->bytes())));
+        QVERIFY2(session->packedWeightBytes() > weights,
+                 qPrintable(QString::number(session->packedWeightBytes())));
         QVERIFY(session->cacheBytes() > session->activationBytes() + weights);
     }
 
@@ -50,7 +50,7 @@ class MemoryTest : public QObject {
             most = std::max(most, session->cacheBytes());
         }
         // Data added by the last evaluation is dropped when the next one begins.
-        session->internal().limitCaches();
+        session->limitCaches();
         QVERIFY2(session->cacheBytes() <= kBudget, qPrintable(QString::number(session->cacheBytes() / kMiB)));
         QVERIFY2(most <= kBudget + kOneEvaluation, qPrintable(QString::number(most / kMiB)));
         const auto grown =
@@ -67,7 +67,7 @@ class MemoryTest : public QObject {
         test::RandomEdits random(session->graph(), 7);
         const std::size_t weights = weightsOf(session->graph());
         for (int edit = 0; edit < 20; ++edit) session->evaluate(random.next(), Depth::Metrics);
-        session->internal().limitCaches();
+        session->limitCaches();
         QCOMPARE(session->activationBytes(), std::size_t(0));
         // The kernels of an evaluation, one transformed network, statistics of its tensors, and working
         // memory.

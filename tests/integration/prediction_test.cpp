@@ -7,7 +7,6 @@
 #include "analysis/rank_correlation.h"
 #include "config/layer_choices.h"
 #include "config/presets.h"
-#include "session/session_impl.h"
 #include "session/studies/forecast.h"
 #include "session/studies/leave_one_out.h"
 #include "support/demo.h"
@@ -75,7 +74,7 @@ class PredictionTest : public QObject {
         const auto session = test::openDemo({2, 32, 0});
         const auto contextOf = [&](const QuantizationConfig& config) {
             session->evaluate(config, Depth::Accuracy);
-            return session->internal().measured.context;
+            return forecastBasis(*session).context;
         };
         QuantizationConfig config = presetConfig("w4a8");
         const Version learned = contextOf(config);

@@ -9,7 +9,7 @@
 
 #include "config/layer_choices.h"
 #include "search/tune_numbers.h"
-#include "session/session_impl.h"
+#include "session/studies/forecast.h"
 #include "session/studies/leave_one_out.h"
 #include "session/studies/skip_groups.h"
 #include "support/errors.h"
@@ -235,12 +235,14 @@ class TuneTest : public QObject {
     void predictionsStartWhereTheyDid() {
         const auto session = sessionOf(network(2, true));
         session->evaluate(coarse(), Depth::Accuracy);
-        const MeasuredState before = session->internal().measured;
+        const ForecastBasis before = forecastBasis(*session);
         TuneOptions options;
         options.maxDrop = 0.02;
         QVERIFY(tune(*session, coarse(), options).steps > 0);
-        QVERIFY(session->internal().measured.quantized == before.quantized);
-        QCOMPARE(session->internal().effectModel.observations(before.context), std::size_t(0));
+        const ForecastBasis after = forecastBasis(*session);
+        QVERIFY(after.context == before.context);
+        QVERIFY(after.quantized == before.quantized);
+        QCOMPARE(after.observations, std::size_t(0));
     }
 
     void thresholdRulesStandStill() {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/recycled_limits.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 namespace {
@@ -76,53 +76,77 @@ void keepLargeBlocksApart() {
 
 }  // namespace
 
-/// With `budget`, shrinks each cache to its share of it. Returns the bytes of all caches except activations.
-std::size_t Session::Impl::visitCaches(std::optional<std::size_t> budget) {
-    std::size_t all = 0;
-    const auto visit = [&](auto& cache, std::size_t divisor, auto... size) {
-        all += budget ? cache.shrink(*budget / divisor, size...) : cache.bytes(size...);
-    };
-    std::unordered_set<const Constant*> source;
-    const std::size_t weights = bytesOfConstants(*model.graph, source);
-    if (constants) all += bytesOfConstants(*constants->graph, source);
-    if (budget) limitRecycledBytes(std::clamp(*budget / 8, kLeastRecycled, kMaxRecycled));
-    all += recycledBytes();
-    visit(prepared, 8, [&](const auto& known) {
+void Pipeline::visitCaches(CacheVisitor& visitor, std::unordered_set<const Constant*> source) {
+    if (m_constants) visitor.add(bytesOfConstants(*m_constants->graph, source));
+    visitor.visit(m_prepared, 8, [&](const auto& known) {
         std::unordered_set<const Constant*> seen = source;
         return bytesOfConstants(*known->graph, seen) + bytesOfConstants(*known->transformed, seen) +
                2 * bytesOfStructure(*known->graph);
     });
-    if (budget) kernels->setMost(std::max(*budget / 4, kKernelsOfOneEvaluation * weights));
-    all += kernels->bytes();
-    all += quantizers.shrink(budget ? *budget / 16 : SIZE_MAX);
-    all += refinements.shrink(budget ? *budget / 32 : SIZE_MAX);
+    const std::optional<std::size_t>& budget = visitor.budget();
+    visitor.add(m_quantizers.shrink(budget ? *budget / 16 : SIZE_MAX));
+    visitor.add(m_refinements.shrink(budget ? *budget / 32 : SIZE_MAX));
     Distributions seen;
-    visit(tensorRanges, 8, [&](const TensorStatistics& known) { return bytesOf(known, seen); });
-    visit(ranges, 16, [&](const CalibratedGraph& known) { return bytesOf(known, seen); });
-    visit(channelMaxima, 64, [](const ChannelMaxima& known) { return bytesOf(known); });
-    visit(outputs, 16, [](const auto& known) { return bytesOf(*known); });
-    visit(shapes, 64, [](const auto& known) { return known->density.size() * 192; });
-    visit(sweeps, 64, [](const auto& known) { return known.size() * (sizeof(LayerEffect) + 128); });
-    visit(thresholdBases, 64, [](const EvaluationPtr& known) { return bytesOf(*known); });
-    visit(weightDifferences, 64);
-    visit(weightRangeRatios, 64);
-    visit(local, 64);
-    visit(cumulative, 64);
-    return all;
+    visitor.visit(m_tensorRanges, 8, [&](const TensorStatistics& known) { return bytesOf(known, seen); });
+    visitor.visit(m_ranges, 16, [&](const CalibratedGraph& known) { return bytesOf(known, seen); });
+    visitor.visit(m_channelMaxima, 64, [](const ChannelMaxima& known) { return bytesOf(known); });
 }
 
-void Session::Impl::limitCaches() {
+void NetworkRunner::visitCaches(CacheVisitor& visitor, std::size_t weights) {
+    if (const auto& budget = visitor.budget())
+        m_kernels->setMost(std::max(*budget / 4, kKernelsOfOneEvaluation * weights));
+    visitor.add(m_kernels->bytes());
+    visitor.visit(m_shapes, 64, [](const auto& known) { return known->density.size() * 192; });
+}
+
+void EvaluationResults::visitCaches(CacheVisitor& visitor) {
+    visitor.visit(outputs, 16, [](const auto& known) { return bytesOf(*known); });
+    visitor.visit(sweeps, 64, [](const auto& known) { return known.size() * (sizeof(LayerEffect) + 128); });
+    visitor.visit(thresholdBases, 64, [](const EvaluationPtr& known) { return bytesOf(*known); });
+    visitor.visit(weightDifferences, 64);
+    visitor.visit(weightRangeRatios, 64);
+    visitor.visit(local, 64);
+    visitor.visit(cumulative, 64);
+}
+
+void EvaluationResults::clear() {
+    outputs.clear();
+    weightDifferences.clear();
+    weightRangeRatios.clear();
+    local.clear();
+    cumulative.clear();
+    clearMetric();
+}
+
+void EvaluationResults::clearMetric() {
+    sweeps.clear();
+    thresholdBases.clear();
+}
+
+std::size_t SessionParts::visitCaches(std::optional<std::size_t> budget) {
+    CacheVisitor visitor(budget);
+    std::unordered_set<const Constant*> source;
+    const std::size_t weights = bytesOfConstants(*model.graph, source);
+    if (budget) limitRecycledBytes(std::clamp(*budget / 8, kLeastRecycled, kMaxRecycled));
+    visitor.add(recycledBytes());
+    pipeline.visitCaches(visitor, std::move(source));
+    runner.visitCaches(visitor, weights);
+    results.visitCaches(visitor);
+    return visitor.bytes();
+}
+
+void SessionParts::limitCaches() {
     keepLargeBlocksApart();
     const std::size_t others = visitCaches(memoryBudget);
-    activations.setBudget(memoryBudget - std::min(memoryBudget, others));
+    runner.limitActivations(memoryBudget - std::min(memoryBudget, others));
     // Returns small freed blocks between larger ones to the system from time to time.
     constexpr int kEvaluationsBetween = 16;
-    if (++evaluationsSinceTrim >= kEvaluationsBetween) {
+    if (++m_evaluationsSinceTrim >= kEvaluationsBetween) {
         malloc_trim(0);
-        evaluationsSinceTrim = 0;
+        m_evaluationsSinceTrim = 0;
     }
 }
 
-std::size_t Session::Impl::cacheBytes() { return visitCaches(std::nullopt) + activations.bytes(); }
+std::size_t SessionParts::cacheBytes() { return visitCaches(std::nullopt) + runner.activations().bytes(); }
 
 }  // namespace quantloupe

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session::accuracyPath: runs the same samples through the network as it is changed step by step.
-#include "session/session_impl.h"
+#include "session/session_parts.h"
+#include "session/stages/judge_samples.h"
 
 namespace quantloupe {
 
 std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config,
                                                 const CancelToken& cancel) try {
-    Impl& impl = *m_impl;
-    impl.requireData();
-    impl.requireEvaluable();
-    impl.openBatches();
-    const SampleBatches& batches = *impl.evaluationBatches;
-    const RunControl control = impl.sharedControl(cancel);
+    SessionParts& parts = *m_parts;
+    SessionSamples& samples = parts.samples;
+    samples.requireEvaluable();
+    const SampleBatches& batches = samples.batches();
+    const RunControl control = parts.runner.sharedControl(cancel);
+    const auto ends = [&](const GraphPtr& graph) { return samples.part().endsOf(*graph); };
     const auto run = [&](ProgramSpec spec) {
         const GraphPtr graph = spec.graph;
-        spec.kernels = impl.kernels;
-        ResumeOptions resume = impl.sharedResumeOptions(graph);
+        spec.kernels = parts.runner.kernels();
+        ResumeOptions resume = parts.runner.sharedResumeOptions(graph);
         resume.keep = false;
-        NetworkOutputs outputs = impl.emptyOutputs();
-        runOutputs(resumedProgram(spec, resume, batches.chunks(), 0, batches.chunks()),
-                   impl.part.endsOf(*graph), batches, 0, batches.chunks(), control, outputs);
-        impl.judgeSamples(outputs, batches.samples(), spec, cancel);
+        NetworkOutputs outputs = emptyOutputs(samples);
+        runOutputs(resumedProgram(spec, resume, batches.chunks(), 0, batches.chunks()), ends(graph), batches,
+                   0, batches.chunks(), control, outputs);
+        judgeSamples(samples, outputs, batches.samples(), spec, cancel);
         return outputs;
     };
-    const auto ends = [&](const GraphPtr& graph) { return impl.part.endsOf(*graph); };
     const auto floating = [&](const GraphPtr& graph) {
         return run(floatProgram(graph, batches.inputsOf(*graph), ends(graph)));
     };
 
     std::vector<AccuracyStep> steps;
-    const NetworkOutputs reference = floating(impl.model.graph);
+    const NetworkOutputs reference = floating(parts.model.graph);
     const auto add = [&](const char* name, const NetworkOutputs& outputs) {
-        steps.push_back({name, accuracyOf(outputs, reference, *impl.evaluationData, impl.judge.get(),
+        steps.push_back({name, accuracyOf(outputs, reference, *samples.evaluation(), samples.judge(),
                                           batches.samples())});
     };
     add("float", reference);
@@ -42,20 +42,20 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     soFar.refine.migration = 0;
     soFar.transforms.foldBatchNorm = transforms.foldBatchNorm;
     soFar.transforms.skipFolding = transforms.skipFolding;
-    if (transforms.foldBatchNorm) add("batch norms folded", floating(impl.prepare(soFar)->graph));
+    if (transforms.foldBatchNorm) add("batch norms folded", floating(parts.prepare(soFar)->graph));
     soFar.transforms.replaceRelu6 = transforms.replaceRelu6;
     if (transforms.replaceRelu6 != ReplaceRelu6::None)
-        add("ReLU6 replaced", floating(impl.prepare(soFar)->graph));
+        add("ReLU6 replaced", floating(parts.prepare(soFar)->graph));
     soFar.transforms = transforms;
     soFar.transforms.npuOperators = {};
     if (transforms.equalization.profile != EqualizationProfile::Off)
-        add("equalized", floating(impl.prepare(soFar)->graph));
+        add("equalized", floating(parts.prepare(soFar)->graph));
     soFar.transforms = transforms;
     if (transforms.npuOperators != NpuOperators{})
-        add("NPU operators replaced", floating(impl.prepare(soFar)->graph));
-    if (config.refine.migration > 0) add("outliers migrated", floating(impl.prepare(config)->graph));
+        add("NPU operators replaced", floating(parts.prepare(soFar)->graph));
+    if (config.refine.migration > 0) add("outliers migrated", floating(parts.prepare(config)->graph));
 
-    const auto plan = impl.plan(config, control);
+    const auto plan = parts.plan(config, control);
     const GraphPtr& graph = plan->prepared->graph;
     ProgramSpec weightsOnly = plan->networkSpec(batches.inputsOf(*graph), ends(graph));
     weightsOnly.quantizers.clear();
@@ -64,7 +64,7 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     add("activations quantized", run(plan->networkSpec(batches.inputsOf(*graph), ends(graph))));
     return steps;
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 }  // namespace quantloupe

@@ -32,7 +32,7 @@ struct NetworkOutputs {
     std::size_t stride = 0;     ///< rowWidth and the widths of `others`
     std::vector<float> values;  ///< samples x stride
     std::size_t known = 0;      ///< number of samples computed so far, from the first
-    /// Values of the session's user metric, by Session::Impl::metricChanges and number of samples.
+    /// Values of the session's user metric, by SessionMetric::changes and number of samples.
     std::map<std::pair<std::size_t, std::size_t>, double> userMetrics;
     bool complete(std::size_t samples) const { return known >= samples; }
     const float* row(std::size_t sample) const { return values.data() + sample * stride; }

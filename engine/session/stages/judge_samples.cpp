@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session::Impl::judgeSamples: decodes the outputs of each sample and compares them with its labels.
 #include "session/stages/judge_samples.h"
-
-#include "base/error.h"
-#include "session/session_impl.h"
 
 namespace quantloupe {
 namespace {
@@ -50,50 +46,44 @@ SampleValues wholeOutputs(const Graph& source, const std::vector<ConstantPtr>& v
     return result;
 }
 
-void Session::Impl::judgeSamples(NetworkOutputs& results, std::size_t samples, const ProgramSpec& spec,
-                                 const CancelToken& cancel) {
-    if (!judge || !judge->labeled() || results.records.scores.size() >= samples) return;
-    const Graph& source = *model.graph;
-    if (part.whole()) {
-        while (results.records.scores.size() < samples) {
+NetworkOutputs emptyOutputs(SessionSamples& samples) {
+    NetworkOutputs empty;
+    empty.integers = samples.judge() != nullptr;
+    empty.classes = !empty.integers;
+    empty.task = samples.part().whole();
+    return empty;
+}
+
+void judgeSamples(SessionSamples& samples, NetworkOutputs& outputs, std::size_t count,
+                  const ProgramSpec& spec, const CancelToken& cancel) {
+    TaskJudge* judge = samples.judge();
+    TaskRecords& records = outputs.records;
+    if (judge == nullptr || !judge->labeled() || records.scores.size() >= count) return;
+    const Graph& source = samples.source();
+    if (samples.part().whole()) {
+        while (records.scores.size() < count) {
             cancel.check();
-            const SampleOutputs sample = sampleOutputs(results, source, results.records.scores.size());
-            judge->judge(sample.shapes, sample.values, results.records);
+            const SampleOutputs sample = sampleOutputs(outputs, source, records.scores.size());
+            judge->judge(sample.shapes, sample.values, records);
         }
         return;
     }
-    const SampleBatches& single = openSingleSamples();
-    runBySample(wholeNetwork(spec, single), single, results.records.scores.size(), samples, cancel,
+    const SampleBatches& single = samples.single();
+    runBySample(wholeNetwork(spec, single), single, records.scores.size(), count, cancel,
                 [&](std::size_t, const std::vector<ConstantPtr>& values) {
                     const SampleValues sample = wholeOutputs(source, values);
-                    judge->judge(sample.shapes, sample.values, results.records);
+                    judge->judge(sample.shapes, sample.values, records);
                 });
 }
 
-const SampleBatches& Session::Impl::openSingleSamples() {
-    if (!singleSamples) singleSamples = std::make_unique<SampleBatches>(evaluationData, *model.graph, 1);
-    if (singleSamples->batch() != 1)
-        fail(ErrorKind::Unsupported,
-             "the outputs depend on the data of each image, but the model has a fixed batch size of {}",
-             singleSamples->batch());
-    return *singleSamples;
-}
-
-void Session::Impl::keepScores(const NetworkOutputs& floating, const NetworkOutputs& quantized,
-                               std::size_t samples, Evaluation& result) const {
-    const auto& names = evaluationData->classNames();
+void addScores(SessionSamples& samples, const NetworkOutputs& floating, const NetworkOutputs& quantized,
+               std::size_t count, Evaluation& result) {
+    const auto& names = samples.evaluation()->classNames();
     if (!names.empty()) result.classNames = std::make_shared<const std::vector<std::string>>(names);
-    if (!judge || !judge->labeled()) return;
-    result.floatScores = std::make_shared<const TaskScores>(judge->scores(floating.records, samples));
-    result.scores = std::make_shared<const TaskScores>(judge->scores(quantized.records, samples));
-}
-
-NetworkOutputs Session::Impl::emptyOutputs() const {
-    NetworkOutputs empty;
-    empty.task = part.whole();
-    empty.integers = judge != nullptr;
-    empty.classes = !empty.integers;
-    return empty;
+    const TaskJudge* judge = samples.judge();
+    if (judge == nullptr || !judge->labeled()) return;
+    result.floatScores = std::make_shared<const TaskScores>(judge->scores(floating.records, count));
+    result.scores = std::make_shared<const TaskScores>(judge->scores(quantized.records, count));
 }
 
 }  // namespace quantloupe

@@ -3,7 +3,7 @@
 
 #include "analysis/divergence.h"
 #include "analysis/relative_errors.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/stages/unit_comparison.h"
 
 namespace quantloupe {
@@ -64,16 +64,15 @@ struct SumsByChunk {
 std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConfig& config,
                                         const LayerMetricsOptions& options,
                                         const EvaluationObserver& observer, const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    impl.requireData();
-    impl.requireEvaluable();
-    impl.openBatches();
-    RunControl control = impl.sharedControl(cancel);
+    SessionParts& parts = partsOf(session);
+    parts.samples.requireEvaluable();
+    const SampleBatches& batches = parts.samples.batches();
+    RunControl control = parts.runner.sharedControl(cancel);
     if (observer.progress)
         control.progress = [&](std::size_t done, std::size_t total) {
             observer.progress({"all metrics", done, total});
         };
-    const auto plan = impl.plan(config, control);
+    const auto plan = parts.plan(config, control);
     const Prepared& prepared = *plan->prepared;
     const bool fromSource = options.reference == MetricReference::Source;
     SourceReference source;
@@ -91,10 +90,10 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
         if (entry.reason.empty()) measured.push_back(u);
         metrics.push_back(std::move(entry));
     }
-    ResumeOptions resume = impl.sharedResumeOptions(prepared.graph);
-    ResumeOptions sourceResume = impl.sharedResumeOptions(prepared.source);
+    ResumeOptions resume = parts.runner.sharedResumeOptions(prepared.graph);
+    ResumeOptions sourceResume = parts.runner.sharedResumeOptions(prepared.source);
     resume.keep = sourceResume.keep = false;
-    UnitComparison comparison{*plan, *impl.evaluationBatches, resume, impl.kernels};
+    UnitComparison comparison{*plan, batches, resume, parts.runner.kernels()};
     comparison.parts = options.parts;
     comparison.cumulative = measured;
     for (const std::size_t u : measured)
@@ -104,7 +103,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
         comparison.source = &source;
         comparison.sourceOptions = &sourceResume;
     }
-    const std::size_t chunks = impl.evaluationBatches->chunks();
+    const std::size_t chunks = batches.chunks();
     SumsByChunk local(chunks, comparison.local.size()), cumulative(chunks, measured.size());
     comparison.compareLocal = [&](const ComparedTensor& t) { local[t].add(t, options.elementwise); };
     comparison.compareCumulative = [&](const ComparedTensor& t) {

@@ -4,26 +4,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
-
-std::shared_ptr<const NetworkOutputs> Session::Impl::completeOutputs(const std::shared_ptr<const Plan>& plan,
-                                                                     const RunControl& control) {
-    const SampleBatches& batches = *evaluationBatches;
-    const GraphPtr graph = plan ? plan->prepared->graph : model.graph;
-    const Version version = plan ? plan->version : graph->version();
-    if (const auto* known = outputs.find(version); known != nullptr && (*known)->complete(batches.samples()))
-        return *known;
-    const std::vector<TensorId> observed = part.endsOf(*graph);
-    ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), observed);
-    if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
-    spec.kernels = kernels;
-    auto result = std::make_shared<NetworkOutputs>(emptyOutputs());
-    runOutputs(Program::compile(std::move(spec)), observed, batches, 0, batches.chunks(), control, *result);
-    return outputs.store(version, std::move(result));
-}
-
 namespace {
 
 /// The values of all samples of one graph output.
@@ -95,28 +78,29 @@ void putConstants(ProgramSpec spec, const Program& program, std::vector<Constant
 
 std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config,
                                           const CancelToken& cancel) try {
-    Impl& impl = *m_impl;
-    impl.requireEvaluable();
-    const RunControl control{impl.workers, cancel, {}};
-    impl.openBatches();
-    const SampleBatches& batches = *impl.evaluationBatches;
-    const auto plan = config ? impl.plan(*config, control) : nullptr;
-    const GraphPtr graph = plan ? plan->prepared->graph : impl.model.graph;
+    SessionParts& parts = *m_parts;
+    parts.samples.requireEvaluable();
+    const RunControl control = parts.runner.control(cancel);
+    const SampleBatches& batches = parts.samples.batches();
+    const DatasetPtr& data = parts.samples.evaluation();
+    const std::vector<std::size_t>& order = parts.samples.order();
+    const auto plan = config ? parts.plan(*config, control) : nullptr;
+    const GraphPtr graph = plan ? plan->prepared->graph : parts.model.graph;
     const std::vector<TensorId> ends(graph->outputs().begin(), graph->outputs().end());
     const auto specFor = [&](const SampleBatches& samples) {
         const auto inputs = samples.inputsOf(*graph);
         return plan ? plan->networkSpec(inputs, ends) : floatProgram(graph, inputs, ends);
     };
-    if (!impl.part.whole()) {
-        const SampleBatches single(impl.evaluationData, *impl.model.graph, 1);
+    if (!parts.samples.part().whole()) {
+        const SampleBatches single(data, *parts.model.graph, 1);
         if (single.batch() != 1)
             fail(ErrorKind::Unsupported,
                  "the outputs depend on the data of each image, but the model has a fixed batch size of {}",
                  single.batch());
-        return outputsBySample(specFor(single), single, impl.order, cancel);
+        return outputsBySample(specFor(single), single, order, cancel);
     }
     ProgramSpec spec = specFor(batches);
-    spec.kernels = impl.kernels;
+    spec.kernels = parts.runner.kernels();
     const auto program = Program::compile(std::move(spec));
     std::shared_ptr<const Program> pair;  // used only for its layouts
     const bool asksForPair = batches.batch() == 1 && std::any_of(ends.begin(), ends.end(), [&](TensorId end) {
@@ -125,7 +109,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
                              });
     if (asksForPair) {
         try {
-            pair = Program::compile(specFor(SampleBatches(impl.evaluationData, *impl.model.graph, 2)));
+            pair = Program::compile(specFor(SampleBatches(data, *parts.model.graph, 2)));
         } catch (const Error&) {
             pair = nullptr;
         }
@@ -143,16 +127,15 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
                       if (!plain.empty())
                           convertLayout(desc, workspaces[0].data(ends[o]), Layout::Plain, plain.data());
                       for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
-                          arrays[o].put(plain.data(), s, impl.order[chunk * batches.batch() + s]);
+                          arrays[o].put(plain.data(), s, order[chunk * batches.batch() + s]);
                   }
               });
     std::vector<ConstantPtr> result;
     for (OutputArray& array : arrays) result.push_back(array.take());
-    putConstants(specFor(SampleBatches(impl.evaluationData, *impl.model.graph, batches.samples())), *program,
-                 result);
+    putConstants(specFor(SampleBatches(data, *parts.model.graph, batches.samples())), *program, result);
     return result;
 } catch (...) {
-    m_impl->rethrowWithModel();
+    m_parts->rethrowWithModel();
 }
 
 }  // namespace quantloupe

@@ -3,30 +3,40 @@
 // stored activations.
 #include "session/caches/resumable_run.h"
 #include "session/caches/tensor_versions.h"
-#include "session/session_impl.h"
+#include "session/pipeline.h"
 
 namespace quantloupe {
 
-Plan Session::Impl::resolve(const std::shared_ptr<const Prepared>& graph, const UnitList& units,
-                            const Statistics& known, const QuantizationConfig& config,
-                            const RunControl& control, bool experiment) {
-    Plan plan = resolvePlan(graph, units, known, config, quantizers);
+Plan Pipeline::resolve(const std::shared_ptr<const Prepared>& graph, const UnitList& units,
+                       const Statistics& known, const QuantizationConfig& config, const RunControl& control,
+                       bool experiment) {
+    Plan plan = refined(graph, units, known, config, control, experiment);
+    // Integer arithmetic rounds as ONNX does, so the rounding of other tools is simulated in float.
+    plan.arithmetic =
+        config.quantization.rounding == TieRounding::HalfEven ? m_arithmetic : Arithmetic::Simulation;
+    return plan;
+}
+
+Plan Pipeline::refined(const std::shared_ptr<const Prepared>& graph, const UnitList& units,
+                       const Statistics& known, const QuantizationConfig& config, const RunControl& control,
+                       bool experiment) {
+    Plan plan = resolvePlan(graph, units, known, config, m_quantizers);
     if (config.refine == RefineOptions{}) return plan;
     std::optional<ResumeOptions> resume;
     RefineContext context{.samples = nullptr,
                           .bind = {},
                           .versionOf = {},
-                          .cache = refinements,
+                          .cache = m_refinements,
                           .takeLatest = experiment,
                           .control = control};
     if (needsSamples(config.refine)) {
-        openBatches();
-        resume.emplace(resumeOptions(graph->graph));
-        resume->samples = calibrationVersion();
-        context.samples = calibrationBatches.get();
+        const CalibrationSamples& samples = m_samples.calibrationFor(config);
+        resume.emplace(m_runner.resumeOptions(graph->graph));
+        resume->samples = samples.version;
+        context.samples = &samples.batches;
         context.bind = [&](ProgramSpec spec) {
-            spec.kernels = kernels;
-            const std::size_t chunks = calibrationBatches->chunks();
+            spec.kernels = m_runner.kernels();
+            const std::size_t chunks = samples.batches.chunks();
             return resumedProgram(std::move(spec), *resume, chunks, 0, chunks);
         };
         context.versionOf = [&](const ProgramSpec& spec, TensorId tensor) {
@@ -34,8 +44,8 @@ Plan Session::Impl::resolve(const std::shared_ptr<const Prepared>& graph, const 
         };
     }
     std::vector<std::string> notices;
-    const Refinements refined = refineLayers(plan, config.refine, context, notices);
-    plan = resolvePlan(graph, units, known, config, quantizers, refined);
+    const Refinements refinements = refineLayers(plan, config.refine, context, notices);
+    plan = resolvePlan(graph, units, known, config, m_quantizers, refinements);
     plan.notices.insert(plan.notices.end(), notices.begin(), notices.end());
     return plan;
 }

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 namespace {
@@ -39,44 +39,44 @@ TensorDifference differenceOf(const Workspace& floating, const Workspace& quanti
 }  // namespace
 
 std::size_t findSample(Session& session, const std::string& text) {
-    const Session::Impl& impl = session.internal();
-    impl.requireData();
-    const std::size_t count = impl.evaluationData->size();
+    const SessionSamples& samples = partsOf(session).samples;
+    samples.require();
+    const Dataset& data = *samples.evaluation();
+    const std::size_t count = data.size();
     std::vector<std::size_t> ending;
     for (std::size_t s = 0; s < count; ++s) {
-        const std::string name = impl.evaluationData->sampleName(s);
+        const std::string name = data.sampleName(s);
         if (name == text) return s;
         if (endsWithPart(name, text)) ending.push_back(s);
     }
     if (ending.size() == 1) return ending[0];
     if (ending.size() > 1)
         failInput("{} samples end in '{}', one of them '{}'; give the whole name", ending.size(), text,
-                  impl.evaluationData->sampleName(ending[0]));
+                  data.sampleName(ending[0]));
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
     if (error != std::errc() || end != text.data() + text.size())
         failInput("there is no sample '{}'; the {} samples have names like '{}'", text, count,
-                  impl.evaluationData->sampleName(0));
+                  data.sampleName(0));
     for (std::size_t s = 0; s < count; ++s)
-        if (impl.order[s] == index) return s;
+        if (samples.order()[s] == index) return s;
     failInput("there is no sample {}: the {} samples are numbered from 0 to {}", index, count, count - 1);
 }
 
 SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& config, std::size_t sample,
                                   const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    impl.requireData();
-    impl.requireEvaluable();
-    impl.openBatches();
-    const auto plan = impl.plan(config, {impl.workers, cancel, {}});
+    SessionParts& parts = partsOf(session);
+    SessionSamples& samples = parts.samples;
+    samples.requireEvaluable();
+    const auto plan = parts.plan(config, parts.runner.control(cancel));
     const Prepared& prepared = *plan->prepared;
     const Graph& graph = *prepared.graph;
     const EvaluationPtr states = session.experiment(config, Depth::States, cancel);
 
     // With a batch size of 1, every tensor belongs to this sample, even if its first dimension is not the
     // batch.
-    const SampleBatches single(subset(impl.evaluationData, {sample}), *impl.model.graph, 1);
-    std::vector<TensorId> observed = impl.part.endsOf(graph);
+    const SampleBatches single(subset(samples.evaluation(), {sample}), *parts.model.graph, 1);
+    std::vector<TensorId> observed = samples.part().endsOf(graph);
     for (const Unit& unit : plan->units.units) observed.push_back(unit.output);
     const auto inputs = single.inputsOf(graph);
     const auto values = single.load(0);
@@ -89,10 +89,11 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     const Workspace floating = run(floatProgram(prepared.graph, inputs, observed));
     const Workspace quantized = run(plan->networkSpec(inputs, observed));
 
+    const Dataset& data = *samples.evaluation();
     SampleDivergence result;
-    result.sample = {impl.order[sample], impl.evaluationData->sampleName(sample)};
-    if (const auto label = impl.evaluationData->label(sample)) result.label = *label;
-    if (impl.part.whole()) {
+    result.sample = {samples.order()[sample], data.sampleName(sample)};
+    if (const auto label = data.label(sample)) result.label = *label;
+    if (samples.part().whole()) {
         result.floating = classOf(floating, graph.outputs()[0]);
         result.quantized = classOf(quantized, graph.outputs()[0]);
     }

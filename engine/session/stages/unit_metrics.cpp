@@ -5,12 +5,13 @@
 
 namespace quantloupe {
 
-UnitMetrics::UnitMetrics(Session::Impl& session, std::shared_ptr<const Prepared> prepared,
-                         const UnitList& units, std::shared_ptr<const Plan> plan)
-    : m_session(session), m_prepared(std::move(prepared)), m_units(units), m_plan(std::move(plan)) {
-    const auto inputs = session.evaluationBatches->inputsOf(*m_prepared->graph);
-    const auto floating = tensorVersions(floatProgram(m_prepared->graph, inputs, {}), session.samplesVersion);
-    const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), session.samplesVersion);
+UnitMetrics::UnitMetrics(SessionParts& parts, std::shared_ptr<const Prepared> prepared, const UnitList& units,
+                         std::shared_ptr<const Plan> plan)
+    : m_parts(parts), m_prepared(std::move(prepared)), m_units(units), m_plan(std::move(plan)) {
+    const auto inputs = parts.samples.batches().inputsOf(*m_prepared->graph);
+    const auto floating =
+        tensorVersions(floatProgram(m_prepared->graph, inputs, {}), parts.samples.version());
+    const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), parts.samples.version());
     for (const Unit& unit : units.units) {
         const std::size_t output = unit.output.index();
         m_float.push_back(floating[output]);
@@ -32,12 +33,12 @@ LayerResult& UnitMetrics::layerOf(std::vector<LayerResult>& layers, std::size_t 
 }
 
 void UnitMetrics::fillKnown(std::vector<LayerResult>& layers) const {
-    if (const auto* sweep = m_session.sweeps.find(m_plan->version))
+    if (const auto* sweep = m_parts.results.sweeps.find(m_plan->version))
         for (const auto& [node, effect] : *sweep) layers[node.index()].leaveOneOut = effect.change;
     for (std::size_t u = 0; u < m_units.units.size(); ++u) {
         LayerResult& layer = layerOf(layers, u);
-        if (const auto* known = m_session.local.find(localVersion(u))) layer.local = known->result();
-        if (const auto* known = m_session.cumulative.find(m_cumulative[u]))
+        if (const auto* known = m_parts.results.local.find(localVersion(u))) layer.local = known->result();
+        if (const auto* known = m_parts.results.cumulative.find(m_cumulative[u]))
             layer.cumulative = known->result();
     }
 }
@@ -51,17 +52,17 @@ void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& co
         if (!layer.local) local.push_back(u);
         if (!layer.cumulative) cumulative.push_back(u);
     }
-    m_session.work.local += local.size();
-    m_session.work.cumulative += cumulative.size();
+    m_parts.work.local += local.size();
+    m_parts.work.cumulative += cumulative.size();
     if (local.empty() && cumulative.empty()) return;
-    const UnitDifferences measured =
-        measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
-                     m_session.sharedResumeOptions(m_prepared->graph), m_session.kernels, control,
-                     outputs.known == 0 ? &outputs : nullptr, m_session.part.endsOf(*m_prepared->graph));
+    const UnitDifferences measured = measureUnits(
+        *m_plan, local, cumulative, m_parts.samples.batches(),
+        m_parts.runner.sharedResumeOptions(m_prepared->graph), m_parts.runner.kernels(), control,
+        outputs.known == 0 ? &outputs : nullptr, m_parts.samples.part().endsOf(*m_prepared->graph));
     for (std::size_t i = 0; i < local.size(); ++i)
-        m_session.local.store(localVersion(local[i]), measured.local[i]);
+        m_parts.results.local.store(localVersion(local[i]), measured.local[i]);
     for (std::size_t i = 0; i < cumulative.size(); ++i)
-        m_session.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
+        m_parts.results.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
     fillKnown(layers);
 }
 

@@ -3,14 +3,14 @@
 // Local and cumulative metrics of the units of one plan, with the session's results of earlier evaluations.
 // Internal to engine/session.
 
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 
 class UnitMetrics {
   public:
-    /// Computes the versions of all metrics. Requires evaluation batches (Session::Impl::openBatches).
-    UnitMetrics(Session::Impl& session, std::shared_ptr<const Prepared> prepared, const UnitList& units,
+    /// Computes the versions of all metrics. Needs data.
+    UnitMetrics(SessionParts& parts, std::shared_ptr<const Prepared> prepared, const UnitList& units,
                 std::shared_ptr<const Plan> plan);
 
     /// Fills in the metrics that are already known: after a layer is skipped, all local metrics and the
@@ -26,7 +26,7 @@ class UnitMetrics {
     Version localVersion(std::size_t unit) const;
     LayerResult& layerOf(std::vector<LayerResult>& layers, std::size_t unit) const;
 
-    Session::Impl& m_session;
+    SessionParts& m_parts;
     std::shared_ptr<const Prepared> m_prepared;
     const UnitList& m_units;
     std::shared_ptr<const Plan> m_plan;

@@ -7,7 +7,8 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "session/session_impl.h"
+#include "base/process_group.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 namespace {
@@ -21,12 +22,12 @@ std::vector<std::size_t> workInDataOrder(const std::vector<std::size_t>& order, 
 }
 
 /// Returns a metric input with labels and samples.
-MetricInput inputFor(const Session::Impl& session, const std::vector<std::size_t>& work) {
+MetricInput inputFor(const SessionSamples& samples, const std::vector<std::size_t>& work) {
     MetricInput input;
-    const Dataset& data = *session.evaluationData;
+    const Dataset& data = *samples.evaluation();
     const bool labeled = data.hasLabels();
     for (const std::size_t position : work) {
-        input.samples.push_back(session.order[position]);
+        input.samples.push_back(samples.order()[position]);
         if (labeled) input.labels.push_back(data.label(position).value_or(-1));
     }
     return input;
@@ -43,10 +44,10 @@ std::map<std::string, ConstantPtr> allOutputs(Session& session,
 }
 
 /// Runs the user's metric, in a group only in the first process.
-double measureOnce(const Session::Impl& session, const UserMetric& metric, const MetricInput& input,
+double measureOnce(ProcessGroup* group, const UserMetric& metric, const MetricInput& input,
                    const CancelToken& cancel) {
-    if (session.options.group == nullptr) return metric.measure(input, cancel);
-    const std::string bytes = session.options.group->fromFirst("metric", [&] {
+    if (group == nullptr) return metric.measure(input, cancel);
+    const std::string bytes = group->fromFirst("metric", [&] {
         const double value = metric.measure(input, cancel);
         return std::string(reinterpret_cast<const char*>(&value), sizeof value);
     });
@@ -85,17 +86,18 @@ std::map<std::string, ConstantPtr> keptOutputs(const Graph& graph, const Network
 
 /// Computes the session's user-defined metric for the first `samples` samples in the order of work. `outputs`
 /// belong to the configuration or, without one, to the float network.
-double measuredMetric(Session::Impl& session, const NetworkOutputs& outputs,
+double measuredMetric(SessionParts& parts, const NetworkOutputs& outputs,
                       const std::optional<QuantizationConfig>& config, std::size_t samples,
                       const CancelToken& cancel) {
-    const std::vector<std::size_t> work = workInDataOrder(session.order, samples);
-    MetricInput input = inputFor(session, work);
-    input.outputs = keptOutputs(*session.model.graph, outputs, work);
+    const std::vector<std::size_t>& order = parts.samples.order();
+    const std::vector<std::size_t> work = workInDataOrder(order, samples);
+    MetricInput input = inputFor(parts.samples, work);
+    input.outputs = keptOutputs(*parts.model.graph, outputs, work);
     if (input.outputs.empty()) {
-        input = inputFor(session, workInDataOrder(session.order, session.order.size()));
-        input.outputs = allOutputs(session.owner, config, cancel);
+        input = inputFor(parts.samples, workInDataOrder(order, order.size()));
+        input.outputs = allOutputs(parts.session, config, cancel);
     }
-    const double value = measureOnce(session, *session.metric, input, cancel);
+    const double value = measureOnce(parts.options.group.get(), *parts.metric.metric, input, cancel);
     if (!std::isfinite(value)) failInput("the metric returned {}: it must return a finite number", value);
     return value;
 }
@@ -104,27 +106,27 @@ double measuredMetric(Session::Impl& session, const NetworkOutputs& outputs,
 
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
                                    const UserMetric& metric, const CancelToken& cancel) {
-    const Session::Impl& impl = session.internal();
-    impl.requireData();
-    MetricInput input = inputFor(impl, workInDataOrder(impl.order, impl.evaluationData->size()));
+    const SessionSamples& samples = partsOf(session).samples;
+    samples.require();
+    MetricInput input = inputFor(samples, workInDataOrder(samples.order(), samples.order().size()));
     const auto valueOf = [&](const std::optional<QuantizationConfig>& network) {
         input.outputs = allOutputs(session, network, cancel);
-        return measureOnce(impl, metric, input, cancel);
+        return measureOnce(session.group(), metric, input, cancel);
     };
     const double floating = valueOf(std::nullopt);
     return {floating, valueOf(config)};
 }
 
-void addUserMetric(Session::Impl& session, NetworkOutputs& floating, NetworkOutputs& quantized,
+void addUserMetric(SessionParts& parts, NetworkOutputs& floating, NetworkOutputs& quantized,
                    Evaluation& evaluation, const CancelToken& cancel) {
-    if (!session.metric) return;
+    if (!parts.metric.metric) return;
     const auto add = [&](NetworkOutputs& outputs, const std::optional<QuantizationConfig>& config,
                          Accuracy& accuracy) {
-        const std::pair key(session.metricChanges, accuracy.samples);
+        const std::pair key(parts.metric.changes, accuracy.samples);
         if (!outputs.userMetrics.contains(key))
-            outputs.userMetrics[key] = measuredMetric(session, outputs, config, accuracy.samples, cancel);
+            outputs.userMetrics[key] = measuredMetric(parts, outputs, config, accuracy.samples, cancel);
         accuracy.userMetric = outputs.userMetrics[key];
-        accuracy.lowerIsBetter = session.metric->lowerIsBetter;
+        accuracy.lowerIsBetter = parts.metric.metric->lowerIsBetter;
     };
     add(floating, std::nullopt, *evaluation.floating);
     add(quantized, evaluation.config, *evaluation.quantized);

@@ -8,6 +8,7 @@
 namespace quantloupe {
 
 struct NetworkOutputs;
+struct SessionParts;
 
 struct UserMetricValues {
     double floating = 0, quantized = 0;
@@ -21,7 +22,7 @@ UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& c
 /// If the session has a user-defined metric, computes it for both networks on the samples of the evaluation's
 /// accuracies and stores it in the outputs. Runs a network again only if a graph output is missing in its
 /// outputs. Internal to engine/session.
-void addUserMetric(Session::Impl& session, NetworkOutputs& floating, NetworkOutputs& quantized,
+void addUserMetric(SessionParts& parts, NetworkOutputs& floating, NetworkOutputs& quantized,
                    Evaluation& evaluation, const CancelToken& cancel);
 
 }  // namespace quantloupe

@@ -25,8 +25,8 @@ std::optional<double> rangeRatio(const Constant& weight, int axis) {
 
 }  // namespace
 
-void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, const UnitList& units,
-                           const QuantizationConfig& config, const CancelToken& cancel,
+void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizers, const Prepared& prepared,
+                           const UnitList& units, const QuantizationConfig& config, const CancelToken& cancel,
                            std::vector<LayerResult>& layers) {
     for (const Unit& unit : units.units) {
         LayerResult& layer = layers[prepared.sourceOf[unit.layer.index()].index()];
@@ -39,23 +39,23 @@ void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, con
         layer.weightBits = weightSchemeOf(config, settings, prepared.graph->node(unit.layer)).bits;
         const Constant& weight = *prepared.graph->constantOf(unit.weight);
         const Version place = VersionBuilder().add(weight.version()).add(unit.weightAxis).finish();
-        const std::optional<double>* ratio = session.weightRangeRatios.find(place);
+        const std::optional<double>* ratio = results.weightRangeRatios.find(place);
         if (ratio == nullptr && weight.type() == DataType::Float32 && weight.dims().size() > 1)
-            ratio = &session.weightRangeRatios.store(place, rangeRatio(weight, unit.weightAxis));
+            ratio = &results.weightRangeRatios.store(place, rangeRatio(weight, unit.weightAxis));
         if (ratio != nullptr) layer.weightRangeRatio = *ratio;
         ConstantPtr rounded;
         try {
             rounded = unit.float16 ? roundedToHalf(weight)
-                                   : quantizedWeight(prepared, unit, config, session.quantizers)->dequantized;
+                                   : quantizedWeight(prepared, unit, config, quantizers)->dequantized;
         } catch (const Error&) {
             continue;
         }
         const Version version = VersionBuilder().add(weight.version()).add(rounded->version()).finish();
-        const DifferenceSums* sums = session.weightDifferences.find(version);
+        const DifferenceSums* sums = results.weightDifferences.find(version);
         if (sums == nullptr) {
             DifferenceSums fresh;
             fresh.add(weight.floats().data(), rounded->floats().data(), weight.floats().size());
-            sums = &session.weightDifferences.store(version, fresh);
+            sums = &results.weightDifferences.store(version, fresh);
         }
         layer.weight = sums->result();
     }

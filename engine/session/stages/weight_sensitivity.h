@@ -2,15 +2,16 @@
 #pragma once
 // Quantization error of each layer's weight, which needs no data. Internal to engine/session.
 
-#include "session/session_impl.h"
+#include "quantize/plan.h"
+#include "session/caches/evaluation_results.h"
 
 namespace quantloupe {
 
 /// Sets LayerResult::weight, weightRangeRatio and the bit widths of every layer that has them; for skipped
 /// layers as if quantized. Compares the quantized with the float weight in the prepared graph. A weight that
 /// cannot be quantized (NaN) is left out here; resolving the plan reports it. Throws Cancelled.
-void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, const UnitList& units,
-                           const QuantizationConfig& config, const CancelToken& cancel,
+void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizers, const Prepared& prepared,
+                           const UnitList& units, const QuantizationConfig& config, const CancelToken& cancel,
                            std::vector<LayerResult>& layers);
 
 }  // namespace quantloupe

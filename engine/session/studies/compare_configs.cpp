@@ -5,30 +5,30 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
 
-std::vector<SampleId> inDataOrder(const Session::Impl& session, const std::vector<std::size_t>& samples) {
+std::vector<SampleId> inDataOrder(const SessionSamples& samples, const std::vector<std::size_t>& chosen) {
     std::vector<SampleId> list;
-    for (const std::size_t s : samples)
-        list.push_back({session.order[s], session.evaluationData->sampleName(s)});
+    for (const std::size_t s : chosen)
+        list.push_back({samples.order()[s], samples.evaluation()->sampleName(s)});
     std::sort(list.begin(), list.end(),
               [](const SampleId& a, const SampleId& b) { return a.index < b.index; });
     return list;
 }
 
 /// Returns the samples whose own mAP or mIoU changed, the largest loss first.
-FlippedSamples changedScores(const Session::Impl& session, const Evaluation& evaluation) {
+FlippedSamples changedScores(const SessionSamples& samples, const Evaluation& evaluation) {
     const std::vector<double>&before = evaluation.floatScores->samples, &after = evaluation.scores->samples;
-    const Dataset& data = *session.evaluationData;
+    const Dataset& data = *samples.evaluation();
     FlippedSamples changed{{}, data.classNames(), after.size()};
     for (std::size_t s = 0; s < after.size(); ++s) {
         if (!(before[s] < after[s] || before[s] > after[s])) continue;  // also without labels
         FlippedSample sample;
-        sample.sample = {session.order[s], data.sampleName(s)};
+        sample.sample = {samples.order()[s], data.sampleName(s)};
         sample.kind = after[s] < before[s] ? FlippedSample::Kind::Broken : FlippedSample::Kind::Fixed;
         sample.floatScore = before[s];
         sample.quantizedScore = after[s];
@@ -41,12 +41,12 @@ FlippedSamples changedScores(const Session::Impl& session, const Evaluation& eva
 }
 
 /// Returns all samples of a detector or a segmentation network without labels.
-FlippedSamples everySample(const Session::Impl& session) {
-    const Dataset& data = *session.evaluationData;
+FlippedSamples everySample(const SessionSamples& samples) {
+    const Dataset& data = *samples.evaluation();
     FlippedSamples all{{}, data.classNames(), data.size()};
     for (std::size_t s = 0; s < data.size(); ++s) {
         FlippedSample sample;
-        sample.sample = {session.order[s], data.sampleName(s)};
+        sample.sample = {samples.order()[s], data.sampleName(s)};
         sample.floating = sample.quantized = -1;
         all.samples.push_back(std::move(sample));
     }
@@ -56,17 +56,17 @@ FlippedSamples everySample(const Session::Impl& session) {
 }
 
 /// Returns the samples by index, with their classes.
-FlippedSamples describedSamples(const Session::Impl& session, const Evaluation& evaluation,
-                                const std::vector<std::size_t>& samples) {
+FlippedSamples describedSamples(const SessionSamples& samples, const Evaluation& evaluation,
+                                const std::vector<std::size_t>& chosen) {
     const std::vector<std::int32_t>&floating = *evaluation.floatClasses, &quantized = *evaluation.classes;
     if (floating.empty())
         failInput("the network's first output is not a list of classes, so images have no predicted class");
-    const Dataset& data = *session.evaluationData;
+    const Dataset& data = *samples.evaluation();
     FlippedSamples described{{}, data.classNames(), floating.size()};
-    for (const std::size_t s : samples) {
+    for (const std::size_t s : chosen) {
         if (s >= floating.size()) continue;
         FlippedSample sample;
-        sample.sample = {session.order[s], data.sampleName(s)};
+        sample.sample = {samples.order()[s], data.sampleName(s)};
         sample.floating = floating[s];
         sample.quantized = quantized[s];
         if (const auto label = data.label(s)) sample.label = *label;
@@ -96,8 +96,8 @@ std::string inDecibels(const ConfigComparison& comparison) {
 ConfigComparison compareConfigs(Session& session, const QuantizationConfig& before,
                                 const QuantizationConfig& after, const EvaluationObserver& observer,
                                 const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    impl.requireData();
+    const SessionSamples& samples = partsOf(session).samples;
+    samples.require();
     ConfigComparison comparison;
     comparison.before = session.evaluate(before, Depth::Accuracy, observer, cancel);
     comparison.after = session.evaluate(after, Depth::Accuracy, observer, cancel);
@@ -112,8 +112,8 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
             if (change < 0) worse.push_back(s);
         }
         comparison.paired = graded;
-        comparison.fixed = inDataOrder(impl, better);
-        comparison.broken = inDataOrder(impl, worse);
+        comparison.fixed = inDataOrder(samples, better);
+        comparison.broken = inDataOrder(samples, worse);
         comparison.text = describe(*graded);
         return comparison;
     }
@@ -123,30 +123,30 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
     }
     const Flips flips = findFlips(*a.classes, *b.classes, *a.rightClasses);
     comparison.paired = comparePaired(flips);
-    comparison.fixed = inDataOrder(impl, flips.fixed);
-    comparison.broken = inDataOrder(impl, flips.broken);
+    comparison.fixed = inDataOrder(samples, flips.fixed);
+    comparison.broken = inDataOrder(samples, flips.broken);
     comparison.text = describe(*comparison.paired);
     return comparison;
 }
 
 FlippedSamples flippedSamples(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    impl.requireData();
+    SessionSamples& samples = partsOf(session).samples;
+    samples.require();
     const EvaluationPtr evaluation = session.evaluate(config, Depth::Accuracy, {}, cancel);
-    if (evaluation->scores) return changedScores(impl, *evaluation);
-    if (impl.judge) return everySample(impl);
+    if (evaluation->scores) return changedScores(samples, *evaluation);
+    if (samples.judge() != nullptr) return everySample(samples);
     std::vector<std::size_t> changed;
     const std::vector<std::int32_t>&floating = *evaluation->floatClasses, &quantized = *evaluation->classes;
     for (std::size_t s = 0; s < floating.size(); ++s)
         if (floating[s] != quantized[s]) changed.push_back(s);
-    return describedSamples(impl, *evaluation, changed);
+    return describedSamples(samples, *evaluation, changed);
 }
 
 FlippedSamples chosenSamples(Session& session, const QuantizationConfig& config,
-                             const std::vector<std::size_t>& samples, const CancelToken& cancel) {
-    session.internal().requireData();
-    return describedSamples(session.internal(), *session.evaluate(config, Depth::Accuracy, {}, cancel),
-                            samples);
+                             const std::vector<std::size_t>& chosen, const CancelToken& cancel) {
+    const SessionSamples& samples = partsOf(session).samples;
+    samples.require();
+    return describedSamples(samples, *session.evaluate(config, Depth::Accuracy, {}, cancel), chosen);
 }
 
 }  // namespace quantloupe

@@ -60,4 +60,31 @@ class EffectModel {
     std::unordered_map<Version, Context> m_contexts;
 };
 
+/// Predicts the effects of edits: of changes from the last evaluated configuration to another one.
+class EditPredictor {
+  public:
+    /// The last evaluated configuration; not that of an experiment.
+    const MeasuredState& last() const { return m_last; }
+    /// Empty unless the prediction is trusted.
+    std::optional<ExpectedEffect> expect(const MeasuredState& next) const {
+        return m_model.expect(m_last, next);
+    }
+    /// Learns from an edit. Its result is the last configuration from now on.
+    void learn(const MeasuredState& next) {
+        m_model.observe(m_last, next);
+        m_last = next;
+    }
+    /// Makes a former value of last() the last configuration again, for studies that evaluate others.
+    void restore(const MeasuredState& last) { m_last = last; }
+    EffectModel& model() { return m_model; }
+    void clear() {
+        m_model.clear();
+        m_last = {};
+    }
+
+  private:
+    EffectModel m_model;
+    MeasuredState m_last;
+};
+
 }  // namespace quantloupe

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "config/layer_choices.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/stages/layer_metrics.h"
 #include "session/stages/tensor_collector.h"
 #include "session/stages/unit_comparison.h"
@@ -37,18 +37,19 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
 
 class DetailsRun {
   public:
-    DetailsRun(Session::Impl& session, std::shared_ptr<const Plan> plan, std::size_t unit,
-               const CancelToken& cancel)
-        : m_session(session),
+    DetailsRun(NetworkRunner& runner, const SampleBatches& batches, std::shared_ptr<const Plan> plan,
+               std::size_t unit, const CancelToken& cancel)
+        : m_runner(runner),
+          m_batches(batches),
           m_plan(std::move(plan)),
           m_index(unit),
           m_unit(m_plan->units.units[unit]),
           m_quantizers(m_plan->quantizers[unit]),
-          m_control{session.workers, cancel, {}} {}
+          m_control(runner.control(cancel)) {}
 
     void fill(LayerDetails& details, std::size_t bins) {
         const Graph& graph = *m_plan->prepared->graph;
-        const std::size_t chunks = m_session.evaluationBatches->chunks();
+        const std::size_t chunks = m_batches.chunks();
         const auto workers = static_cast<std::size_t>(m_control.workers.count());
         for (std::size_t i = 0; i < m_unit.inputs.size(); ++i)
             m_inputs.emplace_back(graph.tensor(m_unit.inputs[i]).name, m_quantizers.inputs[i], chunks,
@@ -83,9 +84,9 @@ class DetailsRun {
     using Channels = std::vector<std::vector<DifferenceSums>>;  // by chunk
 
     void pass(bool cumulative, std::function<void(const ComparedTensor&)> use) {
-        ResumeOptions resume = m_session.resumeOptions(m_plan->prepared->graph);
+        ResumeOptions resume = m_runner.resumeOptions(m_plan->prepared->graph);
         resume.keep = false;
-        UnitComparison comparison{*m_plan, *m_session.evaluationBatches, resume, m_session.kernels};
+        UnitComparison comparison{*m_plan, m_batches, resume, m_runner.kernels()};
         comparison.local = {m_index};
         comparison.compareLocal = std::move(use);
         if (cumulative) comparison.cumulative = {m_index};
@@ -102,7 +103,7 @@ class DetailsRun {
             const TensorDesc& desc = tensor.floating.program().desc(m_unit.inputs[i]);
             if (desc.type != DataType::Float32) continue;
             const auto values = presentValues(desc, tensor.floating.floats(m_unit.inputs[i]),
-                                              m_session.evaluationBatches->samplesIn(tensor.chunk), gathered);
+                                              m_batches.samplesIn(tensor.chunk), gathered);
             rounded.resize(values.size());
             applyFakeQuant(m_quantizers.inputs[i].fakeQuant(), values.data(), rounded.data(), values.size());
             use(m_inputs[i], values.data(), rounded.data(), values.size());
@@ -130,7 +131,8 @@ class DetailsRun {
         for (std::size_t c = 0; c < all.size(); ++c) details.channels[c].*member = all[c].result();
     }
 
-    Session::Impl& m_session;
+    NetworkRunner& m_runner;
+    const SampleBatches& m_batches;
     std::shared_ptr<const Plan> m_plan;
     std::size_t m_index;
     const Unit& m_unit;
@@ -168,17 +170,15 @@ void putWeight(const Plan& plan, const Unit& unit, const ConstantQuantizer& quan
 
 LayerDetails layerDetails(Session& session, const QuantizationConfig& config, const std::string& layer,
                           std::size_t bins, const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
+    SessionParts& parts = partsOf(session);
     requireLayers(session.graph(), {layer});
     if (bins == 0 || bins > 65536) failInput("a histogram has 1 to 65536 bins, not {}", bins);
     const NodeId node = *session.graph().findNode(layer);
     LayerMetricsOptions all;
     all.elementwise = true;
     all.only = node;
-    impl.requireData();
-    impl.requireEvaluable();
-    impl.openBatches();
-    const auto plan = impl.plan(config, {impl.workers, cancel, {}});
+    parts.samples.requireEvaluable();
+    const auto plan = parts.plan(config, parts.runner.control(cancel));
     const std::size_t index = unitOf(*plan, node);
     const std::vector<LayerMetrics> metrics = measureLayers(session, config, all, {}, cancel);
     const Unit& unit = plan->units.units[index];
@@ -196,7 +196,7 @@ LayerDetails layerDetails(Session& session, const QuantizationConfig& config, co
     if (!details.local) failInput("layer '{}' has no metrics: {}", layer, "its output is not float32");
     if (const auto& quantizer = plan->quantizers[index].weight)
         putWeight(*plan, unit, *quantizer, bins, details);
-    DetailsRun(impl, plan, index, cancel).fill(details, bins);
+    DetailsRun(parts.runner, parts.samples.batches(), plan, index, cancel).fill(details, bins);
     return details;
 }
 

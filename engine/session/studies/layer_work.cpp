@@ -4,7 +4,7 @@
 #include "model/layer_cost.h"
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 namespace {
@@ -81,7 +81,7 @@ std::uint64_t activationElements(const Graph& graph, const Node& node, const Mea
 
 NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
     const Graph& graph = session.graph();
-    const MeasuredShapes& measured = session.internal().sourceShapes;
+    const MeasuredShapes& measured = partsOf(session).runner.sourceShapes();
     NetworkWork work;
     for (const LayerResult& layer : evaluation.layers) {
         const Node& node = graph.node(layer.node);

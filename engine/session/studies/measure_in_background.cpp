@@ -5,7 +5,7 @@
 #include <set>
 
 #include "config/layer_choices.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/studies/threshold_rules.h"
 
 namespace quantloupe {
@@ -17,19 +17,20 @@ constexpr std::size_t kMaxLayers = 3;  // maximum number of layers per random ed
 
 void Session::measureInBackground(const QuantizationConfig& requested, std::size_t edits,
                                   const EvaluationObserver& observer, const CancelToken& cancel) {
-    Impl& impl = *m_impl;
-    impl.requireData();
-    const QuantizationConfig config =
-        withThresholdsFixed(withThresholdsMeasured(impl, requested, {impl.workers, cancel, {}}));
+    SessionParts& parts = *m_parts;
+    EffectModel& effectModel = parts.predictor.model();
+    const RunControl control = parts.runner.control(cancel);
+    parts.samples.require();
+    const QuantizationConfig config = withThresholdsFixed(withThresholdsMeasured(parts, requested, control));
     const EvaluationPtr base = evaluate(config, Depth::Accuracy, {}, cancel);
-    const MeasuredState from = impl.measured;
+    const MeasuredState from = parts.predictor.last();
     std::vector<std::string> names;
     for (const LayerResult& layer : base->layers)
         if (layer.state == LayerState::Quantized) names.push_back(layer.name);
     if (names.empty()) return;
 
-    const Version plan = impl.plan(config, {impl.workers, cancel, {}})->version;
-    if (impl.sweeps.find(plan) == nullptr) {
+    const Version plan = parts.plan(config, control)->version;
+    if (parts.results.sweeps.find(plan) == nullptr) {
         SweepOptions options;
         options.settledBelow = 0;  // the shares of all layers are needed, measured on the same samples
         std::size_t done = 0;
@@ -40,16 +41,16 @@ void Session::measureInBackground(const QuantizationConfig& requested, std::size
         const LayerSweep sweep = leaveOneOut(*this, config, options, cancel);
         std::map<NodeId, LayerEffect> effects;
         for (const LayerEffect& layer : sweep.layers) effects.emplace(layer.node, layer);
-        impl.sweeps.store(plan, std::move(effects));
-        impl.effectModel.learnShares(from.context, sweep);
-        impl.measured = from;
+        parts.results.sweeps.store(plan, std::move(effects));
+        effectModel.learnShares(from.context, sweep);
+        parts.predictor.restore(from);
     }
     // A random walk that resembles a user's edits, the same each time for this network.
     std::mt19937 random(static_cast<std::mt19937::result_type>(plan.low));
     std::set<std::string> skipped;
     MeasuredState before = from;
-    for (std::size_t tried = 0; tried < 2 * edits && impl.effectModel.knows(from.context) &&
-                                impl.effectModel.observations(from.context) < edits;
+    for (std::size_t tried = 0; tried < 2 * edits && effectModel.knows(from.context) &&
+                                effectModel.observations(from.context) < edits;
          ++tried) {
         const std::size_t count = 1 + random() % kMaxLayers;
         for (std::size_t i = 0; i < count; ++i) {
@@ -63,10 +64,10 @@ void Session::measureInBackground(const QuantizationConfig& requested, std::size
         after.measure(*result->quantized);
         for (const LayerResult& layer : result->layers)
             if (layer.state == LayerState::Quantized) after.quantized.insert(layer.node);
-        impl.effectModel.observe(before, after);
+        effectModel.observe(before, after);
         before = std::move(after);
         if (observer.progress)
-            observer.progress({"learning to predict", impl.effectModel.observations(from.context), edits});
+            observer.progress({"learning to predict", effectModel.observations(from.context), edits});
     }
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 
@@ -18,13 +18,11 @@ void addPowers(const float* values, std::size_t count, PowerHistogram& histogram
 
 std::vector<LayerRanges> rangeOverview(Session& session, const QuantizationConfig& config,
                                        const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    impl.requireData();
-    impl.requireEvaluable();
-    impl.openBatches();
-    const RunControl control{impl.workers, cancel, {}};
-    const auto plan = impl.plan(config, control);
-    const Statistics& statistics = impl.statistics(*plan->prepared, plan->units, config, control);
+    SessionParts& parts = partsOf(session);
+    parts.samples.requireEvaluable();
+    const RunControl control = parts.runner.control(cancel);
+    const auto plan = parts.plan(config, control);
+    const Statistics& statistics = parts.pipeline.statistics(*plan->prepared, plan->units, config, control);
     const auto representable = [](double scale, int zeroPoint, int quantMin, int quantMax) {
         return RangeStrip{scale, scale * (quantMin - zeroPoint), scale * (quantMax - zeroPoint)};
     };

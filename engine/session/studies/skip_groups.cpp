@@ -3,14 +3,15 @@
 
 #include <map>
 
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/studies/threshold_rules.h"
 
 namespace quantloupe {
 
 std::vector<SkipGroup> skipGroups(Session& session, const QuantizationConfig& config,
                                   const CancelToken& cancel) {
-    const auto plan = session.internal().plan(config, {session.internal().workers, cancel, {}});
+    SessionParts& parts = partsOf(session);
+    const auto plan = parts.plan(config, parts.runner.control(cancel));
     const std::vector<std::size_t> owners = scaleOwners(plan->units);
     const auto sourceOf = [&](std::size_t unit) {
         return plan->prepared->sourceOf[plan->units.units[unit].layer.index()];
@@ -30,8 +31,8 @@ std::vector<SkipGroup> skipGroups(Session& session, const QuantizationConfig& co
 
 QuantizationConfig withRulesFixed(Session& session, const QuantizationConfig& config,
                                   const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    return withThresholdsFixed(withThresholdsMeasured(impl, config, {impl.workers, cancel, {}}));
+    SessionParts& parts = partsOf(session);
+    return withThresholdsFixed(withThresholdsMeasured(parts, config, parts.runner.control(cancel)));
 }
 
 }  // namespace quantloupe

@@ -2,24 +2,25 @@
 #include "session/studies/task_predictions.h"
 
 #include "base/error.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 #include "session/stages/judge_samples.h"
 
 namespace quantloupe {
 
 bool hasTaskPredictions(Session& session) {
-    const Session::Impl& impl = session.internal();
-    if (!impl.evaluationData || !impl.evaluationData->taskLabels()) return false;
-    const Task task = impl.evaluationData->taskLabels()->task;
+    const DatasetPtr& data = partsOf(session).samples.evaluation();
+    if (!data || !data->taskLabels()) return false;
+    const Task task = data->taskLabels()->task;
     return task == Task::Detection || task == Task::Segmentation;
 }
 
 void requireTaskMetric(Session& session) {
-    const Session::Impl& impl = session.internal();
-    if (impl.metric || !impl.evaluationData) return;
-    const auto labels = impl.evaluationData->taskLabels();
+    const SessionParts& parts = partsOf(session);
+    const DatasetPtr& data = parts.samples.evaluation();
+    if (parts.metric.metric || !data) return;
+    const auto labels = data->taskLabels();
     if (!labels || labels->task != Task::Detection || !labels->labeled) return;
-    if (hasCountedBoxes(*impl.evaluationData)) return;
+    if (hasCountedBoxes(*data)) return;
     failInput(
         "labels '{}': there are no boxes that count for the images of the data (only 'iscrowd', or none at "
         "all), so there is no mAP to compare; without --labels, the outputs are compared by their SQNR",
@@ -28,12 +29,13 @@ void requireTaskMetric(Session& session) {
 
 TaskPredictions taskPredictions(Session& session, const QuantizationConfig& config, std::size_t sample,
                                 int width, int height, const CancelToken& cancel) {
-    Session::Impl& impl = session.internal();
-    impl.requireEvaluable();
-    impl.openBatches();
-    if (!impl.judge) failInput("the task of the data is neither detection nor segmentation");
-    TaskJudge& judge = *impl.judge;
-    const SampleBatches single(subset(impl.evaluationData, {sample}), *impl.model.graph, 1);
+    SessionParts& parts = partsOf(session);
+    parts.samples.requireEvaluable();
+    if (parts.samples.judge() == nullptr)
+        failInput("the task of the data is neither detection nor segmentation");
+    TaskJudge& judge = *parts.samples.judge();
+    const DatasetPtr& data = parts.samples.evaluation();
+    const SampleBatches single(subset(data, {sample}), *parts.model.graph, 1);
     if (single.batch() != 1)
         fail(ErrorKind::Unsupported, "the model has a fixed batch size of {}: single images cannot be shown",
              single.batch());
@@ -41,19 +43,19 @@ TaskPredictions taskPredictions(Session& session, const QuantizationConfig& conf
         TaskPrediction prediction;
         runBySample(wholeNetwork(spec, single), single, 0, 1, cancel,
                     [&](std::size_t, const std::vector<ConstantPtr>& values) {
-                        const SampleValues outputs = wholeOutputs(*impl.model.graph, values);
+                        const SampleValues outputs = wholeOutputs(*parts.model.graph, values);
                         prediction = judge.predict(sample, outputs.shapes, outputs.values, width, height);
                     });
         return prediction;
     };
-    const auto plan = impl.plan(config, {impl.workers, cancel, {}});
-    TaskPrediction floating = predictionOf(floatProgram(impl.model.graph, {}, {}));
+    const auto plan = parts.plan(config, parts.runner.control(cancel));
+    TaskPrediction floating = predictionOf(floatProgram(parts.model.graph, {}, {}));
     TaskPrediction quantized = predictionOf(plan->networkSpec({}, {}));
 
     TaskPredictions result;
     result.task = judge.task();
-    result.classNames = impl.evaluationData->classNames();
-    if (const SampleAnnotation* annotation = impl.evaluationData->annotation(sample))
+    result.classNames = data->classNames();
+    if (const SampleAnnotation* annotation = data->annotation(sample))
         for (const LabeledBox& box : annotation->boxes)
             result.labels.push_back(
                 {box.x, box.y, box.width, box.height, 1, static_cast<std::int32_t>(box.category)});

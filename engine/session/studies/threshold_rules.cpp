@@ -51,28 +51,28 @@ QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
     return config;
 }
 
-EvaluationPtr measured(Session::Impl& session, Basis basis, const QuantizationConfig& config,
+EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfig& config,
                        const RunControl& control) {
     const QuantizationConfig basisConfig = configOf(basis, config);
     const Version version =
         VersionBuilder().add(std::string_view(configToJson(basisConfig))).add(basis).finish();
-    if (const EvaluationPtr* known = session.thresholdBases.find(version)) return *known;
+    if (const EvaluationPtr* known = parts.results.thresholdBases.find(version)) return *known;
     EvaluationPtr result;
     if (basis == Basis::LeaveOneOut) {
-        const MeasuredState before = session.measured;
-        session.owner.measureInBackground(basisConfig, 0, {}, control.cancel);
-        session.measured = before;
-        result = session.owner.experiment(basisConfig, Depth::Accuracy, control.cancel);
+        const MeasuredState before = parts.predictor.last();
+        parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
+        parts.predictor.restore(before);
+        result = parts.session.experiment(basisConfig, Depth::Accuracy, control.cancel);
     } else {
-        result = session.owner.experiment(
+        result = parts.session.experiment(
             basisConfig, basis == Basis::Weights ? Depth::States : Depth::Metrics, control.cancel);
     }
-    return session.thresholdBases.store(version, result);
+    return parts.results.thresholdBases.store(version, result);
 }
 
 }  // namespace
 
-QuantizationConfig withThresholdsMeasured(Session::Impl& session, const QuantizationConfig& config,
+QuantizationConfig withThresholdsMeasured(SessionParts& parts, const QuantizationConfig& config,
                                           const RunControl& control, std::vector<std::string>* notices) {
     if (std::ranges::none_of(config.rules, isThreshold)) return config;
     QuantizationConfig result = config;
@@ -81,13 +81,13 @@ QuantizationConfig withThresholdsMeasured(Session::Impl& session, const Quantiza
         if (!isThreshold(rule)) continue;
         rule.layers.clear();
         const Basis basis = basisOf(rule.metric);
-        if (needsSamples(rule.metric) && !session.evaluationData) {
+        if (needsSamples(rule.metric) && !parts.samples.available()) {
             if (notices != nullptr)
                 notices->push_back(fmt::format("skip rule {} ({}) matches nothing: its metric needs data",
                                                r + 1, describe(rule)));
             continue;
         }
-        rule.layers = layersBeyond(rule, measured(session, basis, config, control)->layers);
+        rule.layers = layersBeyond(rule, measured(parts, basis, config, control)->layers);
     }
     return result;
 }

@@ -8,13 +8,13 @@
 // such rule matches them.
 
 #include "config/quantization_config.h"
-#include "session/session_impl.h"
+#include "session/session_parts.h"
 
 namespace quantloupe {
 
 /// Returns `config` with SkipRule::layers of its threshold rules filled in, measuring what is not known yet.
 /// Rules that need data match nothing without it, and `notices` says so. Throws Error, Cancelled.
-QuantizationConfig withThresholdsMeasured(Session::Impl& session, const QuantizationConfig& config,
+QuantizationConfig withThresholdsMeasured(SessionParts& parts, const QuantizationConfig& config,
                                           const RunControl& control,
                                           std::vector<std::string>* notices = nullptr);
 

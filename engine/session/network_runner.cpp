@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/network_runner.h"
+
+#include "base/error.h"
+#include "base/process_group.h"
+
+namespace quantloupe {
+
+NetworkRunner::NetworkRunner(GraphPtr source, SessionSamples& samples, const SessionOptions& options,
+                             std::size_t memory)
+    : m_source(std::move(source)),
+      m_samples(samples),
+      m_group(options.group),
+      m_workers(options.threads),
+      m_activations(memory) {}
+
+const GraphShapes& NetworkRunner::shapesFor(const GraphPtr& graph) {
+    const Version& version = graph->version();
+    const SampleBatches& batches = m_samples.batches();
+    if (m_shapes.find(version) == nullptr)
+        m_shapes.store(version,
+                       std::make_shared<const GraphShapes>(shapesOf(
+                           graph, batches.inputsOf(*graph), m_samples.part().endsOf(*graph), m_kernels)));
+    const GraphShapes& shapes = **m_shapes.find(version);
+    if (graph == m_source && !m_sourceShapes.dims) m_sourceShapes = {shapes.dims, batches.batch()};
+    return shapes;
+}
+
+ResumeOptions NetworkRunner::resumeOptions(const GraphPtr& graph) {
+    return {m_group ? m_noActivations : m_activations, shapesFor(graph), m_samples.version()};
+}
+
+ResumeOptions NetworkRunner::sharedResumeOptions(const GraphPtr& graph) {
+    return {m_activations, shapesFor(graph), m_samples.version(), true, nullptr, shardOf(m_group.get())};
+}
+
+const MeasuredShapes& NetworkRunner::shapesOfOnes() {
+    if (m_shapesOfOnes) return *m_shapesOfOnes;
+    m_shapesOfOnes.emplace();
+    std::map<TensorId, TensorDesc> inputs;
+    for (const TensorId input : m_source->inputs()) {
+        const TensorInfo& tensor = m_source->tensor(input);
+        if (!tensor.shape) return *m_shapesOfOnes;
+        Dims dims;
+        for (const Dim& dim : *tensor.shape) dims.push_back(dim.known() ? dim.value : 1);
+        inputs.emplace(input, TensorDesc{tensor.type, std::move(dims), Layout::Plain});
+    }
+    try {
+        m_shapesOfOnes->dims =
+            shapesOf(m_source, inputs, {m_source->outputs().begin(), m_source->outputs().end()}, nullptr)
+                .dims;
+    } catch (const Error&) {
+        // Not every network accepts an image of one pixel, and not every operator is supported.
+    }
+    return *m_shapesOfOnes;
+}
+
+void NetworkRunner::clear() {
+    m_kernels->clear();
+    m_activations.clear();
+    RecycledMemory::trim();
+    m_shapes.clear();
+    m_sourceShapes = {};
+}
+
+}  // namespace quantloupe

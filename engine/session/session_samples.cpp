@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/session_samples.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/process_group.h"
+#include "data/random_dataset.h"
+#include "session/stages/judge_samples.h"
+
+namespace quantloupe {
+namespace {
+
+/// Calibration reads its samples only once or twice, so only a few are kept decoded.
+constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
+
+/// Returns the rough samples, spread evenly over the data, followed by the others.
+std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
+    std::vector<std::size_t> order = spreadEvenly(size, rough);
+    std::vector<bool> taken(size, false);
+    for (const std::size_t i : order) taken[i] = true;
+    for (std::size_t i = 0; i < size; ++i)
+        if (!taken[i]) order.push_back(i);
+    return order;
+}
+
+}  // namespace
+
+CalibrationSamples::CalibrationSamples(DatasetPtr data, const Graph& source, std::size_t batch)
+    : batches(std::move(data), source, batch, kCalibrationSampleBytes),
+      version(VersionBuilder()
+                  .add(batches.dataset().version())
+                  .add(batches.samples())
+                  .add(batches.batch())
+                  .finish()) {}
+
+SessionSamples::SessionSamples(GraphPtr source, const SessionOptions& options)
+    : m_source(std::move(source)), m_options(options) {}
+
+void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
+    // Nothing changes if the data cannot be used.
+    std::string notice;
+    if (evaluation && !calibration) {
+        if (evaluation->size() < 2)
+            failInput(
+                "the data has one sample, but at least two are needed: one for calibration and one for "
+                "evaluation");
+        std::tie(calibration, evaluation) = splitForCalibration(evaluation);
+        notice = fmt::format(
+            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) "
+            "for evaluation",
+            calibration->size(), evaluation->size());
+    }
+    std::vector<std::size_t> order;
+    std::size_t rough = m_rough;
+    if (evaluation) {
+        if (m_options.samples > 0 && m_options.samples < evaluation->size())
+            evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_options.samples));
+        const std::size_t requested = m_options.roughSamples > 0
+                                          ? m_options.roughSamples
+                                          : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
+        rough = std::min(requested, evaluation->size());
+        order = workOrder(evaluation->size(), rough);
+        evaluation = subset(evaluation, order);
+    }
+    m_notice = std::move(notice);
+    m_random = false;
+    m_batches.reset();
+    m_single.reset();
+    m_judge.reset();
+    m_calibrationSamples.reset();
+    m_batch = 0;
+    m_part = {};
+    m_rough = rough;
+    m_order = std::move(order);
+    m_calibration = evaluation ? std::move(calibration) : nullptr;
+    m_evaluation = std::move(evaluation);
+}
+
+void SessionSamples::setRandom(std::size_t samples) {
+    constexpr std::size_t kSamples = 32;
+    constexpr std::uint64_t kEvaluationSeed = 1, kCalibrationSeed = 2;
+    if (samples == 0) samples = m_options.samples > 0 ? m_options.samples : kSamples;
+    set(randomDataset(*m_source, samples, kEvaluationSeed),
+        randomDataset(*m_source, samples, kCalibrationSeed));
+    m_random = true;
+    m_notice = fmt::format(
+        "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement "
+        "and sensitivities are those of noise, not of real data",
+        samples, samples);
+}
+
+void SessionSamples::require() const {
+    if (!m_evaluation) failInput("there is no evaluation data; choose a data folder first");
+}
+
+DatasetPtr SessionSamples::inDataOrder() const {
+    std::vector<std::size_t> positions(m_order.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) positions[m_order[i]] = i;
+    return subset(m_evaluation, std::move(positions));
+}
+
+void SessionSamples::requireEvaluable() {
+    require();
+    chooseBatch();
+    m_part.notice(*m_source);
+}
+
+void SessionSamples::chooseBatch() {
+    if (m_batch != 0) return;
+    constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the size of one core's caches
+    constexpr std::size_t kMost = 8;
+    const auto compile = [&](const SampleBatches& batches, std::shared_ptr<const Program> one) {
+        ProgramSpec spec = floatProgram(m_source, batches.inputsOf(*m_source),
+                                        {m_source->outputs().begin(), m_source->outputs().end()});
+        spec.partial = true;
+        spec.one = std::move(one);
+        return Program::compile(std::move(spec));
+    };
+    const SampleBatches single(m_evaluation, *m_source, 1);
+    std::shared_ptr<const Program> program = compile(single, nullptr);
+    std::size_t chosen = single.batch();  // more than one if the model fixes it
+    std::size_t preferred =
+        std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);
+    // Processors may differ in how much memory a program needs.
+    if (m_options.group) preferred = m_options.group->least("batch size", preferred);
+    if (chosen == 1 && preferred > 1) {
+        try {
+            const auto several = compile(SampleBatches(m_evaluation, *m_source, preferred), program);
+            if (!several->mixesSamples() && several->unavailable().size() == program->unavailable().size()) {
+                program = several;
+                chosen = preferred;
+            }
+        } catch (const Error&) {
+            // The model is only valid for one sample, for example because a Reshape fixes the batch size
+            // to 1.
+        }
+    }
+    m_part = evaluatedPart(*m_source, *program);
+    m_batch = chosen;
+}
+
+const SampleBatches& SessionSamples::batches() {
+    if (!m_batches) {
+        chooseBatch();
+        auto batches = std::make_unique<SampleBatches>(m_evaluation, *m_source, m_batch);
+        m_judge = TaskJudge::create(*m_evaluation, inputSizeOf(*batches, *m_source));
+        m_version = VersionBuilder().add(m_evaluation->version()).add(batches->batch()).finish();
+        m_batches = std::move(batches);
+    }
+    return *m_batches;
+}
+
+const Version& SessionSamples::version() {
+    batches();
+    return m_version;
+}
+
+const SampleBatches& SessionSamples::single() {
+    if (!m_single) m_single = std::make_unique<SampleBatches>(m_evaluation, *m_source, 1);
+    if (m_single->batch() != 1)
+        fail(ErrorKind::Unsupported,
+             "the outputs depend on the data of each image, but the model has a fixed batch size of {}",
+             m_single->batch());
+    return *m_single;
+}
+
+TaskJudge* SessionSamples::judge() {
+    batches();
+    return m_judge.get();
+}
+
+const CalibrationSamples& SessionSamples::calibrationFor(const QuantizationConfig& config) {
+    chooseBatch();
+    const std::size_t size = m_calibration->size();
+    const std::size_t count =
+        std::min(size, static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
+    if (!m_calibrationSamples || m_calibrationSamples->batches.samples() != count)
+        m_calibrationSamples = std::make_unique<CalibrationSamples>(
+            subset(m_calibration, spreadEvenly(size, count)), *m_source, m_batch);
+    return *m_calibrationSamples;
+}
+
+}  // namespace quantloupe
