@@ -127,7 +127,7 @@ class ForeignToolsTest : public QObject {
         const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples",
                                                QString::number(samples), "-o", file("preview.npz")} +
                                    data() + how);
-        if (run.code != 0) qWarning("%s", run.text());
+        if (run.code != 0) qWarning("%s", run.text().constData());
         return run.code == 0 ? classesOfFile(file("preview.npz"), nullptr) : std::vector<int>{};
     }
 
