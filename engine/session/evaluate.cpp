@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session::evaluate: runs the stages of one configuration, using cached results if their versions match, and
-// publishes a snapshot after each. Each stage is a function of what it needs and returns what it makes.
+// Session::evaluate: runs the stages of one configuration and publishes a snapshot after each. Stages are
+// functions: their inputs are parameters, and they return their results. Cached results are used if their
+// versions match.
 #include <algorithm>
 
 #include "session/caches/tensor_versions.h"

@@ -23,9 +23,8 @@ struct CalibrationSamples {
     Version version;  ///< of the samples and of how they are batched, for tensorVersions()
 };
 
-/// Not thread-safe. Unless a function says otherwise, it needs data (see require()); what it needs in
-/// addition is made at the first call and kept until other data is set: the batch size, the batches, the
-/// judge.
+/// Not thread-safe. Most functions require data (see require()); those that do not say so. The batch size,
+/// the batches and the judge are created when they are first used, and kept until other data is set.
 class SessionSamples {
   public:
     /// `source`: the graph of the file. Uses `samples`, `roughSamples` and `group` of the options.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Paints a box of the graph without its texts and numbers: fill, hatch, border, band, and the sheets behind a
-// collapsed group. On the screen, most boxes look alike, so each face is painted once per zoom level and then
-// copied. On paper, it is painted every time.
+// Paints a box of the graph without its text: fill, hatching, border, band, and the stacked outlines of a
+// collapsed group. Many boxes look the same, so on the screen each variant is painted once per zoom level and
+// then copied. Vector output paints every box.
 
 #include <QHash>
 #include <QImage>

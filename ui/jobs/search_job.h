@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Searches for precisions beside the user's edits: in a session of its own, on a thread of its own with a low
-// priority, so that the document's session answers meanwhile. Evaluations are saved in a temporary file, from
-// which later searches of the same model and data resume. GUI thread.
+// Searches for precisions in the background while the user continues to edit. It has its own session and a
+// low-priority thread, so that the document's session stays responsive. Evaluations are saved in a temporary
+// file, and later searches of the same model and data reuse them. GUI thread.
 
 #include <QObject>
 #include <QTemporaryDir>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Costs and results of a search in words, and on the axes of its plot.
+// Texts for the costs and results of a search, and for the axes of its plot.
 
 #include <QString>
 #include <optional>

@@ -213,7 +213,7 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
     refresh();
 }
 
-/// Room for all columns; the matrix beside it scrolls.
+/// Makes the table wide enough for all columns. The matrix next to it scrolls instead.
 void ClassesPanel::fitTable() {
     const QAbstractItemView* cells = m_table;
     const QHeaderView* header = m_table->horizontalHeader();

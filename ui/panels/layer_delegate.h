@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Paints the cells of the layer table: a color swatch before the state, a bar behind a metric.
+// Paints the cells of the layer table: states with a color swatch, metrics with a bar.
 
 #include <QStyledItemDelegate>
 

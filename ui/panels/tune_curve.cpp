@@ -49,7 +49,8 @@ TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidg
         tr("Gives each layer its precision of the selected row, as one step that can be undone"));
     m_keep = new QPushButton;
     m_keep->setProperty("link", true);
-    m_keep->setToolTip(tr("Shows this front behind the next one, for example of the equalized network"));
+    m_keep->setToolTip(tr(
+        "Keeps this front in the plot for comparison with the next search, for example with equalization"));
     rows->addWidget(m_plot);
     rows->addWidget(m_table);
     auto* line = new QHBoxLayout;

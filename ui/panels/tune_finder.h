@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Searches for the precision of each layer: the cost, the accepted accuracy drop or the budget, the
-// precisions to choose from, and the curve of evaluated choices. It runs beside the user's edits. Applying a
-// point of the curve is one undo step.
+// precisions to choose from, and the curve of evaluated choices. It runs in the background while the user
+// continues to edit. Applying a point of the curve is one undo step.
 
 #include "document/document.h"
 #include "jobs/search_job.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Results of earlier evaluations, by the versions of what they depend on. Internal to engine/session.
+// Results of earlier evaluations. The key of a result contains the versions of its inputs. Internal to
+// engine/session.
 
 #include <map>
 #include <memory>

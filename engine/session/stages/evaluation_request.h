@@ -6,7 +6,7 @@
 
 namespace quantloupe {
 
-/// What an evaluation is for, which decides what it leaves behind.
+/// The purpose of an evaluation. It determines which results are stored for later evaluations.
 enum class EvaluationPurpose {
     Edit,        ///< stores activations and trains the effect model: Session::evaluate()
     Experiment,  ///< does neither, and takes the latest refinements of layers: Session::experiment()
