@@ -126,7 +126,9 @@ class QdqWriter {
     }
 
     void addConstant(const Unit& unit, TensorId tensor, const ConstantQuantizer& quantizer, DataType type) {
-        if (!m_done.insert(tensor).second) return;  // already written: several layers read it
+        // transform/own_constants.h sees to it; codes of another layer would be wrong here.
+        if (!m_done.insert(tensor).second)
+            fail(ErrorKind::Internal, "two layers share the constant '{}'", m_graph.tensor(tensor).name);
         const std::string name = m_graph.tensor(tensor).name;
         const Dims& dims = m_graph.constantOf(tensor)->dims();
         const bool perChannel = quantizer.axis >= 0;
