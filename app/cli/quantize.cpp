@@ -6,9 +6,8 @@
 #include <algorithm>
 
 #include "commands.h"
-#include "interchange/wording.h"
+#include "interchange/gather.h"
 #include "json_output.h"
-#include "model/load_model.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
@@ -22,11 +21,9 @@ void runQuantize(const Options& options) {
     OpenedSession opened = openSession(options, {.wholeData = true});
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
     std::vector<std::string> notices = states->notices;
-    for (std::string& text : roundingNotices(options.config, "QuantizeLinear"))
+    for (std::string& text : saveQuantizedModel(*opened.session, options.config, options.output))
         notices.push_back(std::move(text));
     for (const std::string& text : notices) notice(text);
-    const GraphPtr quantized = opened.session->quantizedModel(options.config);
-    saveModel(*quantized, options.output);
 
     const StateCounts& counts = states->counts;
     const std::size_t samples =

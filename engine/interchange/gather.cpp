@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "config/skip_rules.h"
 #include "interchange/export_precisions.h"
+#include "interchange/wording.h"
+#include "model/load_model.h"
 #include "model/quantized_model.h"
 #include "session/studies/skip_metrics.h"
 
@@ -60,6 +62,12 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const bool scales = format.needs == FormatNeeds::Scales || format.needs == FormatNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(network, cancel);
     return source;
+}
+
+std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
+                                            const std::filesystem::path& path, const CancelToken& cancel) {
+    saveModel(*session.quantizedModel(config, cancel), path);
+    return roundingNotices(config, "QuantizeLinear");
 }
 
 }  // namespace quantloupe

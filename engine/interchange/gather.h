@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Collects the input of an export from a session.
+// Exports from a session: collects what a format needs, and saves the quantized model.
 
 #include "interchange/file_format.h"
 #include "session/session.h"
@@ -12,5 +12,11 @@ namespace quantloupe {
 /// calibration data), Cancelled.
 ExportSource gatherExport(Session& session, const QuantizationConfig& config, const FileFormat& format,
                           const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
+
+/// Saves the quantized model as a QDQ graph (Session::quantizedModel) and returns notices about differences
+/// from the preview. Throws Error, and writes nothing then; Cancelled.
+std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
+                                            const std::filesystem::path& path,
+                                            const CancelToken& cancel = {});
 
 }  // namespace quantloupe

@@ -181,7 +181,7 @@ Json outputs(Engine& engine, const Json& request, Job& job) {
     return {{"arrays", std::move(list)}, {"held", reinterpret_cast<std::uintptr_t>(held.release())}};
 }
 
-Json exportTo(Engine& engine, const Json& request, Job& job) {
+Json exportConfig(Engine& engine, const Json& request, Job& job) {
     const FileFormat& format = formatNamed(request.at("format").get<std::string>(), false);
     const std::filesystem::path path = pathOf(request);
     engine.inputs.checkOutput(path);
@@ -190,7 +190,7 @@ Json exportTo(Engine& engine, const Json& request, Job& job) {
     source.output = path;
     source.calibrationData = engine.calibrationData;
     source.preprocess = engine.preprocess;
-    const ExportResult exported = format.write(source);
+    const ExportResult exported = exportTo(format, source);
     Json files = Json::array();
     for (const auto& file : writeExport(exported, path, engine.inputs)) files.push_back(file.string());
     return {{"files", files}, {"notices", exported.notices}, {"limits", format.limits}};
@@ -199,8 +199,7 @@ Json exportTo(Engine& engine, const Json& request, Job& job) {
 Json saveQuantized(Engine& engine, const Json& request, Job& job) {
     const std::filesystem::path path = pathOf(request);
     engine.inputs.checkOutput(path);
-    saveModel(*withData(engine).quantizedModel(configOf(request), job.cancelToken()), path);
-    return path.string();
+    return saveQuantizedModel(withData(engine), configOf(request), path, job.cancelToken());
 }
 
 /// Graphviz looks for its plugins when it draws for the first time. Other programs that Python runs must not
@@ -248,8 +247,8 @@ std::filesystem::path& graphvizFolder() {
 
 Json perform(Engine& engine, const Json& request, Job& job) {
     static const std::map<std::string, std::function<Json(Engine&, const Json&, Job&)>> requests = {
-        {"open", open}, {"set_data", setData}, {"evaluate", evaluate}, {"leave_one_out", leaveOneOut},
-        {"tune", tune}, {"outputs", outputs},  {"export", exportTo},   {"save_quantized", saveQuantized},
+        {"open", open}, {"set_data", setData}, {"evaluate", evaluate},   {"leave_one_out", leaveOneOut},
+        {"tune", tune}, {"outputs", outputs},  {"export", exportConfig}, {"save_quantized", saveQuantized},
         {"draw", draw}};
     return requests.at(request.at("do").get<std::string>())(engine, request, job);
 }

@@ -169,7 +169,7 @@ class Session:
     def export(self, config: Config, format: str, path: Path) -> List[str]:
         """Writes the configuration for another tool, for example "amct" or "quark"; returns the written files.
 
-        docs/exports.md lists the formats.
+        docs/exports.md lists the formats. `notices` says then what differs from the preview.
         """
         request = {"do": "export", "config": config.to_json(), "format": format, "path": os.fspath(path)}
         reply = self._run(request)
@@ -177,8 +177,12 @@ class Session:
         return list(reply["files"])
 
     def save_quantized(self, config: Config, path: Path) -> None:
-        """Writes the quantized model as an ONNX file with QuantizeLinear and DequantizeLinear."""
-        self._run({"do": "save_quantized", "config": config.to_json(), "path": os.fspath(path)})
+        """Writes the quantized model as an ONNX file with QuantizeLinear and DequantizeLinear.
+
+        `notices` says then what differs from the preview.
+        """
+        request = {"do": "save_quantized", "config": config.to_json(), "path": os.fspath(path)}
+        self.notices = self._run(request)
 
     # --- window and notebook ------------------------------------------------------------------------------------
 

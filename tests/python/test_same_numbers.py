@@ -84,13 +84,15 @@ def test_tune(session, config, files):
 @pytest.mark.parametrize("format", ["amct", "quark", "onnxruntime", "aimet"])
 def test_exports(session, config, files, format, tmp_path):
     session.set_data(files[1], calibration=files[3])
-    config.skip("re:features.0.0")
+    config.skip("re:features.0.0").set("quantization.rounding", "aimet")
+    config.set("layers./classifier/classifier.1/Gemm.precision", "w8a16")
     config.save(tmp_path / "config.json")
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()
     written = session.export(config, format, tmp_path / "here" / "exported")
-    run_cli("export", MODEL, "--config", tmp_path / "config.json", *files, "--to", format, "-o",
-            tmp_path / "there" / "exported")
+    printed = cli_json("export", MODEL, "--config", tmp_path / "config.json", *files, "--to", format, "-o",
+                       tmp_path / "there" / "exported")
+    assert session.notices == printed["notices"]
     names = sorted(path.name for path in (tmp_path / "there").iterdir())
     assert names == sorted(path.rpartition("/")[2] for path in written)
     for name in names:
@@ -98,8 +100,11 @@ def test_exports(session, config, files, format, tmp_path):
 
 
 def test_quantized_model(session, config, files, tmp_path):
+    config.set("quantization.rounding", "aimet")
     session.save_quantized(config, tmp_path / "here.onnx")
-    run_cli("quantize", MODEL, "--preset", "w4a8", *files, "-o", tmp_path / "there.onnx")
+    printed = cli_json("quantize", MODEL, "--preset", "w4a8", "--set", "quantization.rounding=aimet", *files, "-o",
+                       tmp_path / "there.onnx")
+    assert session.notices == printed["notices"][-1:] and "AIMET" in session.notices[0]
     assert (tmp_path / "here.onnx").read_bytes() == (tmp_path / "there.onnx").read_bytes()
 
 

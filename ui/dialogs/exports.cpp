@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "interchange/gather.h"
 #include "interchange/reports/html_report.h"
-#include "interchange/wording.h"
 #include "model/load_model.h"
 #include "models/command_line.h"
 #include "models/config_difference.h"
@@ -221,8 +220,7 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
             return {};
         }
         case ExportKind::QuantizedModel:
-            saveModel(*session.quantizedModel(order.config, cancel), path);
-            return roundingNotices(order.config, "QuantizeLinear");
+            return saveQuantizedModel(session, order.config, path, cancel);
         case ExportKind::EqualizedModel: {
             const auto prepared = session.prepare(order.config);
             saveModel(*prepared->transformed, path);
