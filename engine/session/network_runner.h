@@ -48,6 +48,7 @@ class NetworkRunner {
     void clear();
     /// `weights`: bytes of the source graph's constants. Does not count activations.
     void visitCaches(CacheVisitor& visitor, std::size_t weights);
+    void nextEvaluation() { m_activations.nextEvaluation(); }
     void limitActivations(std::size_t bytes) { m_activations.setBudget(bytes); }
 
   private:

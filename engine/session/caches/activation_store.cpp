@@ -27,7 +27,22 @@ std::shared_ptr<StoredTensor> ActivationStore::find(const Version& version, std:
     const auto found = m_entries.find(version);
     if (found == m_entries.end() || !found->second.tensor->has(begin, end)) return nullptr;
     found->second.credit = m_level + found->second.density;
+    found->second.lastEvaluation = m_evaluation;
     return found->second.tensor;
+}
+
+void ActivationStore::renew(const Version& version) {
+    if (const auto found = m_entries.find(version); found != m_entries.end())
+        found->second.lastEvaluation = m_evaluation;
+}
+
+void ActivationStore::nextEvaluation() {
+    ++m_evaluation;
+    std::erase_if(m_entries, [this](const auto& entry) {
+        const bool old = entry.second.lastEvaluation + kEvaluationsKept < m_evaluation;
+        if (old) m_bytes -= entry.second.tensor->bytes();
+        return old;
+    });
 }
 
 std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, const TensorDesc& chunk,
@@ -39,7 +54,7 @@ std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, co
     evictUntil(m_budget - bytes);
     auto tensor = std::make_shared<StoredTensor>(chunk, chunks, shard);
     m_bytes += tensor->bytes();
-    m_entries[version] = {tensor, density, m_level + density};
+    m_entries[version] = {tensor, density, m_level + density, m_evaluation};
     return tensor;
 }
 

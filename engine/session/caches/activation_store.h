@@ -6,6 +6,10 @@
 // Eviction: GreedyDual-Size (P. Cao, S. Irani, 1997). Each tensor has the credit L + seconds to recompute /
 // bytes, renewed on every use. The tensor with the smallest credit is evicted, and L is raised to that
 // credit.
+//
+// Before the budget is reached, tensors that no evaluation has needed for a while are evicted, so that new
+// ones reuse their memory (base/recycled_memory.h): fresh pages can cost more than the computation that fills
+// them.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,15 +47,21 @@ class StoredTensor {
 /// Not thread-safe. Tensors returned by find() and create() stay valid after they are evicted.
 class ActivationStore {
   public:
+    static constexpr std::size_t kEvaluationsKept = 12;
+
     explicit ActivationStore(std::size_t budget) : m_budget(budget) {}
 
     /// Returns null unless all chunks of the shard in [begin, end) are stored.
     std::shared_ptr<StoredTensor> find(const Version& version, std::size_t begin, std::size_t end);
+    /// Marks the tensor with this version, if it is stored, as part of the network that is being evaluated.
+    void renew(const Version& version);
     /// Returns the tensor with this version and creates it if necessary; null if it does not fit into the
     /// budget. `density` is the seconds per byte to recompute it. All tensors of a store belong to the same
     /// shard.
     std::shared_ptr<StoredTensor> create(const Version& version, const TensorDesc& chunk, std::size_t chunks,
                                          double density, const Shard& shard);
+    /// Begins another evaluation, and evicts the tensors that the last kEvaluationsKept have not renewed.
+    void nextEvaluation();
     void clear();
     std::size_t budget() const { return m_budget; }
     void setBudget(std::size_t bytes);
@@ -61,11 +71,13 @@ class ActivationStore {
     struct Entry {
         std::shared_ptr<StoredTensor> tensor;
         double density = 0, credit = 0;
+        std::size_t lastEvaluation = 0;
     };
     void evictUntil(std::size_t bytes);
 
     std::size_t m_budget, m_bytes = 0;
     double m_level = 0;
+    std::size_t m_evaluation = 0;
     std::unordered_map<Version, Entry> m_entries;
 };
 

@@ -137,6 +137,7 @@ std::size_t SessionParts::visitCaches(std::optional<std::size_t> budget) {
 
 void SessionParts::limitCaches() {
     keepLargeBlocksApart();
+    runner.nextEvaluation();
     const std::size_t others = visitCaches(memoryBudget);
     runner.limitActivations(memoryBudget - std::min(memoryBudget, others));
     // Returns small freed blocks between larger ones to the system from time to time.

@@ -80,6 +80,8 @@ BoundProgram resumedProgram(ProgramSpec spec, const ResumeOptions& options, std:
                             std::size_t begin, std::size_t end) {
     const Graph& graph = *spec.graph;
     const std::vector<Version> versions = tensorVersions(spec, options.samples);
+    for (std::size_t i = 0; i < versions.size(); ++i)
+        if (options.shapes.density[i] > 0) options.store.renew(versions[i]);
     std::map<TensorId, std::shared_ptr<StoredTensor>> resumed, kept;
     std::set<TensorId> seen;
     std::vector<TensorId> walk = spec.observed, computed;
