@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store of activations: what it finds, and what it evicts when.
-#include <QtTest>
-
 #include "session/caches/activation_store.h"
+
+#include <QtTest>
 
 using namespace quantloupe;
 
