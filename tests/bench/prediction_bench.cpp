@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How well the effects of edits are predicted on any network. Usage: prediction_bench MODEL DATA
-// CALIBRATION_DATA [PRESET [EDITS [SEED]]]. For the predictions that are shown, prints the rank correlation with
-// the measured changes, how often the 80 % interval contained the change, and the errors.
+// CALIBRATION_DATA [PRESET [EDITS [SEED]]]. For the predictions that are shown, prints the rank correlation
+// with the measured changes, how often the 80 % interval contained the change, and the errors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,11 +33,14 @@ void run(int argc, char** argv) {
         errors.push_back(std::abs(trial.predicted[i] - trial.measured[i]));
         changes.push_back(std::abs(trial.measured[i]));
     }
-    fmt::print("{} edits, {} predictions shown, {} of them of the SQNR (dB), the others of the metric (0 to 1)\n",
-               trial.edits, trial.predicted.size(), trial.ofSqnr);
+    fmt::print(
+        "{} edits, {} predictions shown, {} of them of the SQNR (dB), the others of the metric (0 to 1)\n",
+        trial.edits, trial.predicted.size(), trial.ofSqnr);
     if (trial.predicted.empty()) return;
-    fmt::print("Spearman {:.2f}; the interval contained {:.0f} %; median error {:.4f} of a median change of {:.4f}\n",
-               trial.rank(), 100 * trial.coverage(), median(errors), median(changes));
+    fmt::print(
+        "Spearman {:.2f}; the interval contained {:.0f} %; median error {:.4f} of a median change of "
+        "{:.4f}\n",
+        trial.rank(), 100 * trial.coverage(), median(errors), median(changes));
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a verification in ONNX Runtime counts as failed, at both sides of each tolerance.
+#include <QtTest>
+
+#include "interchange/onnxruntime/verify.h"
+
+using namespace quantloupe;
+
+class VerificationTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void tolerances_data() {
+        QTest::addColumn<int>("samples");
+        QTest::addColumn<int>("otherClasses");  // samples with another class
+        QTest::addColumn<int>("lost");          // samples that are only right in the preview
+        QTest::addColumn<QString>("reason");
+        QTest::newRow("equal") << 100 << 0 << 0 << "";
+        QTest::newRow("one of one") << 1 << 1 << 1 << "";
+        QTest::newRow("one of ten") << 10 << 1 << 1 << "";
+        QTest::newRow("two of ten differ") << 10 << 2 << 0 << "20.00 % of the samples get a different class";
+        QTest::newRow("two of ten lost") << 10 << 2 << 2 << "the accuracies differ by 20.00 points";
+        QTest::newRow("1 % differ") << 1000 << 10 << 5 << "";
+        QTest::newRow("more than 1 % differ") << 1000 << 11 << 0 << "1.10 % of the samples get a different class";
+        QTest::newRow("more than half a point") << 1000 << 6 << 6 << "the accuracies differ by 0.60 points";
+    }
+    void tolerances() {
+        QFETCH(int, samples);
+        QFETCH(int, otherClasses);
+        QFETCH(int, lost);
+        QFETCH(QString, reason);
+        Verification result;
+        result.samples = static_cast<std::size_t>(samples);
+        result.agreement = 1 - static_cast<double>(otherClasses) / samples;
+        result.here = 1;
+        result.there = 1 - static_cast<double>(lost) / samples;
+        QCOMPARE(QString::fromStdString(whyVerificationFailed(result)), reason);
+    }
+
+    void withoutLabelsOnlyClassesCount() {
+        Verification result;
+        result.samples = 2;
+        result.agreement = 0.5;
+        QVERIFY(whyVerificationFailed(result).empty());
+        result.agreement = 0;
+        QVERIFY(!whyVerificationFailed(result).empty());
+    }
+
+    void theModelMustRunOptimized() {
+        Verification result;
+        result.runtime = "ONNX Runtime 1.31.1";
+        result.samples = 10;
+        result.agreement = 1;
+        result.optimizedAgreement = 0.5;  // is reported, but is no failure
+        QVERIFY(whyVerificationFailed(result).empty());
+        result.optimizedFailure = "no kernel";
+        QCOMPARE(whyVerificationFailed(result),
+                 "ONNX Runtime 1.31.1 cannot run the model at its default optimization level: no kernel");
+    }
+};
+
+QTEST_GUILESS_MAIN(VerificationTest)
+#include "verification_test.moc"
