@@ -10,6 +10,7 @@
 #include <QTextBlock>
 #include <QVBoxLayout>
 
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
