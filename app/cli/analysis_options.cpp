@@ -13,7 +13,7 @@ namespace quantloupe::cli {
 
 void OptionReader::addAnalysis() {
     const auto oneOf = [this](const std::string& name, const std::vector<std::string>& values,
-                              const std::string& what, std::function<void(std::size_t)> use) {
+                              const std::string& what, const std::function<void(std::size_t)>& use) {
         text(name, what, [=](const std::string& value) {
             const auto found = std::find(values.begin(), values.end(), value);
             if (found == values.end())

@@ -96,7 +96,7 @@ void OptionReader::edit(const std::string& name, const std::string& what,
 }
 
 void OptionReader::number(const std::string& name, long least, long most, const std::string& what,
-                          std::function<void(QuantizationConfig&, int)> apply) {
+                          const std::function<void(QuantizationConfig&, int)>& apply) {
     text(name, what, [=, this](const std::string& value) {
         const int n = static_cast<int>(parseNumber(name, value, least, most));
         m_edits.push_back([apply, n](QuantizationConfig& config) { apply(config, n); });
@@ -105,7 +105,7 @@ void OptionReader::number(const std::string& name, long least, long most, const 
 
 void OptionReader::choice(const std::string& name, const std::vector<std::string>& values,
                           const std::string& what,
-                          std::function<void(QuantizationConfig&, std::size_t)> apply) {
+                          const std::function<void(QuantizationConfig&, std::size_t)>& apply) {
     text(name, what, [=, this](const std::string& value) {
         const auto found = std::find(values.begin(), values.end(), value);
         if (found == values.end()) {
@@ -118,7 +118,7 @@ void OptionReader::choice(const std::string& name, const std::vector<std::string
 }
 
 void OptionReader::toggle(const std::string& name, const std::string& what,
-                          std::function<void(QuantizationConfig&, bool)> apply) {
+                          const std::function<void(QuantizationConfig&, bool)>& apply) {
     for (const bool on : {true, false}) {
         flag((on ? "--" : "--no-") + name, on ? what : fmt::format("Turn --{} off", name), [=, this] {
             m_edits.push_back([apply, on](QuantizationConfig& config) { apply(config, on); });

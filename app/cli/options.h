@@ -125,11 +125,11 @@ class OptionReader {
     CLI::Option* path(const std::string& name, std::filesystem::path& target, const std::string& what);
     void edit(const std::string& name, const std::string& what, std::function<Edit(const std::string&)> make);
     void number(const std::string& name, long least, long most, const std::string& what,
-                std::function<void(QuantizationConfig&, int)> apply);
+                const std::function<void(QuantizationConfig&, int)>& apply);
     void choice(const std::string& name, const std::vector<std::string>& values, const std::string& what,
-                std::function<void(QuantizationConfig&, std::size_t)> apply);
+                const std::function<void(QuantizationConfig&, std::size_t)>& apply);
     void toggle(const std::string& name, const std::string& what,
-                std::function<void(QuantizationConfig&, bool)> apply);
+                const std::function<void(QuantizationConfig&, bool)>& apply);
     CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);
 
     void addPlaces(const CommandOptions& has);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/short_text.h"
 #include "readable.h"
@@ -174,7 +175,7 @@ void printReadable(const SampleDivergence& divergence) {
         const double share = largest > 0 && layer.difference.qs < 1e9 ? layer.difference.qs / largest : 0;
         fmt::print("{} {:<{}}  {:<10} {:>8}  {}\n", first ? ">" : " ", shortName(layer.name), width,
                    layerStateName(layer.state), qsOf(layer.difference),
-                   std::string(static_cast<std::size_t>(share * kLongest + 0.5), '*'));
+                   std::string(static_cast<std::size_t>(std::lround(share * kLongest)), '*'));
     }
 }
 

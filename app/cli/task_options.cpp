@@ -12,7 +12,7 @@ namespace quantloupe::cli {
 
 void OptionReader::addTask() {
     const auto oneOf = [this](const std::string& name, std::vector<std::string> values,
-                              const std::string& what, std::function<void(std::size_t)> use) {
+                              const std::string& what, const std::function<void(std::size_t)>& use) {
         m_choices[name] = values;
         text(name, what, [=](const std::string& value) {
             const auto found = std::find(values.begin(), values.end(), value);

@@ -158,7 +158,7 @@ Found findLogits(Shapes outputs, bool softmax) {
 constexpr std::int64_t kDetrQueries = 100;
 
 Found findDetr(Shapes outputs, InputSize) {
-    const Found found = findLogits(outputs, true);
+    Found found = findLogits(outputs, true);
     if (!found || withoutOnes(outputs[found->indices[1]].dims, 2)[0] > kDetrQueries) return std::nullopt;
     return found;
 }

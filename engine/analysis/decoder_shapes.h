@@ -44,7 +44,7 @@ Found firstMatrix(Shapes outputs, Use use) {
     for (std::size_t o = 0; o < outputs.size(); ++o) {
         const Dims dims = withoutOnes(outputs[o].dims, 2);
         if (outputs[o].type != DataType::Float32 || dims.size() != 2) continue;
-        if (const Found found = use(o, dims)) return found;
+        if (Found found = use(o, dims)) return found;
     }
     return std::nullopt;
 }

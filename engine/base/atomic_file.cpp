@@ -148,7 +148,7 @@ void StagedFile::write(std::string_view content) {
 /// Gives the unnamed file a temporary name, because only a rename can replace an existing file.
 fs::path StagedFile::linkUnderNewName() const {
     for (int attempt = 0; attempt < 100; ++attempt) {
-        const fs::path name = newTemporaryName(m_target);
+        fs::path name = newTemporaryName(m_target);
         if (::linkat(AT_FDCWD, descriptorPath(m_file).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) ==
             0)
             return name;

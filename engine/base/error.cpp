@@ -5,7 +5,7 @@
 
 namespace quantloupe {
 
-Error::Error(ErrorKind kind, std::string message)
+Error::Error(ErrorKind kind, const std::string& message)
     : m_kind(kind), m_message(shortMessage(message)), m_what(m_message) {}
 
 Error& Error::addContext(const std::string& context) {

@@ -28,7 +28,7 @@ struct UnknownName {
 
 class Error : public std::exception {
   public:
-    Error(ErrorKind kind, std::string message);
+    Error(ErrorKind kind, const std::string& message);
 
     /// Prepends where the error happened. Each level adds its own context: "node 'Conv_3'", then "model
     /// 'a.onnx'".

@@ -31,7 +31,7 @@ FieldType<bool> booleanField() {
             {{"type", "boolean"}}};
 }
 
-FieldType<int> integerField(int least, int most, std::string note) {
+FieldType<int> integerField(int least, int most, const std::string& note) {
     return {[=](ObjectReader& reader, std::string_view key, int& target) {
                 reader.integer(key, target, least, most, note);
             },

@@ -30,7 +30,7 @@ struct FieldType {
 
 FieldType<bool> booleanField();
 /// An integer from `least` to `most`; `note` is appended to the error message for a value out of range.
-FieldType<int> integerField(int least, int most, std::string note = {});
+FieldType<int> integerField(int least, int most, const std::string& note = {});
 /// A power of two from `least` to 8192.
 FieldType<int> binCountField(int least);
 struct NumberBounds {

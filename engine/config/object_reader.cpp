@@ -20,7 +20,7 @@ std::string_view lastPart(std::string_view path) { return path.substr(path.rfind
 std::string describeValue(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
-    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
     if (value.is_string())
         return text.size() > 62 ? fmt::format("'{}...'", text.substr(1, 60))
                                 : fmt::format("'{}'", text.substr(1, text.size() - 2));

@@ -20,14 +20,14 @@ std::string sanitized(std::string_view text) {
     return made;
 }
 
-struct Token {
+struct NameToken {
     std::string_view text;
     bool range = false;  ///< includes the layers up to the next token: "A...B"
 };
 
-std::vector<Token> tokensOf(std::string_view text) {
+std::vector<NameToken> tokensOf(std::string_view text) {
     constexpr std::string_view kSeparators = " +,()[]{}|\t";
-    std::vector<Token> tokens;
+    std::vector<NameToken> tokens;
     const auto add = [&](std::string_view part, bool range) {
         if (!part.empty()) tokens.push_back({part, range});
     };
@@ -85,7 +85,7 @@ std::vector<std::size_t> LayerMatcher::match(std::string_view recorded) const {
         return {hosts.begin(), hosts.end()};
     }
     std::optional<std::size_t> from;
-    for (const Token& token : tokensOf(recorded)) {
+    for (const NameToken& token : tokensOf(recorded)) {
         const auto node = nodeOf(token.text);
         if (node) addNode(*node);
         if (from && node) {

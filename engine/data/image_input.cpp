@@ -82,7 +82,7 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
 
 Image ImageInput::pixels(Image image) const {
     if (m_preprocess.color == Preprocess::Color::Gray) image = toGray(image);
-    image = resizedAndCropped(std::move(image), m_preprocess);
+    image = resizedAndCropped(image, m_preprocess);
     if (m_preprocess.color == Preprocess::Color::Bgr)
         for (std::size_t i = 0; i + 2 < image.pixels.size(); i += 3)
             std::swap(image.pixels[i], image.pixels[i + 2]);

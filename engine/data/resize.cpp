@@ -55,8 +55,10 @@ Taps tapsFor(int source, int target, Interpolation interpolation) {
     std::vector<double> weights(taps.width);
     for (int at = 0; at < target; ++at) {
         const double center = (at + 0.5) * scale;
+        // NOLINTBEGIN(bugprone-incorrect-roundings): rounded as in Pillow
         const int begin = std::max(static_cast<int>(center - support + 0.5), 0);
         const int end = std::min(static_cast<int>(center + support + 0.5), source);
+        // NOLINTEND(bugprone-incorrect-roundings)
         const auto count = static_cast<std::size_t>(end - begin);
         double sum = 0;
         for (std::size_t i = 0; i < count; ++i) {

@@ -10,11 +10,11 @@
 namespace quantloupe {
 namespace {
 
-enum class Kind { Integer, Integers, Real, Reals, Text, Texts, Tensor, Graph };
+enum class ValueKind { Integer, Integers, Real, Reals, Text, Texts, Tensor, Graph };
 
 /// The range applies to each element of a list.
 struct AttributeRule {
-    Kind kind;
+    ValueKind kind;
     std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                  most = std::numeric_limits<std::int64_t>::max();
     std::set<std::string> choices = {};
@@ -32,93 +32,94 @@ const std::map<std::string, AttributeRule, std::less<>>& attributeRules() {
         const auto add = [&](const AttributeRule& rule, std::initializer_list<const char*> names) {
             for (const char* name : names) all[name] = rule;
         };
-        add({Kind::Integers, 1, kMaxExtent}, {"kernel_shape", "strides", "dilations", "pooled_shape"});
-        add({Kind::Integers, -kMaxExtent, kMaxExtent}, {"pads", "paddings", "output_padding"});
-        add({Kind::Integers, 0, kMaxExtent}, {"output_shape"});
-        add({Kind::Integers, 0, std::int64_t{1} << 40}, {"split"});
-        add({Kind::Integers, -kMaxAxis, kMaxAxis}, {"axes", "scan_input_axes", "scan_output_axes"});
-        add({Kind::Integers, 0, kMaxAxis}, {"perm"});
-        add({Kind::Integers}, {"starts", "ends", "shape", "value_ints"});
-        add({Kind::Integer, 1, kMaxExtent},
+        add({ValueKind::Integers, 1, kMaxExtent}, {"kernel_shape", "strides", "dilations", "pooled_shape"});
+        add({ValueKind::Integers, -kMaxExtent, kMaxExtent}, {"pads", "paddings", "output_padding"});
+        add({ValueKind::Integers, 0, kMaxExtent}, {"output_shape"});
+        add({ValueKind::Integers, 0, std::int64_t{1} << 40}, {"split"});
+        add({ValueKind::Integers, -kMaxAxis, kMaxAxis}, {"axes", "scan_input_axes", "scan_output_axes"});
+        add({ValueKind::Integers, 0, kMaxAxis}, {"perm"});
+        add({ValueKind::Integers}, {"starts", "ends", "shape", "value_ints"});
+        add({ValueKind::Integer, 1, kMaxExtent},
             {"group", "blocksize", "hidden_size", "num_groups", "offset_group", "num_heads", "q_num_heads",
              "kv_num_heads", "num_outputs"});
-        add({Kind::Integer, 1, std::int64_t{1} << 31}, {"size"});
-        add({Kind::Integer, 0, kMaxExtent}, {"output_height", "output_width", "sampling_ratio", "block_size",
-                                             "batch_dims", "num_scan_inputs"});
-        add({Kind::Integer, -kMaxAxis, kMaxAxis}, {"axis", "batch_axis", "time_axis"});
-        add({Kind::Integer, 0, 1}, {"keepdims",
-                                    "transA",
-                                    "transB",
-                                    "ceil_mode",
-                                    "count_include_pad",
-                                    "storage_order",
-                                    "layout",
-                                    "input_forget",
-                                    "linear_before_reset",
-                                    "exclusive",
-                                    "reverse",
-                                    "largest",
-                                    "sorted",
-                                    "upper",
-                                    "allowzero",
-                                    "training_mode",
-                                    "exclude_outside",
-                                    "antialias",
-                                    "select_last_index",
-                                    "noop_with_empty_axes",
-                                    "fmod",
-                                    "onesided",
-                                    "periodic",
-                                    "align_corners"});
-        add({Kind::Integer},
+        add({ValueKind::Integer, 1, std::int64_t{1} << 31}, {"size"});
+        add({ValueKind::Integer, 0, kMaxExtent}, {"output_height", "output_width", "sampling_ratio",
+                                                  "block_size", "batch_dims", "num_scan_inputs"});
+        add({ValueKind::Integer, -kMaxAxis, kMaxAxis}, {"axis", "batch_axis", "time_axis"});
+        add({ValueKind::Integer, 0, 1}, {"keepdims",
+                                         "transA",
+                                         "transB",
+                                         "ceil_mode",
+                                         "count_include_pad",
+                                         "storage_order",
+                                         "layout",
+                                         "input_forget",
+                                         "linear_before_reset",
+                                         "exclusive",
+                                         "reverse",
+                                         "largest",
+                                         "sorted",
+                                         "upper",
+                                         "allowzero",
+                                         "training_mode",
+                                         "exclude_outside",
+                                         "antialias",
+                                         "select_last_index",
+                                         "noop_with_empty_axes",
+                                         "fmod",
+                                         "onesided",
+                                         "periodic",
+                                         "align_corners"});
+        add({ValueKind::Integer},
             {"k", "start", "end", "value_int", "dtype", "output_dtype", "center_point_box", "saturate"});
-        add({Kind::Real}, {"alpha", "beta", "gamma", "epsilon", "momentum", "ratio", "bias", "lambd", "max",
-                           "min", "mean", "scale", "clip", "cubic_coeff_a", "extrapolation_value",
-                           "spatial_scale", "value_float", "high", "low"});
-        add({Kind::Reals}, {"activation_alpha", "activation_beta", "value_floats", "scales"});
-        add({Kind::Text}, {"equation", "mode", "nearest_mode", "coordinate_transformation_mode", "reduction",
-                           "padding_mode", "keep_aspect_ratio_policy", "approximate", "value_string"});
-        add({Kind::Text, 0, 0, {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}}, {"auto_pad"});
-        add({Kind::Text, 0, 0, {"forward", "reverse", "bidirectional"}}, {"direction"});
-        add({Kind::Texts}, {"activations", "value_strings"});
-        add({Kind::Graph}, {"body", "then_branch", "else_branch"});
+        add({ValueKind::Real}, {"alpha", "beta", "gamma", "epsilon", "momentum", "ratio", "bias", "lambd",
+                                "max", "min", "mean", "scale", "clip", "cubic_coeff_a", "extrapolation_value",
+                                "spatial_scale", "value_float", "high", "low"});
+        add({ValueKind::Reals}, {"activation_alpha", "activation_beta", "value_floats", "scales"});
+        add({ValueKind::Text},
+            {"equation", "mode", "nearest_mode", "coordinate_transformation_mode", "reduction",
+             "padding_mode", "keep_aspect_ratio_policy", "approximate", "value_string"});
+        add({ValueKind::Text, 0, 0, {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}}, {"auto_pad"});
+        add({ValueKind::Text, 0, 0, {"forward", "reverse", "bidirectional"}}, {"direction"});
+        add({ValueKind::Texts}, {"activations", "value_strings"});
+        add({ValueKind::Graph}, {"body", "then_branch", "else_branch"});
         return all;
     }();
     return rules;
 }
 
-const char* kindName(Kind kind) {
+const char* kindName(ValueKind kind) {
     switch (kind) {
-        case Kind::Integer:
+        case ValueKind::Integer:
             return "an integer";
-        case Kind::Integers:
+        case ValueKind::Integers:
             return "a list of integers";
-        case Kind::Real:
+        case ValueKind::Real:
             return "a number";
-        case Kind::Reals:
+        case ValueKind::Reals:
             return "a list of numbers";
-        case Kind::Text:
+        case ValueKind::Text:
             return "a string";
-        case Kind::Texts:
+        case ValueKind::Texts:
             return "a list of strings";
-        case Kind::Tensor:
+        case ValueKind::Tensor:
             return "a tensor";
-        case Kind::Graph:
+        case ValueKind::Graph:
             return "a graph";
     }
     return "";
 }
 
-Kind kindOf(const AttributeValue& value) {
+ValueKind kindOf(const AttributeValue& value) {
     struct Visitor {
-        Kind operator()(std::int64_t) const { return Kind::Integer; }
-        Kind operator()(float) const { return Kind::Real; }
-        Kind operator()(const std::string&) const { return Kind::Text; }
-        Kind operator()(const std::vector<std::int64_t>&) const { return Kind::Integers; }
-        Kind operator()(const std::vector<float>&) const { return Kind::Reals; }
-        Kind operator()(const std::vector<std::string>&) const { return Kind::Texts; }
-        Kind operator()(const ConstantPtr&) const { return Kind::Tensor; }
-        Kind operator()(const OpaqueAttribute&) const { return Kind::Graph; }
+        ValueKind operator()(std::int64_t) const { return ValueKind::Integer; }
+        ValueKind operator()(float) const { return ValueKind::Real; }
+        ValueKind operator()(const std::string&) const { return ValueKind::Text; }
+        ValueKind operator()(const std::vector<std::int64_t>&) const { return ValueKind::Integers; }
+        ValueKind operator()(const std::vector<float>&) const { return ValueKind::Reals; }
+        ValueKind operator()(const std::vector<std::string>&) const { return ValueKind::Texts; }
+        ValueKind operator()(const ConstantPtr&) const { return ValueKind::Tensor; }
+        ValueKind operator()(const OpaqueAttribute&) const { return ValueKind::Graph; }
     };
     return std::visit(Visitor(), value);
 }

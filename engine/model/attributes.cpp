@@ -92,7 +92,8 @@ std::string Attributes::text(std::string_view name, std::string_view fallback) c
 std::vector<std::int64_t> Attributes::integers(std::string_view name,
                                                std::vector<std::int64_t> fallback) const {
     const auto* value = find<std::vector<std::int64_t>>(m_values, name, "a list of integers");
-    return value != nullptr ? *value : fallback;
+    if (value != nullptr) return *value;
+    return fallback;
 }
 
 ConstantPtr Attributes::constant(std::string_view name) const {

@@ -18,7 +18,7 @@ struct Constant::LazyVersion {
 namespace {
 
 template <typename T>
-ConstantPtr fromVector(DataType type, Dims dims, std::vector<T> values) {
+ConstantPtr fromVector(DataType type, Dims&& dims, std::vector<T> values) {
     const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
     return Constant::view(type, std::move(dims), owner, std::as_bytes(std::span(*owner)));
 }

@@ -36,7 +36,7 @@ fs::path containedPath(const fs::path& folder, const std::string& location) {
         failInput("invalid external data location '{}'; only files in the model's folder are read", location);
     std::error_code error;
     const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-    const fs::path file = error ? fs::path() : fs::weakly_canonical(root / relative, error);
+    fs::path file = error ? fs::path() : fs::weakly_canonical(root / relative, error);
     const fs::path inside = error ? fs::path() : file.lexically_relative(root);
     if (inside.empty() || *inside.begin() == "..")
         failInput("its external data is at '{}', outside the model's folder; copy the file next to the model",

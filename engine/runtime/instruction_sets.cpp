@@ -26,6 +26,14 @@ bool amxGranted() {
     return false;
 #endif
 }
+
+/// Whether the processor has AVX-VNNI. Clang 14 does not know __builtin_cpu_supports("avxvnni").
+bool hasAvxVnni() {
+    constexpr unsigned kAvxVnni = 1u << 4;  // CPUID leaf 7, subleaf 1, EAX
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    const bool hasSubleaf = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && a >= 1;
+    return hasSubleaf && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & kAvxVnni) != 0;
+}
 #endif
 
 InstructionSets detect() {
@@ -34,7 +42,7 @@ InstructionSets detect() {
     const DnnlCap cap = dnnlCap();
     sets.avx2 = cap.avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     sets.avx512 = sets.avx2 && cap.avx512 && __builtin_cpu_supports("avx512f");
-    sets.avxVnni = sets.avx2 && cap.vnni && __builtin_cpu_supports("avxvnni");
+    sets.avxVnni = sets.avx2 && cap.vnni && hasAvxVnni();
     sets.avx512Vnni = sets.avx512 && cap.vnni && __builtin_cpu_supports("avx512vnni") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     sets.avx512Vbmi = sets.avx512Vnni && __builtin_cpu_supports("avx512vbmi");

@@ -59,9 +59,10 @@ std::shared_ptr<const Prepared> Pipeline::converted(std::shared_ptr<const Prepar
     const QuantizationConfig resolved = withPrecisionsResolved(*m_source, config);
     const UnitList units = findUnits(*made, resolveSkips(*m_source, config));
     Prepared changed = withConversions(*made, units, resolved);
-    if (changed.version == made->version) return made;
-    if (const auto* known = m_prepared.find(changed.version)) return *known;
-    return m_prepared.store(changed.version, std::make_shared<const Prepared>(std::move(changed)));
+    const Version version = changed.version;
+    if (version == made->version) return made;
+    if (const auto* known = m_prepared.find(version)) return *known;
+    return m_prepared.store(version, std::make_shared<const Prepared>(std::move(changed)));
 }
 
 std::shared_ptr<const Plan> Pipeline::plan(const QuantizationConfig& measured, const RunControl& control) {

@@ -10,7 +10,7 @@
 namespace quantloupe {
 
 Session::Session(LoadedModel model, SessionOptions options)
-    : m_parts(std::make_unique<SessionParts>(*this, std::move(model), options)) {}
+    : m_parts(std::make_unique<SessionParts>(*this, std::move(model), std::move(options))) {}
 
 Session::~Session() = default;
 

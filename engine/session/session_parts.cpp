@@ -7,10 +7,10 @@
 
 namespace quantloupe {
 
-SessionParts::SessionParts(Session& owner, LoadedModel loaded, const SessionOptions& sessionOptions)
+SessionParts::SessionParts(Session& owner, LoadedModel loaded, SessionOptions sessionOptions)
     : session(owner),
       model(std::move(loaded)),
-      options(sessionOptions),
+      options(std::move(sessionOptions)),
       memoryBudget(options.memory.value_or(defaultActivationBudget())),
       samples(model.graph, options),
       runner(model.graph, samples, options, memoryBudget),

@@ -23,7 +23,7 @@ struct SessionMetric {
 
 /// A stage or study that uses only some of the parts takes these.
 struct SessionParts {
-    SessionParts(Session& session, LoadedModel loaded, const SessionOptions& sessionOptions);
+    SessionParts(Session& session, LoadedModel loaded, SessionOptions sessionOptions);
 
     Session& session;  ///< for studies that evaluate other configurations
     const LoadedModel model;

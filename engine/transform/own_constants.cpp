@@ -16,9 +16,9 @@ namespace {
 bool quantizesConstants(const Node& node) {
     const OperatorTraits& traits = traitsOf(node);
     return multipliesWeight(node) ||
-           std::ranges::any_of(
-               std::initializer_list{traits.layers, traits.onnxRuntime, traits.quark, traits.aimet},
-               [](OutputScale scale) { return scale != OutputScale::None; });
+           std::ranges::any_of(std::initializer_list<OutputScale>{traits.layers, traits.onnxRuntime,
+                                                                  traits.quark, traits.aimet},
+                               [](OutputScale scale) { return scale != OutputScale::None; });
 }
 
 bool isShareable(const TensorInfo& tensor, const Node& reader) {

@@ -49,7 +49,7 @@ void checkNames(const Graph& source, const std::vector<std::string>& names, std:
 
 class Preparation {
   public:
-    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped,
+    Preparation(const GraphPtr& source, const TransformOptions& options, const std::vector<bool>& skipped,
                 const SimplifyResult* constants)
         : m_options(options), m_constants(constants) {
         if (options.equalization.excludeSkipped) m_excluded = skipped;

@@ -55,11 +55,11 @@ Engine* quantloupe_open() { return new Engine; }
 
 void quantloupe_close(Engine* engine) { delete engine; }
 
-void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lower_is_better) {
+void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lowerIsBetter) {
     if (metric == nullptr)
         engine->session->setMetric(std::nullopt);
     else
-        engine->session->setMetric(metricOf(metric, lower_is_better != 0));
+        engine->session->setMetric(metricOf(metric, lowerIsBetter != 0));
 }
 
 Job* quantloupe_start(Engine* engine, const char* request) {

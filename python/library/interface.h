@@ -44,7 +44,7 @@ QUANTLOUPE_EXPORT Engine* quantloupe_open();
 /// Ends the session. Its jobs must have ended.
 QUANTLOUPE_EXPORT void quantloupe_close(Engine* engine);
 /// Sets the metric; null: none.
-QUANTLOUPE_EXPORT void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lower_is_better);
+QUANTLOUPE_EXPORT void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lowerIsBetter);
 
 /// Starts a request (requests.cpp).
 QUANTLOUPE_EXPORT Job* quantloupe_start(Engine* engine, const char* request);

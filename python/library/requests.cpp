@@ -227,6 +227,7 @@ Json draw(Engine& engine, const Json& request, Job& job) {
     const Json& source = request.at("evaluation");
     std::vector<LayerResult> layers;
     if (!source.is_null())
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): Python passes the address of the job
         layers = reinterpret_cast<const Job*>(source.get<std::uintptr_t>())->evaluation->layers;
     const GraphvizVariable variable;
     const LayerPaint paint =

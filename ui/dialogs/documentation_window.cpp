@@ -10,6 +10,7 @@
 #include <QTextBlock>
 #include <QVBoxLayout>
 
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -38,7 +39,7 @@ constexpr Page kPages[] = {{"window.md", QT_TRANSLATE_NOOP("Words", "The window"
 class PageBrowser : public QTextBrowser {
   protected:
     QVariant loadResource(int type, const QUrl& name) override {
-        const QVariant resource = QTextBrowser::loadResource(type, name);
+        QVariant resource = QTextBrowser::loadResource(type, name);
         if (type != QTextDocument::ImageResource) return resource;
         QImage image = resource.canConvert<QImage>() ? resource.value<QImage>() : QImage();
         if (image.isNull()) image.loadFromData(resource.toByteArray());
@@ -62,7 +63,8 @@ class PageBrowser : public QTextBrowser {
 /// Returns the anchor of a heading as on GitHub: "tuning-panel-left" for "Tuning panel (left)".
 QString anchorOf(const QString& heading) {
     QString anchor;
-    for (const QChar c : heading.toLower()) {
+    const QString text = heading.toLower();
+    for (const QChar c : text) {
         if (c.isLetterOrNumber() || c == QLatin1Char('_') || c == QLatin1Char('-')) anchor += c;
         if (c == QLatin1Char(' ')) anchor += QLatin1Char('-');
     }
@@ -73,7 +75,7 @@ QString anchorOf(const QString& heading) {
 
 QString documentationOf(const QWidget* widget) {
     for (; widget; widget = widget->parentWidget())
-        if (const QString page = widget->property(kPage).toString(); !page.isEmpty()) return page;
+        if (QString page = widget->property(kPage).toString(); !page.isEmpty()) return page;
     return QStringLiteral("window.md");
 }
 

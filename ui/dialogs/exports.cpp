@@ -176,7 +176,7 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
 }  // namespace
 
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
-                  std::shared_ptr<ExportPreview> result) {
+                  const std::shared_ptr<ExportPreview>& result) {
     document.job()->runExport(
         QString::fromStdString(info.format),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
@@ -284,7 +284,7 @@ std::filesystem::path exportPath(const Document& document, const ExportInfo& inf
     return path;
 }
 
-void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch) {
+void startBatchExport(Document& document, const std::shared_ptr<BatchExport>& batch) {
     for (const BatchExport::Entry& entry : batch->entries)
         announce(document, exportKinds()[entry.kind], entry.path);
     document.job()->runExport(Words::tr("batch export"), [order = orderOf(document), batch](

@@ -38,7 +38,7 @@ struct ExportPreview {
 };
 /// Fills `result`; the job then reports an empty text. `info` describes an export format.
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
-                  std::shared_ptr<ExportPreview> result);
+                  const std::shared_ptr<ExportPreview>& result);
 
 /// Writes an export to `path`, through a temporary file and a rename.
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);
@@ -59,7 +59,7 @@ std::filesystem::path exportPath(const Document& document, const ExportInfo& inf
                                  const std::filesystem::path& folder);
 /// Writes all exports; if one fails, the others continue. The job reports an empty text at the end. The
 /// engine's thread fills `batch`.
-void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch);
+void startBatchExport(Document& document, const std::shared_ptr<BatchExport>& batch);
 
 /// Returns the entry of a kind, or of an export format by its name.
 const ExportInfo& exportInfo(ExportKind kind, const std::string& format = {});

@@ -46,12 +46,15 @@ const std::vector<UsualValues>& usualValues() {
     return kUsual;
 }
 
+bool startsWith(const std::vector<float>& values, const std::vector<float>& start) {
+    return std::ranges::mismatch(values, start).in2 == start.end();
+}
+
 int usualIndex(const Preprocess& preprocess) {
     for (std::size_t i = 0; i < usualValues().size(); ++i) {
         const UsualValues& usual = usualValues()[i];
-        if (preprocess.scale == usual.scale &&
-            std::ranges::equal(preprocess.mean, usual.mean | std::views::take(preprocess.mean.size())) &&
-            std::ranges::equal(preprocess.std, usual.std | std::views::take(preprocess.std.size())))
+        if (preprocess.scale == usual.scale && startsWith(usual.mean, preprocess.mean) &&
+            startsWith(usual.std, preprocess.std))
             return static_cast<int>(i);
     }
     return -1;
@@ -169,7 +172,7 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
         if (index >= static_cast<int>(usualValues().size())) return;
         const UsualValues& usual = usualValues()[static_cast<std::size_t>(index)];
         const std::size_t channels = m_color->currentIndex() == 2 ? 1 : 3;
-        const auto first = [&](std::vector<float> values) {
+        const auto first = [channels](std::vector<float> values) {
             values.resize(channels);
             return listText(values);
         };

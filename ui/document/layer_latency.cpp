@@ -132,7 +132,8 @@ void LayerLatency::update() {
             const auto use = [&](LatencySource source, bool isNew) {
                 try {
                     if (isNew) source = withPrecisions(std::move(source), session.graph(), work);
-                    LatencyTable(session.graph(), work, {source});  // whether it fits this network
+                    // Throws if the source does not fit this network.
+                    [[maybe_unused]] const LatencyTable table(session.graph(), work, {source});
                     addTo(built.sources, std::move(source));
                 } catch (const Error& error) {
                     built.problems.append(

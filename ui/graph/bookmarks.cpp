@@ -33,7 +33,8 @@ QJsonArray namesJson(const std::vector<std::string>& names) {
 
 std::vector<std::string> namesFrom(const QJsonValue& json) {
     std::vector<std::string> names;
-    for (const QJsonValue& name : json.toArray())
+    const QJsonArray values = json.toArray();
+    for (const auto& name : values)
         if (name.isString()) names.push_back(name.toString().toStdString());
     return names;
 }
@@ -197,7 +198,7 @@ QJsonArray Bookmarks::toJson() const {
 
 void Bookmarks::fromJson(const QJsonArray& json) {
     m_bookmarks.clear();
-    for (const QJsonValue& value : json) {
+    for (const auto& value : json) {
         const QJsonObject object = value.toObject();
         Bookmark mark;
         mark.name = object[QStringLiteral("name")].toString();

@@ -17,8 +17,8 @@ const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& t
     if (m_image.size() != pixels || m_ratio != ratio) {
         m_image = QImage();
         m_canvas = QImage(pixels + 2 * QSize(kMargin, kMargin), QImage::Format_RGB32);
-        m_image = QImage(m_canvas.bits() + kMargin * m_canvas.bytesPerLine() + kMargin * 4, pixels.width(),
-                         pixels.height(), m_canvas.bytesPerLine(), QImage::Format_RGB32);
+        m_image = QImage(m_canvas.bits() + kMargin * m_canvas.bytesPerLine() + qsizetype{4} * kMargin,
+                         pixels.width(), pixels.height(), m_canvas.bytesPerLine(), QImage::Format_RGB32);
         m_image.setDevicePixelRatio(ratio);
         m_ratio = ratio;
         m_known = false;
@@ -65,7 +65,7 @@ void PaintedView::paintPart(const PaintScene& scene, const QRect& pixels, const 
 void PaintedView::scroll(int dx, int dy) {
     const int width = m_image.width(), height = m_image.height();
     const qsizetype stride = m_canvas.bytesPerLine();
-    uchar* bits = m_canvas.bits() + kMargin * stride + kMargin * 4;
+    uchar* bits = m_canvas.bits() + kMargin * stride + qsizetype{4} * kMargin;
     const auto count = static_cast<std::size_t>(width - std::abs(dx)) * 4;
     const qsizetype from = dx < 0 ? -dx * 4 : 0, to = dx > 0 ? dx * 4 : 0;
     for (int i = 0; i < height - std::abs(dy); ++i) {

@@ -48,8 +48,7 @@ PictureIndex::PictureIndex(const Picture& picture) {
             const CellRange range = cellsOf(boxes[i]);
             for (int row = range.top; row <= range.bottom; ++row)
                 for (int column = range.left; column <= range.right; ++column)
-                    (m_cells[static_cast<std::size_t>(row * m_columns + column)].*list)
-                        .push_back(static_cast<std::uint32_t>(i));
+                    (m_cells[cellIndex(row, column)].*list).push_back(static_cast<std::uint32_t>(i));
         }
     };
     insert(m_nodeBoxes, &Cell::nodes);
@@ -95,7 +94,7 @@ std::vector<std::size_t> PictureIndex::collect(const QRectF& scene, std::vector<
     const CellRange range = cellsOf(scene);
     for (int row = range.top; row <= range.bottom; ++row)
         for (int column = range.left; column <= range.right; ++column)
-            for (const std::uint32_t i : m_cells[static_cast<std::size_t>(row * m_columns + column)].*list)
+            for (const std::uint32_t i : m_cells[cellIndex(row, column)].*list)
                 marks[i / 64] |= std::uint64_t{1} << (i % 64);
     for (std::size_t word = 0; word < marks.size(); ++word)
         for (std::uint64_t bits = marks[word]; bits != 0; bits &= bits - 1) {

@@ -42,6 +42,10 @@ class PictureIndex {
         int left, top, right, bottom;
     };
     CellRange cellsOf(const QRectF& scene) const;
+    std::size_t cellIndex(int row, int column) const {
+        return static_cast<std::size_t>(row) * static_cast<std::size_t>(m_columns) +
+               static_cast<std::size_t>(column);
+    }
     std::vector<std::size_t> collect(const QRectF& scene, std::vector<std::uint32_t> Cell::*list,
                                      const std::vector<QRectF>& boxes) const;
 

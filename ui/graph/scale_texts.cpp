@@ -5,7 +5,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kSlot = QStringLiteral("layer scales");
+const QString kScalesSlot = QStringLiteral("layer scales");
 
 QString number(float value) { return QString::number(static_cast<double>(value), 'g', 3); }
 
@@ -57,8 +57,8 @@ void ScaleTexts::setWanted(bool wanted) {
 void ScaleTexts::ask() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!m_wanted || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
-    m_document->job()->ask(kSlot, [this, config = m_document->config(), generation = m_generation](
-                                      Session& session, const CancelToken& cancel) {
+    m_document->job()->ask(kScalesSlot, [this, config = m_document->config(), generation = m_generation](
+                                            Session& session, const CancelToken& cancel) {
         return [this, config, generation, layers = layerScales(session, config, cancel)] {
             if (generation != m_generation) return;
             m_scales.clear();

@@ -19,7 +19,7 @@ RuntimeJob::RuntimeJob(EvaluationJob* session, QObject* parent)
 
 RuntimeJob::~RuntimeJob() { m_token.cancel(); }
 
-void RuntimeJob::begin(const QString& what, Prepare prepare) {
+void RuntimeJob::begin(const QString& what, const Prepare& prepare) {
     m_token.cancel();
     m_token = CancelToken();
     const CancelToken token = m_token;

@@ -39,7 +39,7 @@ class RuntimeJob : public QObject {
     using Prepare =
         std::function<Prepared(Session&, const std::filesystem::path& folder, const CancelToken&)>;
     /// Cancels the previous run. `what` names the work in the status line.
-    void begin(const QString& what, Prepare prepare);
+    void begin(const QString& what, const Prepare& prepare);
 
   private:
     struct Handover;

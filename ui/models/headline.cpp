@@ -139,7 +139,7 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
 }
 
 QString latencyText(const LatencySum& sum) {
-    const QString ms = formatMilliseconds(sum.ms);
+    QString ms = formatMilliseconds(sum.ms);
     if (!(sum.floatMs > 0)) return ms;
     const double percent = 100 * sum.change();
     const QString text = QString::number(std::abs(percent), 'f', 0);

@@ -51,7 +51,8 @@ std::optional<LayerView> readView(const QString& text) {
     view.all = json.value(QStringLiteral("all")).toBool();
     if (!hidden.isArray()) return view;
     view.hidden.emplace();
-    for (const QJsonValue& key : hidden.toArray())
+    const QJsonArray keys = hidden.toArray();
+    for (const auto& key : keys)
         if (const auto known = columnOfKey(key.toString()); known && *known != LayerTableModel::Name)
             view.hidden->append(*known);
     return view;

@@ -68,7 +68,7 @@ QString costUnit(CostKind kind) { return Words::tr(textsOf(kind).unit); }
 QString amountText(CostKind kind, double amount) {
     if (kind == CostKind::Milliseconds) return QStringLiteral("%1 ms").arg(amount, 0, 'g', 3);
     if (kind == CostKind::Layers) return QString::number(std::lround(amount));
-    const QString text = formatCount(static_cast<std::uint64_t>(std::llround(std::max(0.0, amount))));
+    QString text = formatCount(static_cast<std::uint64_t>(std::llround(std::max(0.0, amount))));
     if (kind != CostKind::Bytes) return text;
     return text + (text.contains(QLatin1Char(' ')) ? QStringLiteral("B") : QStringLiteral(" B"));
 }

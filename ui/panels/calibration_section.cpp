@@ -21,7 +21,7 @@ CalibrationSection::CalibrationSection(Document* document, QWidget* parent)
 
     connect(m_method, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = calibrationMethodTexts()[static_cast<std::size_t>(index)];
-        const auto change = [&](QuantizationConfig& c) { c.calibration.method = chosen.value; };
+        const auto change = [value = chosen.value](QuantizationConfig& c) { c.calibration.method = value; };
         if (!m_document->edit(
                 changeConfig(m_document->config(), tr("Ranges by %1").arg(chosen.name()), change)))
             refresh();

@@ -234,8 +234,8 @@ void Inspector::showSeveral() {
             .arg(count)
             .arg(quantized)
             .arg(skipped)
-            .arg(macsKnown ? formatCount(macs) : kNoNumber)
-            .arg(count == 2 ? tr("\n\nLayers \u25b8 Skip Until Here skips everything on the paths between "
+            .arg(macsKnown ? formatCount(macs) : kNoNumber,
+                 count == 2 ? tr("\n\nLayers \u25b8 Skip Until Here skips everything on the paths between "
                                  "the two.")
                             : QString()));
 }

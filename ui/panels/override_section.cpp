@@ -186,9 +186,10 @@ void OverrideSection::change(const QString& text, const std::function<void(Layer
     if (control) {
         key = static_cast<int>(qHash(control->accessibleName()) & 0xffffff) + 1000;
         for (const std::string& name : names())
-            key = static_cast<int>((static_cast<unsigned>(key) * 31 + qHash(QString::fromStdString(name))) &
-                                   0x3fffffff) +
-                  1000;
+            key =
+                static_cast<int>((static_cast<std::size_t>(key) * 31 + qHash(QString::fromStdString(name))) &
+                                 0x3fffffff) +
+                1000;
     }
     m_document->edit(changeLayers(m_document->config(), names(), text, change, key));
     refresh();

@@ -63,7 +63,9 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
 
     connect(m_bias, &SegmentedControl::chosen, this, [this](int index) {
         const auto& chosen = biasCorrectionTexts()[static_cast<std::size_t>(index)];
-        const auto change = [&](QuantizationConfig& c) { c.refine.biasCorrection = chosen.value; };
+        const auto change = [value = chosen.value](QuantizationConfig& c) {
+            c.refine.biasCorrection = value;
+        };
         m_document->edit(
             changeConfig(m_document->config(), tr("Bias correction: %1").arg(chosen.name()), change));
         refresh();

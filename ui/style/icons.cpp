@@ -53,7 +53,7 @@ QByteArray drawing(Symbol symbol, const QColor& color) {
 
 class SymbolEngine : public QIconEngine {
   public:
-    SymbolEngine(Symbol symbol, QColor color) : m_symbol(symbol), m_color(std::move(color)) {}
+    SymbolEngine(Symbol symbol, const QColor& color) : m_symbol(symbol), m_color(color) {}
     void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
         painter->save();
         if (mode == QIcon::Disabled) painter->setOpacity(0.4);

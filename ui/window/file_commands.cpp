@@ -168,7 +168,7 @@ bool FileCommands::saveProject(bool askName) {
         dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks to overwrite
         dialog.selectFile(QString::fromStdString(proposal.filename().string()));
         if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
-        path = dialog.selectedFiles().front().toStdString();
+        path = dialog.selectedFiles().constFirst().toStdString();
         if (!isProjectFile(path)) {
             m_message->show(MessageKind::Error, tr("The name of a project file must end with .quantloupe."));
             return false;

@@ -45,8 +45,8 @@ void ViewState::restore(const std::string& json) {
     for (const Metric metric : kMetrics)
         if (metricName(metric) == view[QStringLiteral("metric")].toString()) m_canvas->setMetric(metric);
     LayoutOptions options = m_document->layoutOptions();
-    for (const QJsonValue& name : view[QStringLiteral("collapsed")].toArray())
-        options.collapsed.push_back(name.toString().toStdString());
+    const QJsonArray collapsed = view[QStringLiteral("collapsed")].toArray();
+    for (const auto& name : collapsed) options.collapsed.push_back(name.toString().toStdString());
     m_document->setLayoutOptions(options);
     m_bookmarks->fromJson(view[QStringLiteral("bookmarks")].toArray());
     m_table->filterLine()->setText(view[QStringLiteral("filter")].toString());
@@ -55,7 +55,8 @@ void ViewState::restore(const std::string& json) {
         return m_document->graph()->findNode(name.toString().toStdString()).value_or(NodeId());
     };
     std::vector<NodeId> selected;
-    for (const QJsonValue& name : view[QStringLiteral("selected")].toArray())
+    const QJsonArray names = view[QStringLiteral("selected")].toArray();
+    for (const auto& name : names)
         if (const NodeId node = find(name); node.valid()) selected.push_back(node);
     m_document->select(std::move(selected), find(view[QStringLiteral("current")]));
 }

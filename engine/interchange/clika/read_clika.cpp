@@ -201,7 +201,8 @@ class Reader {
         LayerCall result;
         result.line = statement.line;
         result.layer = name->text;
-        for (const auto& [key, given] : settings->named) {
+        for (const auto& [option, given] : settings->named) {
+            const std::string& key = option;  // Clang 14 cannot use a structured binding in a lambda
             const PythonValue& value = script.resolved(given);
             const auto truth = [&]() {
                 if (value.kind != Kind::Bool)

@@ -99,7 +99,7 @@ fs::path findPython() {
     std::istringstream folders(path == nullptr ? "" : path);
     for (std::string folder; std::getline(folders, folder, ':');) {
         std::error_code ignored;
-        const fs::path candidate = fs::path(folder) / "python3";
+        fs::path candidate = fs::path(folder) / "python3";
         if (!folder.empty() && fs::is_regular_file(candidate, ignored)) return candidate;
     }
     return {};

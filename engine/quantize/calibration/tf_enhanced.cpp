@@ -34,7 +34,7 @@ struct Candidate {
 
 class SqnrSearch {
   public:
-    SqnrSearch(const SqnrGrid& grid, int bits) : m_grid(grid), m_steps(static_cast<float>((1 << bits) - 1)) {
+    SqnrSearch(const SqnrGrid& grid, int bits) : m_steps(static_cast<float>((1 << bits) - 1)) {
         double total = 0;
         for (int i = 0; i < kBuckets; ++i) total += static_cast<double>(grid.count(i));
         for (int i = 0; i < kBuckets; ++i)
@@ -111,7 +111,6 @@ class SqnrSearch {
         return std::clamp(static_cast<int>(std::floor((value - m_start) / m_width)), 0, kBuckets - 1);
     }
 
-    const SqnrGrid& m_grid;
     float m_steps, m_start = 0, m_width = 0, m_min = 0, m_max = 0;
     std::vector<double> m_share;
 };

@@ -86,8 +86,7 @@ class LayerRefiner {
                                     .finish();
         const auto* known = m_context.cache.byContent.find(content);
         if (known == nullptr) ++m_context.cache.computed;
-        const LayerRefinement found =
-            known != nullptr ? *known : compute(u, corrects, quantized, std::move(exact));
+        LayerRefinement found = known != nullptr ? *known : compute(u, corrects, quantized, std::move(exact));
         m_context.cache.byContent.store(content, found);
         m_context.cache.latest.store(scheme, found);
         return found;

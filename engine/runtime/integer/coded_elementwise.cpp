@@ -36,7 +36,7 @@ std::unique_ptr<Kernel> makeRepeated(void (*combine)(const CodedPair&, const std
 QUANTLOUPE_VBMI void mapCodesVbmi(const std::array<std::uint8_t, kCodes>& results, const std::uint8_t* codes,
                                   std::uint8_t* target, std::size_t count) {
     __m512i table[4];
-    for (int i = 0; i < 4; ++i) table[i] = _mm512_loadu_si512(results.data() + 64 * i);
+    for (std::size_t part = 0; part < 4; ++part) table[part] = _mm512_loadu_si512(results.data() + 64 * part);
     std::size_t i = 0;
     for (; i + 64 <= count; i += 64) {
         const __m512i code = _mm512_loadu_si512(codes + i);

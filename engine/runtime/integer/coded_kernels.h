@@ -36,6 +36,6 @@ std::unique_ptr<Kernel> makeDepthwiseAvx2(CodedWeight weight, const CodedWindows
 std::unique_ptr<Kernel> makeRowsVnni(CodedWeight weight, const CodedRows& shape, const SegmentTiles* tiles);
 std::unique_ptr<Kernel> makeConvolutionVnni(CodedWeight weight, const CodedWindows& shape,
                                             const SegmentTiles* tiles);
-std::unique_ptr<Kernel> makeDepthwiseVnni(CodedWeight weight, const CodedWindows& shape);
+std::unique_ptr<Kernel> makeDepthwiseVnni(const CodedWeight& weight, const CodedWindows& shape);
 
 }  // namespace quantloupe

@@ -122,7 +122,7 @@ std::unique_ptr<Kernel> makeConvolutionVnni(CodedWeight weight, const CodedWindo
     return std::make_unique<Convolution>(std::move(weight), shape, tiles);
 }
 
-std::unique_ptr<Kernel> makeDepthwiseVnni(CodedWeight weight, const CodedWindows& shape) {
+std::unique_ptr<Kernel> makeDepthwiseVnni(const CodedWeight& weight, const CodedWindows& shape) {
     return std::make_unique<Depthwise>(weight, shape);
 }
 

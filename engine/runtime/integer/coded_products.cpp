@@ -114,7 +114,7 @@ std::unique_ptr<Kernel> makeConvolutionOn(IntegerPath path, const CodedUnit& uni
     if (!weight) return nullptr;
     const CodedWindows shape{input.dims, window, columns, zero};
     if (depthwise)
-        return usesDepthwiseVnni(path) ? makeDepthwiseVnni(std::move(*weight), shape)
+        return usesDepthwiseVnni(path) ? makeDepthwiseVnni(*weight, shape)
                                        : makeDepthwiseAvx2(std::move(*weight), shape);
     const bool pointwise =
         taps == 1 && isOne(window.strides) && isZero(window.padBegin) && isZero(window.padEnd);

@@ -28,8 +28,8 @@ class DepthwiseVnni {
              std::uint8_t* scratch) const;
 
   private:
-    static constexpr std::size_t kBlock = 64;           ///< channels
-    static constexpr std::size_t kGroupBytes = 4 * 64;  ///< four taps of a block
+    static constexpr std::size_t kBlock = 64;                        ///< channels
+    static constexpr std::size_t kGroupBytes = std::size_t{4} * 64;  ///< four taps of a block
 
     void interleave(const std::uint8_t* image, std::int64_t height, std::int64_t width, std::int64_t row,
                     std::size_t channel, std::uint8_t* columns) const;

@@ -27,7 +27,7 @@ BodyInput inputOf(const NodeContext& context, std::size_t i) {
     return input;
 }
 
-BodyInput known(ConstantPtr value) { return {{value->type(), value->dims(), Layout::Plain}, value}; }
+BodyInput known(const ConstantPtr& value) { return {{value->type(), value->dims(), Layout::Plain}, value}; }
 
 /// A value for input `i` of a subgraph: a scalar, or of one dimension where the subgraph declares that, as in
 /// ONNX Runtime.

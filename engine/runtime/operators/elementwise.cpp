@@ -23,7 +23,7 @@ template <typename F>
 Operator unary(F function) {
     return {[function](const NodeContext& context) -> CompiledNode {
                 requireFloat(context, 0);
-                const TensorDesc desc = context.input(0);
+                const TensorDesc& desc = context.input(0);
                 const std::size_t count = desc.count();
                 auto parameterized = function(context);
                 return {{desc}, makeKernel([count, parameterized](const KernelArguments& a) {
@@ -44,7 +44,7 @@ Operator simple(F function) {
 template <typename F>
 Operator numeric(F function) {
     return {[function](const NodeContext& context) -> CompiledNode {
-                const TensorDesc desc = context.input(0);
+                const TensorDesc& desc = context.input(0);
                 return {{desc}, withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) {
                             return makeKernel([count = desc.count(), function](const KernelArguments& a) {
                                 const auto* in = static_cast<const T*>(a.inputs[0]);
@@ -64,7 +64,7 @@ Operator numeric(F function) {
 template <typename Before, typename After>
 CompiledNode orderedErfOf(const NodeContext& context, Before before, After after) {
     requireFloat(context, 0);
-    const TensorDesc desc = context.input(0);
+    const TensorDesc& desc = context.input(0);
     return {{desc}, makeKernel([count = desc.count(), before, after](const KernelArguments& a) {
                 constexpr std::size_t kPiece = 512;
                 float erfs[kPiece];
@@ -109,7 +109,7 @@ CompiledNode compileErfGelu(const NodeContext& context) {
 /// specifies for min > max.
 template <typename T>
 CompiledNode clipTo(const NodeContext& context) {
-    const TensorDesc desc = context.input(0);
+    const TensorDesc& desc = context.input(0);
     T low = std::numeric_limits<T>::lowest(), high = std::numeric_limits<T>::max();
     if constexpr (std::is_floating_point_v<T>) {
         low = static_cast<T>(context.node.attributes.real("min", -std::numeric_limits<float>::infinity()));

@@ -69,7 +69,7 @@ CompiledNode compileBitShift(const NodeContext& context) {
 }
 
 CompiledNode compileBitwiseNot(const NodeContext& context) {
-    const TensorDesc desc = context.input(0);
+    const TensorDesc& desc = context.input(0);
     return forIntegers(desc.type, "BitwiseNot", [&]<typename T>(T) -> CompiledNode {
         return {{desc}, makeKernel([count = desc.count()](const KernelArguments& a) {
                     for (std::size_t i = 0; i < count; ++i)
@@ -80,7 +80,7 @@ CompiledNode compileBitwiseNot(const NodeContext& context) {
 }
 
 CompiledNode compileNot(const NodeContext& context) {
-    const TensorDesc desc = context.input(0);
+    const TensorDesc& desc = context.input(0);
     if (desc.type != DataType::Bool) failInput("Not needs a bool tensor");
     return {{desc}, makeKernel([count = desc.count()](const KernelArguments& a) {
                 const auto* in = static_cast<const bool*>(a.inputs[0]);
@@ -166,7 +166,7 @@ std::unique_ptr<Kernel> castKernel(std::size_t count) {
 }
 
 CompiledNode castTo(const NodeContext& context, DataType target) {
-    const TensorDesc input = context.input(0);
+    const TensorDesc& input = context.input(0);
     if (input.type == target) return {{input}, nullptr};
     const TensorDesc output{target, input.dims, Layout::Plain};
     const std::size_t count = input.count();

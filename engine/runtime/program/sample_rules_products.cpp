@@ -78,7 +78,6 @@ FoundAxis sampleAxisOfEinsum(const SampleFlow& flow, const Dims&, std::size_t) {
 FoundAxis sampleAxisOfRecurrence(const SampleFlow& flow, const Dims&, std::size_t output) {
     const bool batchFirst = flow.integer("layout", 0) != 0;
     const auto expected = [&](std::size_t i) { return std::size_t(i == 4 || batchFirst ? 0 : 1); };
-    FoundAxis result;
     for (const std::size_t i : {0, 4, 5, 6}) {
         if (i >= flow.inputs() || !flow.has(i)) continue;
         if (flow.perSample(i)) {
