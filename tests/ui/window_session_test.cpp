@@ -76,6 +76,33 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(inspector->isHidden());
     }
 
+    /// What the summary bar shows depends on its width, which must not depend on what it shows.
+    void theLayoutSettlesAtEveryWidth() {
+        class Resizes : public QObject {
+          public:
+            int count = 0;
+
+          protected:
+            bool eventFilter(QObject*, QEvent* event) override {
+                count += event->type() == QEvent::Resize;
+                return false;
+            }
+        } resizes;
+        auto* summary = m_window->findChild<SummaryBar*>();
+        QVERIFY(summary);
+        summary->installEventFilter(&resizes);
+        action("History")->trigger();
+        for (int width = 1000; width < 1700; width += 17) {
+            m_window->resize(width, 720);
+            const auto settled = [&resizes] {
+                resizes.count = 0;
+                QTest::qWait(30);
+                return resizes.count == 0;
+            };
+            QVERIFY2(QTest::qWaitFor(settled, 3000), qPrintable(QString::number(width)));
+        }
+    }
+
     /// The layout that is saved is the one with the inspector in its column.
     void theLayoutIsSavedWithATabbedInspector() {
         const auto build = [] {

@@ -108,6 +108,7 @@ void MainWindow::arrangePanels() {
     }
     m_inspectorDock = buildDock(tr("Inspector"), QStringLiteral("inspectorDock"), nullptr);
     m_inspectorDock->setFeatures(QDockWidget::NoDockWidgetFeatures);
+    m_inspectorDock->setTitleBarWidget(new QWidget);  // its tab has the title
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_panels.graph->canvas()->font()));
 }
