@@ -46,6 +46,28 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->config().layers.contains("Conv_2"));
     }
 
+    /// Several selected layers are kept in float, and quantized again, with one button.
+    void oneButtonTogglesAllSelectedLayers() {
+        const auto shown = [this](const char* text) -> QPushButton* {
+            for (QPushButton* button : m_inspector->findChildren<QPushButton*>())
+                if (button->isVisible() && button->text() == QLatin1String(text)) return button;
+            return nullptr;
+        };
+        connect(m_inspector.get(), &Inspector::toggleRequested, m_document.get(), &Document::toggleSelection);
+        m_document->select(node("Conv_0"));
+        QVERIFY(shown("Keep in Float"));
+        QVERIFY(!shown("Keep All in Float"));
+        m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
+        QVERIFY(!shown("Keep in Float"));
+        QVERIFY(shown("Keep All in Float"));
+        QTest::mouseClick(shown("Keep All in Float"), Qt::LeftButton);
+        QTRY_VERIFY(shown("Quantize All"));
+        for (const char* name : {"Conv_0", "Conv_2"})
+            QVERIFY(m_document->layer(node(name))->state == LayerState::Skipped);
+        QTest::mouseClick(shown("Quantize All"), Qt::LeftButton);
+        QTRY_VERIFY(shown("Keep All in Float"));
+    }
+
     void layersThatDifferAreShownAsSuch() {
         m_document->select(node("Conv_0"));
         choose(box("Weights"), QStringLiteral("4 bits"));

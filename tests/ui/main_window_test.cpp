@@ -2,7 +2,9 @@
 // The whole window: opening valid, invalid and partly valid files; panels, table and graph stay in sync.
 #include "window/main_window.h"
 
+#include <QCursor>
 #include <QDirIterator>
+#include <QElapsedTimer>
 #include <QSettings>
 #include <QTabBar>
 #include <QTest>
@@ -134,6 +136,18 @@ class MainWindowTest : public QObject {
             QCOMPARE(corner.lightness() < 128, dark);
         }
         QApplication::setPalette(paletteOf(theme(false)));
+    }
+
+    /// A note does not disappear, which moves everything below it, while the user is aiming at something.
+    void aNoteStaysWhileThePointerMoves() {
+        MessageBar* note = m_window->messageBar();
+        note->show(MessageKind::Note, QStringLiteral("Wrote a.onnx."));
+        QElapsedTimer clock;
+        for (clock.start(); clock.elapsed() < 9000; QTest::qWait(200))
+            QCursor::setPos(
+                m_window->mapToGlobal(QPoint(100 + static_cast<int>(clock.elapsed() / 100), 100)));
+        QVERIFY(note->isVisible());
+        QTRY_VERIFY(note->isHidden());
     }
 
     void csvHasTheRowsThatAreSeen() {

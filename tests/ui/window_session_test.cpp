@@ -3,6 +3,7 @@
 // desktop notifications. (Files that change on disk: file_watch_test.)
 #include <QApplication>
 #include <QMenuBar>
+#include <QTabBar>
 #include <map>
 #include <set>
 
@@ -21,32 +22,111 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
     void init() { QVERIFY(openChain()); }
     void cleanup() { m_window.reset(); }
 
-    /// A dock takes the place of the inspector if there is no room for both.
+    /// The inspector becomes a tab next to a dock if there is no room for both.
     void docksLeaveTheGraphItsRoom() {
-        const Inspector* inspector = m_window->inspector();
+        Inspector* inspector = m_window->inspector();
         const int graph = m_window->graphView()->width();
-        QVERIFY(inspector->isVisible());
-        for (const char* dock : {"History", "Improve Accuracy"}) {
-            action(dock)->trigger();
-            QTRY_VERIFY2(inspector->isHidden(), dock);
-            QTRY_VERIFY2(m_window->graphView()->width() > graph * 3 / 4, dock);
-        }
+        const auto tabbedWith = [this, inspector](const char* dock) {
+            auto* mine = qobject_cast<QDockWidget*>(inspector->parentWidget());
+            auto* other = m_window->findChild<QDockWidget*>(QLatin1String(dock));
+            return mine && m_window->tabifiedDockWidgets(mine).contains(other);
+        };
+        const auto inItsColumn = [inspector] {
+            return qobject_cast<QSplitter*>(inspector->parentWidget()) && inspector->isVisible();
+        };
+        const auto onScreen = [inspector] { return !inspector->visibleRegion().isEmpty(); };
+        QVERIFY(inItsColumn());
+        const int width = inspector->width();
+        action("History")->trigger();
+        QTRY_VERIFY(tabbedWith("historyDock"));
+        action("Improve Accuracy")->trigger();
+        QTRY_VERIFY(tabbedWith("improveDock"));
+        QTRY_VERIFY(m_window->graphView()->width() > graph * 3 / 4);
+        QTRY_VERIFY(!onScreen());
+
+        auto* tabs = m_window->findChild<QTabBar*>(QString(), Qt::FindDirectChildrenOnly);
+        QVERIFY(tabs);
+        for (int i = 0; i < tabs->count(); ++i)
+            if (tabs->tabText(i) == QStringLiteral("Inspector")) tabs->setCurrentIndex(i);
+        QTRY_VERIFY(onScreen());
+
         m_window->resize(2400, 850);
-        QTRY_VERIFY(inspector->isVisible());
+        QTRY_VERIFY(inItsColumn());
         m_window->resize(1300, 850);
-        QTRY_VERIFY(inspector->isHidden());
+        QTRY_VERIFY(tabbedWith("improveDock"));
         m_window->findChild<QDockWidget*>(QStringLiteral("improveDock"))->hide();
         QTest::qWait(0);
-        QVERIFY(inspector->isHidden());  // the history is still there
+        QVERIFY(tabbedWith("historyDock"));
         m_window->findChild<QDockWidget*>(QStringLiteral("historyDock"))->hide();
-        QTRY_VERIFY(inspector->isVisible());
-        // An inspector that the user has hidden stays hidden.
+        QTRY_VERIFY(inItsColumn());
+        QTRY_COMPARE(inspector->width(), width);
+
+        // An inspector that the user has hidden stays hidden, until the user shows it.
         action("Inspector")->trigger();
         QVERIFY(inspector->isHidden());
         action("History")->trigger();
+        QTRY_VERIFY(qobject_cast<QDockWidget*>(inspector->parentWidget()));
+        QVERIFY(!onScreen());
+        action("Inspector")->trigger();
+        QTRY_VERIFY(onScreen());
+        QVERIFY(tabbedWith("historyDock"));
+        action("Inspector")->trigger();
         action("History")->trigger();
-        QTest::qWait(0);
+        QTRY_VERIFY(qobject_cast<QSplitter*>(inspector->parentWidget()));
         QVERIFY(inspector->isHidden());
+    }
+
+    /// What the summary bar shows depends on its width, which must not depend on what it shows.
+    void theLayoutSettlesAtEveryWidth() {
+        class Resizes : public QObject {
+          public:
+            int count = 0;
+
+          protected:
+            bool eventFilter(QObject*, QEvent* event) override {
+                count += event->type() == QEvent::Resize;
+                return false;
+            }
+        } resizes;
+        auto* summary = m_window->findChild<SummaryBar*>();
+        QVERIFY(summary);
+        summary->installEventFilter(&resizes);
+        action("History")->trigger();
+        for (int width = 1000; width < 1700; width += 17) {
+            m_window->resize(width, 720);
+            const auto settled = [&resizes] {
+                resizes.count = 0;
+                QTest::qWait(30);
+                return resizes.count == 0;
+            };
+            QVERIFY2(QTest::qWaitFor(settled, 3000), qPrintable(QString::number(width)));
+        }
+    }
+
+    /// The layout that is saved is the one with the inspector in its column.
+    void theLayoutIsSavedWithATabbedInspector() {
+        const auto build = [] {
+            auto window = std::make_unique<MainWindow>();
+            window->setAskBeforeClosing(false);
+            window->keepLayout();
+            return window;
+        };
+        {
+            const auto window = build();
+            window->resize(1200, 777);
+            window->show();
+            QVERIFY(test::openAndWait(*window->document(), m_path));
+            window->showImprove(ImprovePanel::Suggestions);
+            QTRY_VERIFY(qobject_cast<QDockWidget*>(window->inspector()->parentWidget()));
+            window->close();
+        }
+        const auto window = build();
+        window->show();
+        QVERIFY(test::openAndWait(*window->document(), m_path));
+        QTRY_VERIFY(qobject_cast<QDockWidget*>(window->inspector()->parentWidget()));
+        test::actionNamed(window->allActions(), "Reset Panel Layout")->trigger();
+        QVERIFY(qobject_cast<QSplitter*>(window->inspector()->parentWidget()));
+        QVERIFY(window->inspector()->isVisible());
     }
 
     void commandsHaveDistinctNames() {

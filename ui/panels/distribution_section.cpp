@@ -139,14 +139,14 @@ void DistributionSection::refresh() {
     m_numbers->setEnabled(details != nullptr);
     const auto before = rangeRatio(channels, false), after = rangeRatio(channels, true);
     const auto ratio = [](const std::optional<double>& value) {
-        return value ? QStringLiteral("1 : %1").arg(*value, 0, 'f', *value < 10 ? 1 : 0)
+        return value ? QStringLiteral("%1\u00d7").arg(*value, 0, 'f', *value < 10 ? 1 : 0)
                      : QStringLiteral("\u2013");
     };
     m_channelHeading->setRemark(
         channels.empty()  ? waiting
         : before && after ? ratio(before) + QStringLiteral(" \u2192 ") + ratio(after)
                           : ratio(after),
-        tr("Ratio of the narrowest to the widest channel range, before and after the transforms"));
+        tr("Ratio of the widest to the narrowest channel range, before and after the transforms"));
     m_channels->setPlaceholder(!channels.empty()   ? QString()
                                : waiting.isEmpty() ? tr("no range to show")
                                                    : waiting);

@@ -65,6 +65,10 @@ void Inspector::build() {
     m_empty = makeLabel({}, "muted");
     m_empty->setWordWrap(true);
     column->addWidget(m_empty);
+    m_toggleAll = new QPushButton;
+    m_toggleAll->setFocusPolicy(Qt::TabFocus);
+    m_toggleAll->setToolTip(tr("Space"));
+    column->addWidget(m_toggleAll, 0, Qt::AlignLeft);
 
     m_details = new QWidget;
     auto* details = new QVBoxLayout(m_details);
@@ -169,7 +173,8 @@ void Inspector::build() {
 
     connect(copy, &QPushButton::clicked, this,
             [this] { QApplication::clipboard()->setText(m_fullName->text()); });
-    connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
+    for (QPushButton* toggle : {m_toggle, m_toggleAll})
+        connect(toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
     connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
     connect(m_host, &QPushButton::clicked, this, [this] {
         if (m_hostNode.valid()) Q_EMIT layerChosen(m_hostNode);
@@ -196,6 +201,7 @@ void Inspector::showSelection() {
     const bool one = m_document->hasModel() && m_shown.valid() && m_document->selection().size() == 1;
     m_details->setVisible(one);
     m_empty->setVisible(!one);
+    m_toggleAll->hide();
     m_override->setVisible(!m_document->selection().empty());
     if (!one) {
         m_shown = NodeId();
@@ -228,9 +234,10 @@ void Inspector::showSeveral() {
         quantized += layer->state == LayerState::Quantized;
         skipped += layer->state == LayerState::Skipped;
     }
+    m_toggleAll->setVisible(quantized + skipped > 0);
+    m_toggleAll->setText(quantized > 0 ? tr("Keep All in Float") : tr("Quantize All"));
     m_empty->setText(
-        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs per sample.\n\nPress Space to keep all of "
-           "them in float or to quantize all of them.%5")
+        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs per sample.%5")
             .arg(count)
             .arg(quantized)
             .arg(skipped)

@@ -56,7 +56,7 @@ class Inspector : public QScrollArea {
     OverrideSection* m_override;
     DistributionSection* m_distributions;
     LinkButton* m_host;
-    QPushButton* m_toggle;
+    QPushButton *m_toggle, *m_toggleAll;
     QList<MetricRow*> m_metrics;
     MetricRow* m_latency = nullptr;
     SectionHeading *m_sensitivity, *m_attributesHeading;

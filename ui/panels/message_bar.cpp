@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/message_bar.h"
 
+#include <QCursor>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QStyle>
+#include <utility>
 
 #include "base/short_text.h"
 #include "style/icons.h"
@@ -14,6 +16,7 @@ namespace quantloupe::ui {
 
 namespace {
 constexpr int kNoteMilliseconds = 8000;
+constexpr int kStillMilliseconds = 2000;
 constexpr int kFoldedLines = 2;
 }  // namespace
 
@@ -47,7 +50,14 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     connect(m_more, &QPushButton::clicked, this, [this] { showText(true); });
     connect(m_close, &QToolButton::clicked, this, &MessageBar::dismiss);
     m_timer.setSingleShot(true);
-    connect(&m_timer, &QTimer::timeout, this, &MessageBar::dismiss);
+    connect(&m_timer, &QTimer::timeout, this, [this] {
+        // What is below moves up: not while the user is aiming at it.
+        const QPoint pointer = QCursor::pos();
+        if (std::exchange(m_pointer, pointer) == pointer)
+            dismiss();
+        else
+            m_timer.start(kStillMilliseconds);
+    });
     updateIcon();
     hide();
 }
@@ -87,7 +97,7 @@ void MessageBar::show(MessageKind kind, const QString& text) {
     style()->polish(this);
     updateIcon();
     if (kind == MessageKind::Note && m_more->isHidden() && !m_keepsNotes)
-        m_timer.start(kNoteMilliseconds);
+        m_timer.start(kNoteMilliseconds), m_pointer = QCursor::pos();
     else
         m_timer.stop();
     QFrame::show();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A dismissible line below the summary bar for errors and notes. Notes disappear after a while; errors stay.
+// A dismissible line below the summary bar for errors and notes. Notes disappear after a while, when the
+// pointer rests; errors stay.
 
 #include <QFrame>
 #include <QLabel>
@@ -46,6 +47,7 @@ class MessageBar : public QFrame {
     QToolButton* m_close;
     QString m_full;
     QTimer m_timer;
+    QPoint m_pointer;  ///< when the timer was started last
     bool m_keepsNotes = false;
     MessageKind m_kind = MessageKind::Note;
 };

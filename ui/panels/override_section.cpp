@@ -296,6 +296,7 @@ void OverrideSection::refresh() {
     };
     const auto own = std::ranges::count_if(
         all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
+    m_heading->setTitle(all.size() == 1 ? tr("This layer") : tr("These layers"));
     m_heading->setRemark(all.size() == 1 ? (own ? tr("own settings") : QString())
                                          : tr("%1 of %2 have own settings").arg(own).arg(all.size()));
     const bool sameLock = same(&LayerSettings::quantize);

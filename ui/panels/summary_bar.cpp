@@ -45,6 +45,9 @@ QString measuringText(const Evaluation* evaluation) {
 
 SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_document(document) {
     setObjectName(QStringLiteral("header"));
+    // fit() adapts the content to the width. If the width depended on the content, the layout could
+    // oscillate.
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     const int unit = fontMetrics().height();
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(unit, unit * 2 / 5, unit, unit * 2 / 5);

@@ -66,16 +66,21 @@ QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip)
 SectionHeading::SectionHeading(const QString& title, QWidget* parent) : QWidget(parent) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
-    QLabel* label = makeLabel(title.toUpper(), "heading", 0.85, QFont::Bold);
-    QFont font = label->font();
+    m_title = makeLabel({}, "heading", 0.85, QFont::Bold);
+    QFont font = m_title->font();
     font.setLetterSpacing(QFont::PercentageSpacing, 104);
-    label->setFont(font);
+    m_title->setFont(font);
     m_remark = new ElidedLabel({}, Qt::ElideRight);
     m_remark->setFont(scaledFont(QApplication::font(), 0.9));
     m_remark->setProperty("role", QStringLiteral("faint"));
     m_remark->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    row->addWidget(label);
+    row->addWidget(m_title);
     row->addWidget(m_remark, 1);
+    setTitle(title);
+}
+
+void SectionHeading::setTitle(const QString& title) {
+    m_title->setText(title.toUpper());
     setAccessibleName(title);
 }
 

@@ -20,6 +20,7 @@ class SectionHeading : public QWidget {
     Q_OBJECT
   public:
     explicit SectionHeading(const QString& title, QWidget* parent = nullptr);
+    void setTitle(const QString& title);
     void setRemark(const QString& text, const QString& toolTip = {});
     /// Sets the body. `key` identifies the section in the settings.
     void setBody(QWidget* body, const QString& key, bool open = true);
@@ -35,6 +36,7 @@ class SectionHeading : public QWidget {
     void focusOutEvent(QFocusEvent* event) override;
 
   private:
+    QLabel* m_title;
     ElidedLabel* m_remark;
     QWidget* m_body = nullptr;
     QString m_key;

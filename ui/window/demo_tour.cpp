@@ -47,7 +47,7 @@ bool DemoTour::stop() {
 void DemoTour::run() {
     for (QWidget* panel : {static_cast<QWidget*>(m_panels.tuning), static_cast<QWidget*>(m_panels.inspector),
                            static_cast<QWidget*>(m_panels.work)})
-        panel->show();
+        showPanel(panel, true);
     m_panels.work->showTab(WorkTabs::Layers);
     if (!m_tour) m_tour = new Tour(m_window);
     m_tour->start(

@@ -101,6 +101,15 @@ void MainWindow::arrangePanels() {
     setCentralWidget(central);
     m_panels.historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_panels.history);
     m_panels.improveDock = buildDock(tr("Improve Accuracy"), QStringLiteral("improveDock"), m_panels.improve);
+    for (QDockWidget* dock : {m_panels.historyDock, m_panels.improveDock}) {
+        // Queued, because docks must not be moved while a layout is being restored.
+        connect(dock, &QDockWidget::visibilityChanged, this, &MainWindow::makeRoom, Qt::QueuedConnection);
+        connect(dock, &QDockWidget::dockLocationChanged, this, &MainWindow::makeRoom, Qt::QueuedConnection);
+    }
+    m_inspectorDock = buildDock(tr("Inspector"), QStringLiteral("inspectorDock"), nullptr);
+    m_inspectorDock->setFeatures(QDockWidget::NoDockWidgetFeatures);
+    m_inspectorDock->setTitleBarWidget(new QWidget);  // its tab has the title
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_panels.graph->canvas()->font()));
 }
 
@@ -113,22 +122,48 @@ QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QW
     dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
     addDockWidget(Qt::RightDockWidgetArea, dock);
     dock->hide();
-    connect(dock, &QDockWidget::visibilityChanged, this, &MainWindow::makeRoom);
-    connect(dock, &QDockWidget::dockLocationChanged, this, &MainWindow::makeRoom);
     return dock;
 }
 
-/// In a narrow window, a dock takes the place of the inspector, so that the graph keeps its room.
+/// In a narrow window, the inspector becomes a tab next to the other docks, so that the graph keeps its room.
 void MainWindow::makeRoom() {
-    if (!m_panels.historyDock || !m_panels.improveDock) return;  // they are being built
+    if (!m_inspectorDock) return;  // the panels are being built
     constexpr int kRoomForBoth = 108;
     const bool docked = !m_panels.historyDock->isHidden() || !m_panels.improveDock->isHidden();
-    const bool takesPlace = docked && width() < fontMetrics().height() * kRoomForBoth;
-    if (takesPlace == m_inspectorShown.has_value()) return;
-    if (takesPlace) m_inspectorShown = !m_panels.inspector->isHidden();
-    const bool shown = !takesPlace && *m_inspectorShown;
-    if (!takesPlace) m_inspectorShown.reset();
-    m_panels.inspector->setVisible(shown);
+    dockInspector(docked && width() < fontMetrics().height() * kRoomForBoth);
+}
+
+void MainWindow::dockInspector(bool docked) {
+    Inspector* inspector = m_panels.inspector;
+    if (docked == (m_inspectorDock->widget() == inspector)) return;
+    const bool shown = !inspector->isHidden();
+    if (!docked) {
+        m_columns->addWidget(inspector);  // takes it out of the dock
+        m_columns->setSizes(m_columnSizes);
+        m_inspectorDock->hide();
+        inspector->setVisible(shown);
+        return;
+    }
+    m_columnSizes = m_columns->sizes();
+    m_inspectorDock->setWidget(inspector);
+    inspector->setVisible(shown);
+    m_inspectorDock->setVisible(shown);
+    QDockWidget* front = m_panels.improveDock->isHidden() ? m_panels.historyDock : m_panels.improveDock;
+    if (dockWidgetArea(front) != Qt::RightDockWidgetArea) return;
+    tabifyDockWidget(front, m_inspectorDock);
+    front->raise();
+}
+
+/// Saves the layout with the inspector in its column.
+void MainWindow::saveLayout() {
+    dockInspector(false);
+    m_layout->save();
+    makeRoom();
+}
+
+void MainWindow::resetLayout() {
+    dockInspector(false);
+    m_layout->reset();
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
@@ -199,7 +234,7 @@ MainWindow* MainWindow::openAnother() {
     window->setAttribute(Qt::WA_DeleteOnClose);
     window->setAskBeforeClosing(m_files->asksBeforeClosing());
     if (m_keepsLayout) {
-        m_layout->save();
+        saveLayout();
         window->keepLayout();
     }
     if (const auto folder = m_recovery->folder(); !folder.empty()) window->enableRecovery(folder);
@@ -241,8 +276,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         return;
     }
     if (m_keepsLayout) {
-        if (m_inspectorShown) m_panels.inspector->setVisible(*m_inspectorShown);  // as it is without docks
-        m_layout->save();
+        saveLayout();
         m_session->remember();
     }
     event->accept();

@@ -8,7 +8,6 @@
 #include <QStackedWidget>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "document/document.h"
 #include "window/window_layout.h"
@@ -83,6 +82,9 @@ class MainWindow : public QMainWindow {
     QDockWidget* buildDock(const QString& title, const QString& name, QWidget* content);
     void showDock(QDockWidget* dock);
     void makeRoom();
+    void dockInspector(bool docked);
+    void saveLayout();
+    void resetLayout();
     // main_window_commands.cpp
     void buildCommands();
     void connectCommands(DataCommands* dataCommands, PanelCommands* panels, EvaluationCommands* evaluation);
@@ -97,7 +99,8 @@ class MainWindow : public QMainWindow {
     WindowPanels m_panels;
     QStackedWidget* m_pages = nullptr;
     QSplitter *m_columns = nullptr, *m_middle = nullptr;
-    std::optional<bool> m_inspectorShown;  ///< before a dock took its place
+    QDockWidget* m_inspectorDock = nullptr;  ///< contains the inspector if there is no room for its column
+    QList<int> m_columnSizes;                ///< with the inspector
     std::unique_ptr<WindowLayout> m_layout;
     bool m_keepsLayout = false, m_themeDark = false, m_themed = false;
 

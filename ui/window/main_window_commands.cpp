@@ -57,7 +57,7 @@ void MainWindow::connectCommands(DataCommands* dataCommands, PanelCommands* pane
     connect(m_files, &FileCommands::newWindowRequested, this, &MainWindow::openAnother);
     connect(m_files, &FileCommands::importRequested, m_interchange, &InterchangeCommands::chooseImport);
     connect(m_files, &FileCommands::fileImportRequested, m_interchange, &InterchangeCommands::importFrom);
-    connect(panels, &PanelCommands::layoutResetRequested, this, [this] { m_layout->reset(); });
+    connect(panels, &PanelCommands::layoutResetRequested, this, &MainWindow::resetLayout);
     const auto showWorkflow = [this] { showImprove(ImprovePanel::Amct); };
     connect(panels, &PanelCommands::workflowRequested, this, showWorkflow);
     connect(evaluation, &EvaluationCommands::improveRequested, this, [this] {

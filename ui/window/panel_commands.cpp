@@ -27,7 +27,7 @@ void PanelCommands::addPanels(QMenu* menu) {
         QAction* action = menu->addAction(name);
         action->setCheckable(true);
         action->setChecked(true);
-        connect(action, &QAction::triggered, panel, &QWidget::setVisible);
+        connect(action, &QAction::triggered, panel, [panel = panel](bool shown) { showPanel(panel, shown); });
         // Restoring the layout also shows and hides panels.
         connect(menu, &QMenu::aboutToShow, action,
                 [action, panel = panel] { action->setChecked(!panel->isHidden()); });

@@ -18,6 +18,15 @@
 
 namespace quantloupe::ui {
 
+/// Shows or hides a panel, with its dock if it is in one.
+inline void showPanel(QWidget* panel, bool shown) {
+    panel->setVisible(shown);
+    auto* dock = qobject_cast<QDockWidget*>(panel->parentWidget());
+    if (!dock) return;
+    dock->setVisible(shown);
+    if (shown) dock->raise();
+}
+
 struct WindowPanels {
     SummaryBar* summary = nullptr;
     MessageBar* message = nullptr;
