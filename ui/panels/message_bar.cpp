@@ -96,8 +96,9 @@ void MessageBar::show(MessageKind kind, const QString& text) {
     style()->unpolish(this);
     style()->polish(this);
     updateIcon();
+    m_pointer = QCursor::pos();
     if (kind == MessageKind::Note && m_more->isHidden() && !m_keepsNotes)
-        m_timer.start(kNoteMilliseconds), m_pointer = QCursor::pos();
+        m_timer.start(kNoteMilliseconds);
     else
         m_timer.stop();
     QFrame::show();
