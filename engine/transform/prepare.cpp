@@ -49,7 +49,7 @@ void checkNames(const Graph& source, const std::vector<std::string>& names, std:
 
 class Preparation {
   public:
-    Preparation(const GraphPtr& source, const TransformOptions& options, const std::vector<bool>& skipped,
+    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped,
                 const SimplifyResult* constants)
         : m_options(options), m_constants(constants) {
         if (options.equalization.excludeSkipped) m_excluded = skipped;
@@ -57,10 +57,11 @@ class Preparation {
         for (const auto& set : options.equalization.off) checkNames(*source, set, "equalization.off");
         m_result.version = versionOf(*source, options, m_excluded);
         m_result.source = source;
-        m_result.graph = source;
-        m_result.layerMappings.resize(source->nodeCount());
-        m_statistics.resize(source->nodeCount());
-        for (std::size_t i = 0; i < source->nodeCount(); ++i) {
+        m_result.graph = std::move(source);
+        const std::size_t nodes = m_result.graph->nodeCount();
+        m_result.layerMappings.resize(nodes);
+        m_statistics.resize(nodes);
+        for (std::size_t i = 0; i < nodes; ++i) {
             m_result.layerMappings[i].prepared = NodeId(i);
             m_result.sourceOf.emplace_back(i);
         }
