@@ -44,6 +44,21 @@ class OverlayTest : public QObject, private test::BlockWindow {
             QVERIFY(std::abs(log.axisPosition(log.axisValue(place)) - place) < 1e-9);
     }
 
+    /// The gain is that of the metric of the task, which is the SQNR if the outputs have no classes.
+    void leaveOneOutHasTheUnitOfTheTask() {
+        Evaluation evaluation;
+        evaluation.quantized = Accuracy{};
+        evaluation.quantized->sqnrDb = 17.7;
+        const auto text = [&] { return formatMetric(0.012, Metric::LeaveOneOut, gainUnitOf(&evaluation)); };
+        QCOMPARE(text(), QStringLiteral("+0.01 dB"));
+        evaluation.quantized->agreement = 0.9;
+        QCOMPARE(text(), QStringLiteral("+1.2"));
+        evaluation.quantized->userMetric = 3;
+        QCOMPARE(text(), QStringLiteral("+0.0120"));
+        QCOMPARE(formatMetricDifference(1, 2, Metric::LeaveOneOut, GainUnit::Decibels),
+                 QStringLiteral("\u22121.00 dB"));
+    }
+
     void aCosineIsBadWhereItIsLow() {
         ScaleChoice log;
         log.logarithmic = true;

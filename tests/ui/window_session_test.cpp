@@ -3,6 +3,7 @@
 // desktop notifications. (Files that change on disk: file_watch_test.)
 #include <QApplication>
 #include <QMenuBar>
+#include <QPushButton>
 #include <QTabBar>
 #include <map>
 #include <set>
@@ -100,6 +101,9 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
                 return resizes.count == 0;
             };
             QVERIFY2(QTest::qWaitFor(settled, 3000), qPrintable(QString::number(width)));
+            for (const QPushButton* button : summary->findChildren<QPushButton*>())
+                QVERIFY2(!button->isVisible() || button->width() >= button->sizeHint().width(),
+                         qPrintable(QStringLiteral("%1 at %2").arg(button->text()).arg(width)));
         }
     }
 

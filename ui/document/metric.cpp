@@ -17,6 +17,13 @@ QString number(double value, int digits) {
     return value < 0 && text.toDouble() != 0 ? kMinus + text : text;
 }
 
+QString formatGain(double value, GainUnit unit) {
+    if (unit == GainUnit::Points) return formatPoints(value);
+    const QString text = number(value, unit == GainUnit::Decibels ? 2 : 4);
+    return (text.startsWith(kMinus) ? text : QLatin1Char('+') + text) +
+           (unit == GainUnit::Decibels ? QStringLiteral(" dB") : QString());
+}
+
 /// Operators that pass their input on have the bits of the input, whatever their own settings are.
 int activationBitsOf(const LayerResult& layer) {
     return layer.precision.isInteger() ? layer.precision.activationBits : layer.activationBits;
@@ -76,8 +83,8 @@ QString metricMeaning(Metric metric) {
             return Words::tr("Relative error of the layer's weight alone: needs no data");
         case Metric::LeaveOneOut:
             return Words::tr(
-                "Accuracy gain, in points, if only this layer is kept in float; evaluated in the background "
-                "when idle");
+                "Gain if only this layer is kept in float: accuracy in points, or SQNR in dB if there is no "
+                "accuracy; evaluated in the background when idle");
         case Metric::Sqnr:
             return Words::tr(
                 "Signal-to-quantization-noise ratio with only this layer quantized, in decibels; higher is "
@@ -147,7 +154,13 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
     return std::nullopt;
 }
 
-QString formatMetric(double value, Metric metric) {
+GainUnit gainUnitOf(const Evaluation* evaluation) {
+    if (!evaluation || !evaluation->quantized) return GainUnit::Points;
+    if (evaluation->quantized->userMetric) return GainUnit::OwnMetric;
+    return taskRate(*evaluation->quantized) ? GainUnit::Points : GainUnit::Decibels;
+}
+
+QString formatMetric(double value, Metric metric, GainUnit gainUnit) {
     switch (metric) {
         case Metric::None:
             return {};
@@ -156,7 +169,7 @@ QString formatMetric(double value, Metric metric) {
         case Metric::WeightQs:
             return formatQs(value);
         case Metric::LeaveOneOut:
-            return formatPoints(value);
+            return formatGain(value, gainUnit);
         case Metric::Sqnr:
             return formatDecibel(value);
         case Metric::Macs:
@@ -214,9 +227,9 @@ QString precisionClassName(PrecisionClass precisionClass) {
     return {};
 }
 
-QString formatMetricDifference(double value, double baseline, Metric metric) {
+QString formatMetricDifference(double value, double baseline, Metric metric, GainUnit gainUnit) {
     if (!std::isfinite(value) || !std::isfinite(baseline)) return {};
-    if (metric == Metric::LeaveOneOut) return formatPoints(value - baseline);
+    if (metric == Metric::LeaveOneOut) return formatGain(value - baseline, gainUnit);
     const QString text = number(value - baseline, metric == Metric::Sqnr ? 1 : 3);
     return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
 }

@@ -90,11 +90,12 @@ QString BoxHints::groupTip(const PictureNode& node) const {
     const Metric metric = m_canvas->metric();
     if (metric != Metric::None) {
         const NodeId worst = worstOf(group, m_canvas->overlay());
-        text += worst.valid()
-                    ? tr("<br>Worst %1: %2, %3")
-                          .arg(metricName(metric), formatMetric(*m_canvas->overlay().valueOf(worst), metric),
-                               m_document->layerName(worst).toHtmlEscaped())
-                    : tr("<br>%1: no layer in this group has a value").arg(metricName(metric));
+        text += worst.valid() ? tr("<br>Worst %1: %2, %3")
+                                    .arg(metricName(metric),
+                                         formatMetric(*m_canvas->overlay().valueOf(worst), metric,
+                                                      m_canvas->scale().gainUnit),
+                                         m_document->layerName(worst).toHtmlEscaped())
+                              : tr("<br>%1: no layer in this group has a value").arg(metricName(metric));
     }
     return text + tr("<br><i>Double-click to expand</i>");
 }
@@ -118,7 +119,8 @@ QString BoxHints::metricLine(NodeId id) const {
     if (metric == Metric::Latency)
         return name + formatMetric(*value, metric) +
                (m_canvas->overlay().estimated[id.index()] ? tr(", estimated") : tr(", measured"));
-    return name + (metric == Metric::Bits ? formatBits(*layer) : formatMetric(*value, metric));
+    return name + (metric == Metric::Bits ? formatBits(*layer)
+                                          : formatMetric(*value, metric, m_canvas->scale().gainUnit));
 }
 
 }  // namespace quantloupe::ui

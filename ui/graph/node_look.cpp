@@ -53,8 +53,9 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
     look.band = look.outline;
     if (overlay.metric == Metric::None) return look;
     if (const auto value = overlay.valueOf(layer.node)) {
-        look.number =
-            overlay.metric == Metric::Bits ? formatBits(layer) : formatMetric(*value, overlay.metric);
+        look.number = overlay.metric == Metric::Bits
+                          ? formatBits(layer)
+                          : formatMetric(*value, overlay.metric, overlay.scale.gainUnit);
         if (overlay.metric == Metric::Latency) {
             look.quiet = overlay.estimated[layer.node.index()];
             look.number.remove(QStringLiteral(" ms"));  // as the legend says; boxes are narrow

@@ -84,7 +84,8 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         const auto value = valueOf(layer, *metric);
         if (!value) return kNone;
         const bool estimated = metric == Metric::Latency && m_document->latency().of(layer)->estimated;
-        return (estimated ? QStringLiteral("\u2248") : QString()) + formatMetric(*value, *metric);
+        return (estimated ? QStringLiteral("\u2248") : QString()) +
+               formatMetric(*value, *metric, gainUnitOf(m_document->evaluation().get()));
     }
     switch (column) {
         case Number:
@@ -198,10 +199,11 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
                 const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
                 const auto now = metricValue(layer, *metric),
                            then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
+                const GainUnit unit = gainUnitOf(m_document->evaluation().get());
                 if (now && then)
                     return tr("%1; baseline %2 (%3)")
-                        .arg(formatMetric(*now, *metric), formatMetric(*then, *metric),
-                             formatMetricDifference(*now, *then, *metric));
+                        .arg(formatMetric(*now, *metric, unit), formatMetric(*then, *metric, unit),
+                             formatMetricDifference(*now, *then, *metric, unit));
             }
             return {};
         case Qt::TextAlignmentRole: {

@@ -136,7 +136,10 @@ void SummaryBar::fit() {
     m_undo->show();
     m_redo->show();
     m_improve->setText(tr("Improve Accuracy\u2026"));
-    const auto tooWide = [this] { return layout()->sizeHint().width() > width(); };
+    const auto tooWide = [this] {
+        layout()->activate();  // otherwise, nested layouts return outdated sizes
+        return minimumSizeHint().width() > width();
+    };
     if (tooWide()) m_macsPart->hide();
     if (tooWide()) m_improve->setText(tr("Improve\u2026"));
     if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
