@@ -43,7 +43,10 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
                unit.factor * sweep.baseline, unit.name);
     std::vector<const LayerEffect*> layers;
     for (const LayerEffect& layer : sweep.layers) layers.push_back(&layer);
-    std::ranges::stable_sort(layers, std::greater<>(), [](const auto* layer) { return layer->change; });
+    // With few samples, many layers have the same gain.
+    std::ranges::stable_sort(layers, std::greater<>(), [](const auto* layer) {
+        return std::pair(layer->change, layer->sqnrDb.value_or(-HUGE_VAL));
+    });
     if (!options.allLayers && layers.size() > options.worst) layers.resize(options.worst);
     std::size_t width = 5;
     for (const LayerEffect* layer : layers) width = std::max(width, shortName(layer->name).size());
@@ -52,7 +55,8 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
     for (const LayerEffect* layer : layers) {
         std::string interval;
         if (layer->paired)
-            interval = fmt::format("{:+.2f} to {:+.2f}", 100 * layer->paired->low, 100 * layer->paired->high);
+            interval = fmt::format("{:+.2f} to {:+.2f}", unit.factor * layer->paired->low,
+                                   unit.factor * layer->paired->high);
         fmt::print("  {:<{}}  {:>+8.2f}  {:<16}  {:>10}\n", shortName(layer->name), width,
                    unit.factor * layer->change, interval, decibels(layer->sqnrDb));
     }

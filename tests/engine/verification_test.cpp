@@ -21,7 +21,8 @@ class VerificationTest : public QObject {
         QTest::newRow("two of ten differ") << 10 << 2 << 0 << "20.00 % of the samples get a different class";
         QTest::newRow("two of ten lost") << 10 << 2 << 2 << "the accuracies differ by 20.00 points";
         QTest::newRow("1 % differ") << 1000 << 10 << 5 << "";
-        QTest::newRow("more than 1 % differ") << 1000 << 11 << 0 << "1.10 % of the samples get a different class";
+        QTest::newRow("more than 1 % differ")
+            << 1000 << 11 << 0 << "1.10 % of the samples get a different class";
         QTest::newRow("more than half a point") << 1000 << 6 << 6 << "the accuracies differ by 0.60 points";
     }
     void tolerances() {

@@ -88,6 +88,33 @@ class LayerTableModelTest : public QObject {
         }
     }
 
+    void equalNumbersAreSortedBySensitivity() {
+        QTemporaryDir folder;
+        Document document;
+        LayerTableModel model(&document);
+        LayerFilter filter;
+        filter.setSourceModel(&model);
+        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        filter.setFilter(QStringLiteral("op:conv"));
+        for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+            filter.sort(LayerTableModel::Parameters, order);
+            int ties = 0;
+            for (int row = 1; row < filter.rowCount(); ++row) {
+                const auto number = [&](int at, int column) {
+                    return filter.index(at, column).data(LayerTableModel::SortRole).toDouble();
+                };
+                if (number(row, LayerTableModel::Parameters) != number(row - 1, LayerTableModel::Parameters))
+                    continue;
+                const double above = number(row - 1, LayerTableModel::LocalQs),
+                             below = number(row, LayerTableModel::LocalQs);
+                if (above == below) continue;
+                ++ties;
+                QCOMPARE(above > below, order == Qt::DescendingOrder);
+            }
+            QVERIFY(ties > 0);
+        }
+    }
+
     void scaleOfSqnrIsBadWhereItIsLow() {
         std::vector<LayerResult> layers(2);
         layers[0].local = TensorDifference{0.1, 0.99, 20};

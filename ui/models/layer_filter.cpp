@@ -4,6 +4,7 @@
 #include <QHash>
 #include <QRegularExpression>
 #include <algorithm>
+#include <utility>
 
 namespace quantloupe::ui {
 
@@ -152,10 +153,14 @@ bool LayerFilter::filterAcceptsRow(int row, const QModelIndex&) const {
 bool LayerFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
     if (const auto* rows = qobject_cast<const LayerTableModel*>(sourceModel());
         rows && LayerTableModel::isNumeric(left.column())) {
-        const auto a = rows->sortNumber(left.row(), left.column()),
-                   b = rows->sortNumber(right.row(), right.column());
+        const auto compare = [&](int column) {
+            return std::pair(rows->sortNumber(left.row(), column), rows->sortNumber(right.row(), column));
+        };
+        const auto [a, b] = compare(left.column());
         if (a.has_value() != b.has_value()) return (sortOrder() == Qt::AscendingOrder) == a.has_value();
-        return a && *a < *b;
+        if (a && *a != *b) return *a < *b;
+        const auto [c, d] = compare(LayerTableModel::LocalQs);  // equal values: the more sensitive layer
+        return c && d && *c < *d;
     }
     const QVariant a = left.data(LayerTableModel::SortRole), b = right.data(LayerTableModel::SortRole);
     if (a.isValid() != b.isValid()) return (sortOrder() == Qt::AscendingOrder) == a.isValid();

@@ -197,13 +197,13 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
             if (index.column() == Latency) return latencyHint(layer);
             if (const auto metric = metricOf(index.column())) {
                 const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
-                const auto now = metricValue(layer, *metric),
-                           then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
+                if (!baseline) return {};
+                const auto now = metricValue(layer, *metric), then = metricValue(*baseline, *metric);
+                if (!now || !then) return {};
                 const GainUnit unit = gainUnitOf(m_document->evaluation().get());
-                if (now && then)
-                    return tr("%1; baseline %2 (%3)")
-                        .arg(formatMetric(*now, *metric, unit), formatMetric(*then, *metric, unit),
-                             formatMetricDifference(*now, *then, *metric, unit));
+                return tr("%1; baseline %2 (%3)")
+                    .arg(formatMetric(*now, *metric, unit), formatMetric(*then, *metric, unit),
+                         formatMetricDifference(*now, *then, *metric, unit));
             }
             return {};
         case Qt::TextAlignmentRole: {

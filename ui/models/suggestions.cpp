@@ -16,20 +16,27 @@ namespace {
 
 constexpr std::size_t kWorstLayers = 3;
 
-/// Returns the most sensitive quantized layers, by leave-one-out if available, otherwise by their local
-/// error.
+/// Returns the most sensitive quantized layers, by leave-one-out if available, otherwise and among equal
+/// gains by their local error.
 std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
-    std::vector<std::pair<double, const LayerResult*>> order;
+    struct Candidate {
+        double value, localQs;
+        const LayerResult* layer;
+    };
+    std::vector<Candidate> order;
     const bool measured =
         std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
     for (const LayerResult& layer : layers) {
         if (layer.state != LayerState::Quantized) continue;
-        const auto value = measured ? layer.leaveOneOut : metricValue(layer, Metric::LocalQs);
-        if (value && std::isfinite(*value)) order.emplace_back(*value, &layer);
+        const auto localQs = metricValue(layer, Metric::LocalQs);
+        const auto value = measured ? layer.leaveOneOut : localQs;
+        if (value && std::isfinite(*value))
+            order.push_back({*value, localQs && std::isfinite(*localQs) ? *localQs : 0, &layer});
     }
-    std::ranges::stable_sort(order, std::greater<>(), &std::pair<double, const LayerResult*>::first);
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [](const Candidate& c) { return std::pair(c.value, c.localQs); });
     std::vector<const LayerResult*> worst;
-    for (std::size_t i = 0; i < std::min(kWorstLayers, order.size()); ++i) worst.push_back(order[i].second);
+    for (std::size_t i = 0; i < std::min(kWorstLayers, order.size()); ++i) worst.push_back(order[i].layer);
     return worst;
 }
 
