@@ -32,8 +32,9 @@ ConstantPtr arrayFrom(const Json& description) {
         if (dataTypeName(type) != name) continue;
         const auto dims = description.at("shape").get<Dims>();
         const auto size = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
-        const auto* bytes =
-            reinterpret_cast<const std::byte*>(description.at("address").get<std::uintptr_t>());
+        const auto address = description.at("address").get<std::uintptr_t>();
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): Python passes the address of the array
+        const auto* bytes = reinterpret_cast<const std::byte*>(address);
         return Constant::view(type, dims, nullptr, {bytes, size});
     }
     failInput("arrays of {} are not supported", name);
