@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Options for the task of the network and its labels.
+// SPDX-License-Identifier: Apache-2.0
+// Options for the task of the network and its labels.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0 Qualcomm: one event per line. Events with the message NODE are layers;
-// their time is in microseconds or in cycles. The events "Accelerator (execute) time" in both units give the
-// duration of a cycle. ONNX Runtime's QNN provider writes the same columns as qnn-profile-viewer
+// SPDX-License-Identifier: Apache-2.0
+// Qualcomm: one event per line. Events with the message NODE are layers; their time is in microseconds or in
+// cycles. The events "Accelerator (execute) time" in both units give the duration of a cycle. ONNX Runtime's
+// QNN provider writes the same columns as qnn-profile-viewer
 // (onnxruntime/core/providers/qnn/builder/qnn_profile_serializer.cc).
 //
 // Hailo: one line per network with hw_latency in milliseconds; a Hailo device computes its layers as a
-// pipeline, and hailortcli measures none of them separately
-// (infer_stats_printer.cpp of https://github.com/hailo-ai/hailort).
+// pipeline, and hailortcli measures none of them separately (infer_stats_printer.cpp of
+// https://github.com/hailo-ai/hailort).
 #include <map>
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Arrays as a dataset: each row is a sample. The arrays stay where they
-// are, in memory or in a numpy file.
+// SPDX-License-Identifier: Apache-2.0
+// Arrays as a dataset: each row is a sample. The arrays stay where they are, in memory or in a numpy file.
 
 #include <limits>
 

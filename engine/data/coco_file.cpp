@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Reads COCO's JSON format. Unknown keys are ignored, as in pycocotools,
-// because real files contain many.
+// SPDX-License-Identifier: Apache-2.0
+// Reads COCO's JSON format. Unknown keys are ignored, as in pycocotools, because real files contain many.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The gain of each move per cost, and searches along the rankings by this
-// gain.
+// SPDX-License-Identifier: Apache-2.0
+// The gain of each move per cost, and searches along the rankings by this gain.
 #include <algorithm>
 #include <functional>
 

@@ -4,6 +4,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QTest>
+#include <cmath>
 
 #include "models/layer_filter.h"
 #include "ui_test_support.h"
@@ -113,6 +114,29 @@ class LayerTableModelTest : public QObject {
             }
             QVERIFY(ties > 0);
         }
+    }
+
+    /// Without classes, the gain is in decibels instead of points.
+    void filterComparesTheGainInTheUnitThatTheColumnShows() {
+        QTemporaryDir folder;
+        Document document;
+        LayerTableModel model(&document);
+        LayerFilter filter;
+        filter.setSourceModel(&model);
+        document.setStudies(true);
+        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        QVERIFY(QTest::qWaitFor([&] { return document.layer(NodeId(0))->leaveOneOut.has_value(); }, 20000));
+        QCOMPARE(model.gainUnit(), GainUnit::Decibels);
+        const double gain = *document.layer(NodeId(0))->leaveOneOut;
+        QVERIFY(gain != 0);
+        const auto found = [&](const char* relation, double limit) {
+            filter.setFilter(QStringLiteral("Conv_0 loo%1%2")
+                                 .arg(QLatin1String(relation), QString::number(limit, 'g', 17)));
+            return filter.rowCount() == 1;
+        };
+        const double distance = std::abs(gain) / 2;
+        QVERIFY(found(">", gain - distance) && !found(">", gain + distance));
+        QVERIFY(found("<", gain + distance) && !found("<", gain - distance));
     }
 
     void scaleOfSqnrIsBadWhereItIsLow() {

@@ -24,7 +24,7 @@ struct Entry {
 constexpr Entry kEntries[] = {{QT_TRANSLATE_NOOP("Words", "input, output"), Entry::Io},
                               {QT_TRANSLATE_NOOP("Words", "quantized"), Entry::Quantized},
                               {QT_TRANSLATE_NOOP("Words", "skipped"), Entry::Skipped},
-                              {QT_TRANSLATE_NOOP("Words", "float only"), Entry::Float},
+                              {QT_TRANSLATE_NOOP("Words", "float"), Entry::Float},
                               {QT_TRANSLATE_NOOP("Words", "folded, fused"), Entry::Inside}};
 
 void paintSwatch(QPainter& painter, const QRectF& box, Entry::Shape shape, const Theme& colors) {

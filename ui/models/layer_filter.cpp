@@ -66,8 +66,7 @@ std::optional<LayerFilter::Term> LayerFilter::readComparison(const QString& word
     term.column = *column;
     term.relation = relation.front();
     term.orEqual = !match.captured(3).isEmpty();
-    // In points, as shown in the column.
-    term.number = term.column == LayerTableModel::LeaveOneOut ? limit / 100 : limit;
+    term.number = limit;
     return term;
 }
 
@@ -119,15 +118,18 @@ void LayerFilter::setShowAll(bool all) {
 }
 
 bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) const {
+    const auto* layers = qobject_cast<const LayerTableModel*>(sourceModel());
     const auto text = [&](int column) { return sourceModel()->index(row, column, parent).data().toString(); };
     if (!term.relation.isNull()) {
         const QVariant value = sourceModel()->index(row, term.column, parent).data(LayerTableModel::SortRole);
         if (!value.isValid()) return false;
-        const double number = value.toDouble();
+        // In the unit that the column shows.
+        const bool points = term.column == LayerTableModel::LeaveOneOut &&
+                            (!layers || layers->gainUnit() == GainUnit::Points);
+        const double number = value.toDouble() * (points ? 100 : 1);
         return (term.orEqual && number == term.number) ||
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
-    const auto* layers = qobject_cast<const LayerTableModel*>(sourceModel());
     if (term.pattern) return layers && term.pattern->matches(layers->fullName(row));
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
     if (layers && layers->hasName(row, term.text)) return true;

@@ -84,8 +84,7 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         const auto value = valueOf(layer, *metric);
         if (!value) return kNone;
         const bool estimated = metric == Metric::Latency && m_document->latency().of(layer)->estimated;
-        return (estimated ? QStringLiteral("\u2248") : QString()) +
-               formatMetric(*value, *metric, gainUnitOf(m_document->evaluation().get()));
+        return (estimated ? QStringLiteral("\u2248") : QString()) + formatMetric(*value, *metric, gainUnit());
     }
     switch (column) {
         case Number:
@@ -133,6 +132,8 @@ bool LayerTableModel::isQuantizable(int row) const {
     const LayerResult* layer = layerAt(row);
     return !m_anyQuantizable || (layer && layer->quantizable);
 }
+
+GainUnit LayerTableModel::gainUnit() const { return gainUnitOf(m_document->evaluation().get()); }
 
 std::string LayerTableModel::fullName(int row) const {
     const LayerResult* layer = layerAt(row);
@@ -200,7 +201,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
                 if (!baseline) return {};
                 const auto now = metricValue(layer, *metric), then = metricValue(*baseline, *metric);
                 if (!now || !then) return {};
-                const GainUnit unit = gainUnitOf(m_document->evaluation().get());
+                const GainUnit unit = gainUnit();
                 return tr("%1; baseline %2 (%3)")
                     .arg(formatMetric(*now, *metric, unit), formatMetric(*then, *metric, unit),
                          formatMetricDifference(*now, *then, *metric, unit));

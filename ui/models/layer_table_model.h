@@ -51,6 +51,7 @@ class LayerTableModel : public QAbstractTableModel {
     /// thousand rows are sorted whenever results arrive, and data() would take longer than a frame.
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
+    GainUnit gainUnit() const;
     std::string fullName(int row) const;
     /// Returns whether the layer is quantized or could be quantized; true for all rows if there is no such
     /// layer.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The window's style sheet: rules with @names that are replaced by colors
-// of the theme and by sizes derived from the font.
+// SPDX-License-Identifier: Apache-2.0
+// The window's style sheet: rules with @names that are replaced by colors of the theme and by sizes derived
+// from the font.
 #include <QFontMetricsF>
 #include <QList>
 #include <QPair>

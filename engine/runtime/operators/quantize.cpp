@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear of ai.onnx
-// and com.microsoft, for networks that are already quantized. Per tensor or along an axis.
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear of ai.onnx and com.microsoft, for networks that
+// are already quantized. Per tensor or along an axis.
 #include <algorithm>
 #include <cmath>
 

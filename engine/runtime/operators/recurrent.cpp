@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 LSTM, GRU and RNN, in float. Step by step as ONNX specifies: gates = x
-// Wt + h Rt + biases, with the input part of all steps computed as one product. Cost: the products. Samples
-// are the second dimension (layout 0) or the first (1).
+// SPDX-License-Identifier: Apache-2.0
+// LSTM, GRU and RNN, in float. Step by step as ONNX specifies: gates = x Wt + h Rt + biases, with the input
+// part of all steps computed as one product. Cost: the products. Samples are the second dimension (layout 0)
+// or the first (1).
 #include <algorithm>
 #include <cmath>
 #include <optional>
