@@ -12,7 +12,6 @@
 #include "dialogs/exports.h"
 #include "style/theme.h"
 #include "style/theme_choice.h"
-#include "support/npy.h"
 #include "widgets/command_palette.h"
 #include "window/tour.h"
 #include "window_test_support.h"
@@ -89,8 +88,7 @@ class FirstRunTest : public QObject {
         QVERIFY(std::ranges::any_of(m_window->findChildren<QLabel*>(), [](const QLabel* label) {
             return label->isVisible() && label->text().startsWith(QLatin1String("Random inputs"));
         }));
-        const QString path = m_folder.filePath(QStringLiteral("samples.npy"));
-        writeSamples(path);
+        const QString path = QString::fromStdString(test::writeChainSamples(m_folder).string());
         QTimer answers;
         connect(&answers, &QTimer::timeout, this, [path] {
             auto* files = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
@@ -218,14 +216,6 @@ class FirstRunTest : public QObject {
         for (const QAction* action : m_window->menuBar()->actions())
             if (action->text().remove(QLatin1Char('&')) == QLatin1String(name)) return action->menu();
         return nullptr;
-    }
-    /// Six samples of 2 x 8 x 8 for the network of ui_test_support.h.
-    static void writeSamples(const QString& path) {
-        std::vector<float> values;
-        for (int i = 0; i < 6 * 2 * 8 * 8; ++i) values.push_back(static_cast<float>(i % 17) / 17.0f);
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(test::npyOfFloats("6, 2, 8, 8", values));
     }
 
     QTemporaryDir m_folder;

@@ -124,7 +124,7 @@ class LayerTableModelTest : public QObject {
         LayerFilter filter;
         filter.setSourceModel(&model);
         document.setStudies(true);
-        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        QVERIFY(test::openAndWait(document, test::writeModel(folder), test::writeChainSamples(folder)));
         QVERIFY(QTest::qWaitFor([&] { return document.layer(NodeId(0))->leaveOneOut.has_value(); }, 20000));
         QCOMPARE(model.gainUnit(), GainUnit::Decibels);
         const double gain = *document.layer(NodeId(0))->leaveOneOut;

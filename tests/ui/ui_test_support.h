@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include "document/document.h"
+#include "support/npy.h"
 #include "support/text_model.h"
 
 namespace quantloupe::test {
@@ -47,11 +48,24 @@ inline std::filesystem::path writeModel(const QTemporaryDir& folder,
     return path.toStdString();
 }
 
-/// Opens the model and waits for its first states. Returns false after ten seconds or on an error.
-inline bool openAndWait(ui::Document& document, const std::filesystem::path& path) {
+/// Writes six samples for kChain to `name`.
+inline std::filesystem::path writeChainSamples(const QTemporaryDir& folder,
+                                               const QString& name = QStringLiteral("samples.npy")) {
+    const QString path = folder.filePath(name);
+    std::vector<float> values;
+    for (int i = 0; i < 6 * 2 * 8 * 8; ++i) values.push_back(static_cast<float>(i % 17) / 17.0f);
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(npyOfFloats("6, 2, 8, 8", values));
+    return path.toStdString();
+}
+
+/// Opens the model and waits for its first results. Returns false after twenty seconds or on an error.
+inline bool openAndWait(ui::Document& document, const std::filesystem::path& path,
+                        const std::filesystem::path& data = {}) {
     QSignalSpy finished(&document, &ui::Document::evaluationFinished);
     QSignalSpy failed(&document, &ui::Document::failed);
-    document.open({path, {}, {}, {}});
+    document.open({path, data, {}, {}});
     return QTest::qWaitFor([&] { return !finished.empty() || !failed.empty(); }, 20000) && failed.empty();
 }
 
