@@ -12,12 +12,6 @@
 #include "session/studies/task_predictions.h"
 
 namespace quantloupe {
-namespace {
-
-constexpr std::size_t kFew = 24;  // maximum number of candidates for fromMostPrecise(), which is slow
-
-}  // namespace
-
 TuneRun::TuneRun(Session& session, const QuantizationConfig& config, const TuneOptions& options,
                  const CancelToken& cancel)
     : m_session(session),

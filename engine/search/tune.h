@@ -22,8 +22,10 @@
 // - (4) Expensive precisions are exchanged for up to four moves that together cost less.
 // - (5) In networks of up to 24 layers the search also starts from the most precise network and lowers layers
 //   while the target is met, layers with the most cost and the least gain first. The cheaper result is used.
-// - (6) All prefixes of four rankings (by local sensitivity and by gain, both also per cost) that cost less
-//   than the result are evaluated, so that none of them is better than the result.
+// - (6) The prefixes of four rankings (by local sensitivity and by gain, both also per cost) that cost less
+//   than the result are evaluated, so that none of them is better than the result. In networks of more than
+//   24 layers, this ends with the first prefix whose drop is above the target by more than its interval:
+//   shorter ones are almost never better.
 // With a budget, moves are made as long as they fit, from both ends and from the rankings; then single
 // options are replaced. A test compares the results with the best of all choices on small networks.
 //

@@ -7,8 +7,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kAllPrefixes = 24;  // of rankings of up to this many candidates
-constexpr std::size_t kSwapped = 8;       // options that are replaced at most
+constexpr std::size_t kSwapped = 8;  // options that are replaced at most
 
 }  // namespace
 
@@ -37,7 +36,7 @@ void TuneRun::searchForBudget() {
             const TuneChoice longer = after(choice, move.candidate, move.option);
             if (m_measured.costOf(longer) > *m_options.budget) break;
             choice = longer;
-            if (ranked[r].size() <= kAllPrefixes && isBetter(choice, best)) best = choice;
+            if (ranked[r].size() <= kFew && isBetter(choice, best)) best = choice;
         }
         if (const TuneChoice filled = fill(choice, {}); isBetter(filled, best)) best = filled;
     }

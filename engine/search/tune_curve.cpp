@@ -67,7 +67,7 @@ TunePoint TuneMeasurements::pointOf(const Record& record) const {
     point.accuracy = record.measured.accuracy;
     point.metric = taskMetric(record.measured.accuracy);
     point.drop = record.measured.numbers.drop;
-    point.dropInterval = record.measured.interval;
+    point.dropInterval = record.measured.numbers.interval;
     point.cost = record.share;
     point.amount = record.cost;
     point.transitions = record.measured.transitions;

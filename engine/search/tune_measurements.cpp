@@ -67,9 +67,8 @@ void TuneMeasurements::checkLimits() const {
 
 TuneMeasurement TuneMeasurements::measurementOf(const Evaluation& evaluation) const {
     return {{dropOf(*evaluation.floating, *evaluation.quantized), noiseOf(*evaluation.quantized),
-             taskMetric(*evaluation.quantized)},
+             taskMetric(*evaluation.quantized), dropIntervalOf(evaluation)},
             *evaluation.quantized,
-            dropIntervalOf(evaluation),
             transitionsOf(m_session.graph(), evaluation.layers)};
 }
 

@@ -8,6 +8,7 @@ namespace quantloupe {
 
 struct TuneNumbers {
     double drop = 0, noise = 0, metric = 0;
+    std::optional<RateInterval> interval;  ///< of the drop, see dropIntervalOf()
 };
 
 /// Drop and noise of outputs that contain NaN or infinite values, for example after an overflow in float16:
@@ -18,9 +19,12 @@ inline constexpr double kWorstDrop = 1e12;
 double dropOf(const Accuracy& floating, const Accuracy& quantized);
 /// The tolerance makes 92.4 % - 91.4 % exactly one point although neither is exact in binary.
 inline bool withinDrop(double drop, double most) { return drop <= most + 1e-9; }
+/// Whether the drop is larger than `most` even at the lower end of its interval.
+inline bool surelyAbove(const TuneNumbers& numbers, double most) {
+    return !withinDrop(numbers.interval ? numbers.interval->low : numbers.drop, most);
+}
 /// Returns the 95 % interval of the drop: paired by sample with labels (group_jackknife.h for
-/// mAP and mIoU), Wilson's for the agreement, because
-/// its reference is always right.
+/// mAP and mIoU), Wilson's for the agreement, because its reference is always right.
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation);
 /// Returns noise power / signal power of the outputs.
 double noiseOf(const Accuracy& accuracy);

@@ -133,22 +133,29 @@ std::vector<std::vector<TuneRun::Move>> TuneRun::rankings() {
     return rankings;
 }
 
-/// Evaluates all prefixes of the rankings that cost less than the best choice found, so that the result is
-/// never worse than one of them.
+/// Evaluates the prefixes of the rankings that cost less than the best choice found, the longest first, so
+/// that the result is not worse than one of them. In large networks, prefixes of one that surely misses the
+/// goal are not tried.
 void TuneRun::tryCheaperPrefixes() {
-    double least = m_measured.cheapestWithin(m_goal);
     const auto ranked = rankings();
     for (std::size_t r = 0; r < ranked.size(); ++r) {
-        TuneChoice choice = m_measured.cheapest();
-        for (std::size_t i = 0; i < ranked[r].size(); ++i) {
-            choice[ranked[r][i].candidate] = ranked[r][i].option;
-            if (m_measured.costOf(choice) >= least) break;
-            tell(TuneStage::Prefixes, r, ranked.size());
-            if (!reachesGoal(choice)) continue;
-            lower(choice);
-            least = m_measured.cheapestWithin(m_goal);
-            break;
+        const double least = m_measured.cheapestWithin(m_goal);
+        std::vector<TuneChoice> prefixes{m_measured.cheapest()};
+        for (const Move& move : ranked[r]) {
+            TuneChoice longer = after(prefixes.back(), move.candidate, move.option);
+            if (m_measured.costOf(longer) >= least) break;
+            prefixes.push_back(std::move(longer));
         }
+        TuneChoice shortest;
+        for (; prefixes.size() > 1; prefixes.pop_back()) {
+            tell(TuneStage::Prefixes, r, ranked.size());
+            if (reachesGoal(prefixes.back())) {
+                shortest = prefixes.back();
+            } else if (ranked[r].size() > kFew && surelyAbove(m_measured.measure(prefixes.back()), m_goal)) {
+                break;
+            }
+        }
+        if (!shortest.empty()) lower(shortest);
     }
 }
 

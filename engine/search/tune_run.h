@@ -8,6 +8,9 @@
 
 namespace quantloupe {
 
+/// Maximum number of candidates for which slow steps are worthwhile.
+inline constexpr std::size_t kFew = 24;
+
 class TuneRun {
   public:
     TuneRun(Session& session, const QuantizationConfig& config, const TuneOptions& options,
@@ -54,6 +57,7 @@ class TuneRun {
     std::vector<std::size_t> heaviestFirst(const TuneChoice& choice) const;
     void lower(TuneChoice& choice);
     void exchange(TuneChoice& choice);
+    TuneChoice filled(TuneChoice choice, const std::vector<Move>& moves, double room) const;
     bool exchangeOne(TuneChoice& choice, std::size_t out);
     void fromMostPrecise(TuneChoice& choice);
 

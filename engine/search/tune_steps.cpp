@@ -129,18 +129,32 @@ void TuneRun::exchange(TuneChoice& choice) {
     if (changed) lower(choice);
 }
 
+/// Makes as many of the moves as fit into the room, in this order.
+TuneChoice TuneRun::filled(TuneChoice choice, const std::vector<Move>& moves, double room) const {
+    for (const Move& move : moves) {
+        const double weight = weightOf(choice, move);
+        if (weight <= 0 || weight >= room) continue;
+        room -= weight;
+        choice[move.candidate] = move.option;
+    }
+    return choice;
+}
+
 /// Gives the candidate its cheapest option and others up to four options that together cost less.
 bool TuneRun::exchangeOne(TuneChoice& choice, std::size_t out) {
     TuneChoice trial = after(choice, out, 0);
     double room = weightOf(trial, {out, choice[out]});
     for (std::size_t added = 0; added < kExchanged; ++added) {
-        const TuneNumbers here = added == 0 ? m_measured.measureAndKeep(trial) : m_measured.measure(trial);
+        const TuneNumbers here = m_measured.measureAndKeep(trial);
         std::vector<Move> lighter = movesFrom(trial);
         std::erase_if(lighter, [&](const Move& move) {
             return move.candidate == out || weightOf(trial, move) >= room;
         });
         if (lighter.empty()) return false;
         sortByWorth(lighter, trial, here);
+        if (added == 0 && m_measured.candidates().size() > kFew &&
+            surelyAbove(m_measured.measure(filled(trial, lighter, room)), m_goal))
+            return false;
         std::stable_sort(
             lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())),
             lighter.end(), [&](const Move& a, const Move& b) {

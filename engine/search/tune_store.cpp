@@ -47,7 +47,7 @@ Json toJson(const TuneMeasurement& measured) {
     Json json = {{"drop", measured.numbers.drop},
                  {"noise", measured.numbers.noise},
                  {"metric", measuredNumber(measured.numbers.metric)},
-                 {"interval", intervalJson(measured.interval)},
+                 {"interval", intervalJson(measured.numbers.interval)},
                  {"transitions", measured.transitions},
                  {"samples", accuracy.samples},
                  {"top1_interval", intervalJson(accuracy.top1Interval)}};
@@ -58,8 +58,7 @@ Json toJson(const TuneMeasurement& measured) {
 TuneMeasurement measurementOf(const Json& json) {
     TuneMeasurement measured;
     measured.numbers = {json.at("drop").get<double>(), json.at("noise").get<double>(),
-                        measuredNumber(json, "metric").value_or(NAN)};
-    measured.interval = intervalOf(json, "interval");
+                        measuredNumber(json, "metric").value_or(NAN), intervalOf(json, "interval")};
     measured.transitions = json.at("transitions").get<std::size_t>();
     measured.accuracy.samples = json.at("samples").get<std::size_t>();
     measured.accuracy.top1Interval = intervalOf(json, "top1_interval");

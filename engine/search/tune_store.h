@@ -10,7 +10,6 @@ namespace quantloupe {
 struct TuneMeasurement {
     TuneNumbers numbers;
     Accuracy accuracy;
-    std::optional<RateInterval> interval;
     std::size_t transitions = 0;
 };
 
