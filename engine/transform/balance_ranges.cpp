@@ -11,8 +11,9 @@
 // pass only reads every K and causes no rounding. Safeguards: factors are clamped; a dead channel, whose
 // range is negligible compared with the largest of its layer, is not equalized, since this would inflate its
 // bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K). While
-// the factors change little, only the K close to the largest K of their channel are read, with the same
-// result. Limitation: the ranges of activations are not considered.
+// the factors change little, only the K close to the largest K of their channel are read, and the fewer of
+// them the less the factors change, with the same result. Limitation: the ranges of activations are not
+// considered.
 #include "transform/balance_ranges.h"
 
 #include <algorithm>
@@ -34,12 +35,22 @@ constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
 /// much.
 struct Candidates {
     struct Entry {
-        std::uint32_t own, other;  ///< channels on this side and on the other
+        std::uint32_t channel, other;  ///< on this side and on the other
         float k;
     };
-    static constexpr double kShare = 0.7;  ///< minimum fraction of the largest value
+    double share;  ///< minimum fraction of the largest value
     std::vector<Entry> entries;
-    std::vector<double> factors;  ///< of the other side, when the entries were collected
+    std::vector<double> factors;  ///< of the other side, when the entries were collected; empty: not yet
+
+    void start(const std::vector<double>& now) {
+        factors = now;
+        entries.clear();
+    }
+
+    /// Adds `entry` if its value is close enough to the largest of its channel.
+    void offer(const Entry& entry, double value, double largest) {
+        if (value > 0 && value >= share * largest) entries.push_back(entry);
+    }
 
     /// Returns whether every other K is still smaller than the largest one, given that all values have
     /// changed by factors between `least` and `most`.
@@ -52,8 +63,14 @@ struct Candidates {
             most = std::max(most, change);
         }
         constexpr double kRounding = 1e-9;
-        return kShare * most < least * (1 - kRounding);
+        return share * most < least * (1 - kRounding);
     }
+};
+
+/// The K that are read for the ranges of one side.
+struct NestedCandidates {
+    Candidates wide{0.6, {}, {}};
+    Candidates close{0.95, {}, {}};  ///< of the entries of `wide`
 };
 
 struct LayerRanges {
@@ -64,7 +81,7 @@ struct LayerRanges {
     std::vector<float> kernelMax;  ///< [first axis, second axis]
     std::vector<float> bias;
     std::size_t before = kNoGroup, after = kNoGroup;
-    Candidates largestOfOutputs, largestOfInputs;
+    NestedCandidates largestOfOutputs, largestOfInputs;
 };
 
 class Balancer {
@@ -166,29 +183,40 @@ class Balancer {
 
     /// Like raise() with an `own` of zeros, but reads only the candidates while they cover the factors.
     template <typename Combine>
-    void raiseLargest(const LayerRanges& layer, Candidates& candidates, bool rowsAreOwn,
+    void raiseLargest(const LayerRanges& layer, NestedCandidates& candidates, bool rowsAreOwn,
                       const std::vector<double>& factors, std::vector<double>& own, Combine combine) const {
-        if (candidates.cover(factors)) {
-            for (const auto& [channel, other, k] : candidates.entries) {
-                const double value = combine(static_cast<double>(k), factors[other]);
-                own[channel] = own[channel] < value ? value : own[channel];
-            }
+        auto& [wide, close] = candidates;
+        if (!wide.cover(factors)) {
+            raise(layer, rowsAreOwn, factors, own, combine);
+            if (m_options.steps == 1) return;  // the candidates would not be read often enough to pay off
+            collect(layer, rowsAreOwn, factors, own, combine, wide);
+            close.factors.clear();
             return;
         }
-        raise(layer, rowsAreOwn, factors, own, combine);
-        if (m_options.steps == 1) return;  // the candidates would not be read often enough to pay off
-        candidates.factors = factors;
-        candidates.entries.clear();
+        const bool onlyClose = close.cover(factors);
+        for (const auto& [channel, other, k] : onlyClose ? close.entries : wide.entries) {
+            const double value = combine(static_cast<double>(k), factors[other]);
+            own[channel] = own[channel] < value ? value : own[channel];
+        }
+        if (onlyClose) return;
+        close.start(factors);
+        for (const Candidates::Entry& entry : wide.entries)
+            close.offer(entry, combine(static_cast<double>(entry.k), factors[entry.other]),
+                        own[entry.channel]);
+    }
+
+    template <typename Combine>
+    static void collect(const LayerRanges& layer, bool rowsAreOwn, const std::vector<double>& factors,
+                        const std::vector<double>& own, Combine combine, Candidates& candidates) {
+        candidates.start(factors);
         const WeightChannels& at = layer.channels;
         const float* k = layer.kernelMax.data();
         for (std::size_t a = 0; a < at.first(); ++a)
             for (std::size_t b = 0; b < at.second(); ++b, ++k) {
                 const std::size_t second = at.otherStart(a) + b;
                 const std::size_t channel = rowsAreOwn ? a : second, other = rowsAreOwn ? second : a;
-                const double value = combine(static_cast<double>(*k), factors[other]);
-                if (value > 0 && value >= Candidates::kShare * own[channel])
-                    candidates.entries.push_back(
-                        {static_cast<std::uint32_t>(channel), static_cast<std::uint32_t>(other), *k});
+                candidates.offer({static_cast<std::uint32_t>(channel), static_cast<std::uint32_t>(other), *k},
+                                 combine(static_cast<double>(*k), factors[other]), own[channel]);
             }
     }
 
