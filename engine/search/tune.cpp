@@ -12,6 +12,7 @@
 #include "session/studies/task_predictions.h"
 
 namespace quantloupe {
+
 TuneRun::TuneRun(Session& session, const QuantizationConfig& config, const TuneOptions& options,
                  const CancelToken& cancel)
     : m_session(session),

@@ -19,13 +19,15 @@
 //   eighth of their number is added per step. Half of the gain is the move's share of the drop, the other
 //   half its share of the output noise, which does not depend on a few single samples.
 // - (3) Layers get cheaper precisions again where possible, the most expensive first.
-// - (4) Expensive precisions are exchanged for up to four moves that together cost less.
+// - (4) Expensive precisions are exchanged for up to four moves that together cost less. In networks of more
+//   than 24 layers, an exchange is given up if even all the moves that fit in cost surely miss the target,
+//   that is, at the lower end of the 95 % interval of the drop.
 // - (5) In networks of up to 24 layers the search also starts from the most precise network and lowers layers
 //   while the target is met, layers with the most cost and the least gain first. The cheaper result is used.
 // - (6) The prefixes of four rankings (by local sensitivity and by gain, both also per cost) that cost less
-//   than the result are evaluated, so that none of them is better than the result. In networks of more than
-//   24 layers, this ends with the first prefix whose drop is above the target by more than its interval:
-//   shorter ones are almost never better.
+//   than the result are evaluated, the longest first, so that none of them is better than the result. In
+//   networks of more than 24 layers, a ranking ends with the first prefix that surely misses the target;
+//   that shorter ones miss it too is an assumption.
 // With a budget, moves are made as long as they fit, from both ends and from the rankings; then single
 // options are replaced. A test compares the results with the best of all choices on small networks.
 //

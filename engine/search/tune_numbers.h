@@ -19,7 +19,7 @@ inline constexpr double kWorstDrop = 1e12;
 double dropOf(const Accuracy& floating, const Accuracy& quantized);
 /// The tolerance makes 92.4 % - 91.4 % exactly one point although neither is exact in binary.
 inline bool withinDrop(double drop, double most) { return drop <= most + 1e-9; }
-/// Whether the drop is larger than `most` even at the lower end of its interval.
+/// Returns whether the drop is larger than `most`, even at the lower end of its interval if there is one.
 inline bool surelyAbove(const TuneNumbers& numbers, double most) {
     return !withinDrop(numbers.interval ? numbers.interval->low : numbers.drop, most);
 }

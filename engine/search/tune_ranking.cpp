@@ -134,8 +134,8 @@ std::vector<std::vector<TuneRun::Move>> TuneRun::rankings() {
 }
 
 /// Evaluates the prefixes of the rankings that cost less than the best choice found, the longest first, so
-/// that the result is not worse than one of them. In large networks, prefixes of one that surely misses the
-/// goal are not tried.
+/// that the result is not worse than one of them. With more than kFew candidates, a ranking ends with the
+/// first prefix that surely misses the goal.
 void TuneRun::tryCheaperPrefixes() {
     const auto ranked = rankings();
     for (std::size_t r = 0; r < ranked.size(); ++r) {

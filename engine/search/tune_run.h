@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-/// Maximum number of candidates for which slow steps are worthwhile.
+/// With up to this many candidates, the search tries everything; with more, it skips what promises little.
 inline constexpr std::size_t kFew = 24;
 
 class TuneRun {
@@ -57,7 +57,7 @@ class TuneRun {
     std::vector<std::size_t> heaviestFirst(const TuneChoice& choice) const;
     void lower(TuneChoice& choice);
     void exchange(TuneChoice& choice);
-    TuneChoice filled(TuneChoice choice, const std::vector<Move>& moves, double room) const;
+    TuneChoice withAllThatFit(TuneChoice choice, const std::vector<Move>& moves, double room) const;
     bool exchangeOne(TuneChoice& choice, std::size_t out);
     void fromMostPrecise(TuneChoice& choice);
 

@@ -130,7 +130,7 @@ void TuneRun::exchange(TuneChoice& choice) {
 }
 
 /// Makes as many of the moves as fit into the room, in this order.
-TuneChoice TuneRun::filled(TuneChoice choice, const std::vector<Move>& moves, double room) const {
+TuneChoice TuneRun::withAllThatFit(TuneChoice choice, const std::vector<Move>& moves, double room) const {
     for (const Move& move : moves) {
         const double weight = weightOf(choice, move);
         if (weight <= 0 || weight >= room) continue;
@@ -153,7 +153,7 @@ bool TuneRun::exchangeOne(TuneChoice& choice, std::size_t out) {
         if (lighter.empty()) return false;
         sortByWorth(lighter, trial, here);
         if (added == 0 && m_measured.candidates().size() > kFew &&
-            surelyAbove(m_measured.measure(filled(trial, lighter, room)), m_goal))
+            surelyAbove(m_measured.measure(withAllThatFit(trial, lighter, room)), m_goal))
             return false;
         std::stable_sort(
             lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())),

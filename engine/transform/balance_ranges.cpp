@@ -11,9 +11,8 @@
 // pass only reads every K and causes no rounding. Safeguards: factors are clamped; a dead channel, whose
 // range is negligible compared with the largest of its layer, is not equalized, since this would inflate its
 // bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K). While
-// the factors change little, only the K close to the largest K of their channel are read, and the fewer of
-// them the less the factors change, with the same result. Limitation: the ranges of activations are not
-// considered.
+// the factors change little, only the K close to the largest K of their channel are read, from a shorter list
+// if they hardly change, with the same result. Limitation: the ranges of activations are not considered.
 #include "transform/balance_ranges.h"
 
 #include <algorithm>
