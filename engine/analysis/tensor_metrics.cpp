@@ -3,128 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "analysis/difference_lanes.h"
 #include "base/error.h"
-#include "runtime/instruction_sets.h"
 #include "runtime/integer/codes.h"
-#include "runtime/simd.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace quantloupe {
 namespace {
 
-// Four doubles fill one AVX2 register. For wider vectors, GCC generates scalar code on processors without
-// such registers.
-constexpr std::size_t kLanes = 4;
-using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
-using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
+constexpr std::size_t kLanes = DifferenceLanes::kCount;
 
-/// Sums of the lanes in memory. Not a vector type, whose alignment would depend on the instruction set.
-struct LaneSums {
-    double difference[kLanes] = {}, reference[kLanes] = {}, tested[kLanes] = {}, product[kLanes] = {};
-    double maxAbsolute[kLanes] = {}, absolute[kLanes] = {}, plainReference[kLanes] = {},
-           plainTested[kLanes] = {};
-
-    DifferenceSums lane(std::size_t i, std::size_t count) const {
-        return {difference[i], reference[i],      tested[i],      product[i], maxAbsolute[i],
-                absolute[i],   plainReference[i], plainTested[i], count};
-    }
-};
-
-inline __attribute__((always_inline)) void load(Doubles& to, const double* from) {
-    std::memcpy(&to, from, sizeof to);
-}
-inline __attribute__((always_inline)) void store(double* to, const Doubles& from) {
-    std::memcpy(to, &from, sizeof from);
-}
-
-/// Adds `rows` rows of four elements, `stride` apart, to the four lanes. Each lane is summed in the order of
-/// the rows, for every instruction set.
-QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows,
-                             std::size_t stride, LaneSums* lanes) {
-    Doubles difference, squaredF, squaredQ, product, maxAbsolute, absolute, plainF, plainQ;
-    load(difference, lanes->difference);
-    load(squaredF, lanes->reference);
-    load(squaredQ, lanes->tested);
-    load(product, lanes->product);
-    load(maxAbsolute, lanes->maxAbsolute);
-    load(absolute, lanes->absolute);
-    load(plainF, lanes->plainReference);
-    load(plainQ, lanes->plainTested);
-    const Bits magnitude = Bits{} + std::numeric_limits<long long>::max();
-    for (std::size_t row = 0; row < rows; ++row, reference += stride, tested += stride) {
-        // Written element by element, because this compiles to one converting load, and
-        // __builtin_convertvector does not.
-        const Doubles f = {reference[0], reference[1], reference[2], reference[3]};
-        const Doubles q = {tested[0], tested[1], tested[2], tested[3]};
-        const Doubles d = q - f;
-        const Doubles a = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(d) & magnitude);
-        difference += d * d;
-        squaredF += f * f;
-        squaredQ += q * q;
-        product += q * f;
-        maxAbsolute = a > maxAbsolute ? a : maxAbsolute;
-        absolute += a;
-        plainF += f;
-        plainQ += q;
-    }
-    store(lanes->difference, difference);
-    store(lanes->reference, squaredF);
-    store(lanes->tested, squaredQ);
-    store(lanes->product, product);
-    store(lanes->maxAbsolute, maxAbsolute);
-    store(lanes->absolute, absolute);
-    store(lanes->plainReference, plainF);
-    store(lanes->plainTested, plainQ);
-}
-
-#if defined(__x86_64__)
-/// The same with fused multiply-adds. The results are bit-identical, because the product of two floats is
-/// exact in double.
-__attribute__((target("avx2,fma"))) void addRowsFused(const float* reference, const float* tested,
-                                                      std::size_t rows, std::size_t stride, LaneSums* lanes) {
-    static_assert(kLanes == 4);
-    __m256d difference = _mm256_loadu_pd(lanes->difference), squaredF = _mm256_loadu_pd(lanes->reference),
-            squaredQ = _mm256_loadu_pd(lanes->tested), product = _mm256_loadu_pd(lanes->product),
-            maxAbsolute = _mm256_loadu_pd(lanes->maxAbsolute), absolute = _mm256_loadu_pd(lanes->absolute),
-            plainF = _mm256_loadu_pd(lanes->plainReference), plainQ = _mm256_loadu_pd(lanes->plainTested);
-    const __m256d sign = _mm256_set1_pd(-0.0);
-    for (std::size_t row = 0; row < rows; ++row, reference += stride, tested += stride) {
-        const __m256d f = _mm256_cvtps_pd(_mm_loadu_ps(reference)), q = _mm256_cvtps_pd(_mm_loadu_ps(tested));
-        const __m256d d = _mm256_sub_pd(q, f), a = _mm256_andnot_pd(sign, d);
-        difference = _mm256_add_pd(difference, _mm256_mul_pd(d, d));
-        squaredF = _mm256_fmadd_pd(f, f, squaredF);
-        squaredQ = _mm256_fmadd_pd(q, q, squaredQ);
-        product = _mm256_fmadd_pd(q, f, product);
-        maxAbsolute = _mm256_max_pd(a, maxAbsolute);  // the second operand if one is NaN
-        absolute = _mm256_add_pd(absolute, a);
-        plainF = _mm256_add_pd(plainF, f);
-        plainQ = _mm256_add_pd(plainQ, q);
-    }
-    _mm256_storeu_pd(lanes->difference, difference);
-    _mm256_storeu_pd(lanes->reference, squaredF);
-    _mm256_storeu_pd(lanes->tested, squaredQ);
-    _mm256_storeu_pd(lanes->product, product);
-    _mm256_storeu_pd(lanes->maxAbsolute, maxAbsolute);
-    _mm256_storeu_pd(lanes->absolute, absolute);
-    _mm256_storeu_pd(lanes->plainReference, plainF);
-    _mm256_storeu_pd(lanes->plainTested, plainQ);
-}
-#endif
-
-using AddRows = void (*)(const float*, const float*, std::size_t, std::size_t, LaneSums*);
-
-AddRows fastestAddRows() {
-#if defined(__x86_64__)
-    if (instructionSets().avx2) return addRowsFused;
-#endif
-    return addRows;
+DifferenceSums laneOf(const DifferenceLanes& lanes, std::size_t i, std::size_t count) {
+    return {lanes.difference[i],     lanes.reference[i],   lanes.tested[i],
+            lanes.product[i],        lanes.maxAbsolute[i], lanes.absolute[i],
+            lanes.plainReference[i], lanes.plainTested[i], count};
 }
 
 DifferenceSums ofElement(float reference, float tested) {
@@ -136,34 +30,37 @@ double deviation(double squares, double mean, double count) {
     return std::sqrt(std::max(0.0, squares / count - mean * mean));
 }
 
+constexpr std::size_t kTogether = 1024;  // elements of both tensors that fit into the L1 cache
+
+/// `testedAt(begin, count)` returns the values of the tensor under test from element `begin` on.
+template <typename Values>
+void addElements(DifferenceSums& sums, const float* reference, std::size_t elements, const Values& testedAt) {
+    const AddDifferenceRows addRows = fastestDifferenceRows();
+    const std::size_t whole = elements / kLanes * kLanes;
+    DifferenceLanes lanes;
+    for (std::size_t i = 0; i < whole; i += kTogether) {
+        const std::size_t together = std::min(kTogether, whole - i);
+        addRows(reference + i, testedAt(i, together), together / kLanes, kLanes, lanes);
+    }
+    if (whole > 0)
+        for (std::size_t i = 0; i < kLanes; ++i) sums.merge(laneOf(lanes, i, whole / kLanes));
+    const float* rest = testedAt(whole, elements - whole);
+    for (std::size_t i = whole; i < elements; ++i) sums.merge(ofElement(reference[i], rest[i - whole]));
+}
+
 }  // namespace
 
 void DifferenceSums::add(const float* reference, const float* tested, std::size_t elements) {
-    const std::size_t rows = elements / kLanes;
-    if (rows > 0) {
-        LaneSums lanes;
-        fastestAddRows()(reference, tested, rows, kLanes, &lanes);
-        for (std::size_t i = 0; i < kLanes; ++i) merge(lanes.lane(i, rows));
-    }
-    for (std::size_t i = rows * kLanes; i < elements; ++i) merge(ofElement(reference[i], tested[i]));
+    addElements(*this, reference, elements, [&](std::size_t begin, std::size_t) { return tested + begin; });
 }
 
 void DifferenceSums::add(const float* reference, const std::uint8_t* codes, const FakeQuant& quantizer,
                          std::size_t elements) {
-    constexpr std::size_t kTogether = 1024;  // values that are decoded within the L1 cache
-    float tested[kTogether];
-    const AddRows addRowsTogether = fastestAddRows();
-    const std::size_t whole = elements / kLanes * kLanes;
-    LaneSums lanes;
-    for (std::size_t i = 0; i < whole; i += kTogether) {
-        const std::size_t together = std::min(kTogether, whole - i);
-        decode(quantizer, codes + i, tested, together);
-        addRowsTogether(reference + i, tested, together / kLanes, kLanes, &lanes);
-    }
-    if (whole > 0)
-        for (std::size_t i = 0; i < kLanes; ++i) merge(lanes.lane(i, whole / kLanes));
-    decode(quantizer, codes + whole, tested, elements - whole);
-    for (std::size_t i = whole; i < elements; ++i) merge(ofElement(reference[i], tested[i - whole]));
+    float values[kTogether];
+    addElements(*this, reference, elements, [&](std::size_t begin, std::size_t count) {
+        decode(quantizer, codes + begin, values, count);
+        return static_cast<const float*>(values);
+    });
 }
 
 void DifferenceSums::merge(const DifferenceSums& other) {
@@ -238,20 +135,20 @@ void addPerChannel(const ChannelLayout& layout, const float* reference, const fl
     const std::size_t tile =
         std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));
     const std::size_t blocks = layout.channels / kLanes;
-    std::vector<LaneSums> lanes(blocks);
-    const AddRows addRowsTogether = fastestAddRows();
+    std::vector<DifferenceLanes> lanes(blocks);
+    const AddDifferenceRows addRows = fastestDifferenceRows();
     for (std::size_t o = 0; o < layout.outer; o += tile) {
         const std::size_t rows = std::min(tile, layout.outer - o);
         const float* f = reference + o * layout.channels;
         const float* q = tested + o * layout.channels;
         for (std::size_t b = 0; b < blocks; ++b)
-            addRowsTogether(f + b * kLanes, q + b * kLanes, rows, layout.channels, &lanes[b]);
+            addRows(f + b * kLanes, q + b * kLanes, rows, layout.channels, lanes[b]);
         for (std::size_t c = blocks * kLanes; c < layout.channels; ++c)
             for (std::size_t r = 0; r < rows; ++r)
                 channels[c].merge(ofElement(f[r * layout.channels + c], q[r * layout.channels + c]));
     }
     for (std::size_t c = 0; c < blocks * kLanes; ++c)
-        channels[c].merge(lanes[c / kLanes].lane(c % kLanes, layout.outer));
+        channels[c].merge(laneOf(lanes[c / kLanes], c % kLanes, layout.outer));
 }
 
 }  // namespace quantloupe

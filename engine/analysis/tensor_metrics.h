@@ -26,8 +26,8 @@ struct DifferenceSums {
     double sumTested = 0;           ///< sum q
     std::size_t count = 0;          ///< elements
 
-    /// Adds elements: element i to lane i % 4, starting from 0; then the lanes one after the other; then the
-    /// elements after the last multiple of 4. The order depends only on `count`, not on the machine.
+    /// Adds elements: element i to lane i % 8, starting from 0; then the lanes one after the other; then the
+    /// elements after the last multiple of 8. The order depends only on `count`, not on the machine.
     void add(const float* reference, const float* tested, std::size_t count);
     /// The same for a tensor that is stored as codes; the result is bit-identical.
     void add(const float* reference, const std::uint8_t* codes, const FakeQuant& quantizer,

@@ -84,7 +84,7 @@ class TensorMetricsTest : public QObject {
     }
 
     /// A tensor that is stored as codes gives the same sums, bit for bit, as its values in the order that
-    /// tensor_metrics.h states: four lanes, then the rest.
+    /// tensor_metrics.h states: eight lanes, then the rest.
     void codesAndValuesGiveTheSameSums() {
         for (int round = 0; round < 200; ++round) {
             const std::size_t count = m_random() % 5000;
@@ -97,14 +97,14 @@ class TensorMetricsTest : public QObject {
             DifferenceSums values, stored, expected;
             values.add(reference.data(), tested.data(), count);
             stored.add(reference.data(), codes.data(), quantizer, count);
-            DifferenceSums lanes[4];
+            DifferenceSums lanes[8];
             const auto addOne = [&](DifferenceSums& sums, std::size_t i) {
                 const double f = reference[i], q = tested[i], d = q - f;
                 sums.merge({d * d, f * f, q * q, q * f, std::fabs(d), std::fabs(d), f, q, 1});
             };
-            for (std::size_t i = 0; i < count / 4 * 4; ++i) addOne(lanes[i % 4], i);
+            for (std::size_t i = 0; i < count / 8 * 8; ++i) addOne(lanes[i % 8], i);
             for (const DifferenceSums& lane : lanes) expected.merge(lane);
-            for (std::size_t i = count / 4 * 4; i < count; ++i) addOne(expected, i);
+            for (std::size_t i = count / 8 * 8; i < count; ++i) addOne(expected, i);
             for (const DifferenceSums* sums : {&values, &stored}) {
                 QVERIFY(sums->squaredDifference == expected.squaredDifference);
                 QVERIFY(sums->squaredReference == expected.squaredReference);
