@@ -20,9 +20,9 @@
 #include "base/input_paths.h"
 #include "commands/config_edits.h"
 #include "config/quantization_config.h"
+#include "document/evaluation_history.h"
 #include "document/layer_latency.h"
 #include "document/layer_reference.h"
-#include "document/measured_history.h"
 #include "document/metric.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
@@ -40,9 +40,9 @@ struct OpenRequest {
     std::optional<std::filesystem::path> recoveredFor = std::nullopt;
     /// Changes the configuration that was opened; empty: it stays as it is.
     std::function<void(QuantizationConfig&)> configure{};
-    /// Empty: that of the project, or of the file next to the model.
+    /// Empty: the preprocessing of the project, or of the file next to the model.
     std::optional<Preprocess> preprocess = std::nullopt;
-    std::optional<TaskSettings> task = std::nullopt;  ///< empty: that of the project, or without labels
+    std::optional<TaskSettings> task = std::nullopt;  ///< empty: those of the project, or no labels
 };
 
 inline constexpr const char* kProjectSuffix = ".quantloupe";
@@ -134,7 +134,7 @@ class Document : public QObject {
     /// Returns the project as it would be saved now.
     Project project() const;
     bool saveProject(const std::filesystem::path& path);
-    const MeasuredHistory& history() const { return m_history; }
+    const EvaluationHistory& history() const { return m_history; }
     /// Makes this configuration current again, as one undo step.
     void goBackTo(std::size_t index);
     /// Pins this configuration as the baseline, or unpins it.
@@ -146,7 +146,7 @@ class Document : public QObject {
     /// The latency profiles, and the time of each layer.
     LayerLatency& latency() { return m_latency; }
     const LayerLatency& latency() const { return m_latency; }
-    /// While set, nothing is measured in the background, so that latencies are true.
+    /// While set, nothing is evaluated in the background, so that it does not disturb latency measurements.
     void setQuiet(bool quiet);
     /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
     /// passes it back.
@@ -226,7 +226,7 @@ class Document : public QObject {
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false,
          m_held = false, m_quiet = false;
     int m_heldEdits = 0;
-    Delay m_idle{500};  ///< while the user is editing, nothing is measured in the background
+    Delay m_idle{500};  ///< while the user is editing, nothing is evaluated in the background
     std::vector<NodeId> m_selection;
     NodeId m_current;
     OpenRequest m_request;  ///< further steps once the model is loaded
@@ -238,7 +238,7 @@ class Document : public QObject {
     std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
-    MeasuredHistory m_history;
+    EvaluationHistory m_history;
     LayerReference m_reference{this};
     LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;

@@ -42,7 +42,7 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
     if (measure == Measure::None) return steps;
     for (const AccuracyStep& step : path) {
         const auto value = valueOf(step, measure);
-        // Exact outputs have no finite SQNR: there is nothing to draw from.
+        // Exact outputs have no finite SQNR, so there is no bar to draw.
         if (!value || !std::isfinite(*value)) continue;
         const bool rate = measure != Measure::Sqnr;
         WaterfallStep row{sentence(QString::fromStdString(step.name)),
@@ -80,7 +80,7 @@ QString costliestStep(const std::vector<AccuracyStep>& path) {
 }
 
 AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
-    : AskingPanel(document, QStringLiteral("accuracy path"), parent) {
+    : QueryPanel(document, QStringLiteral("accuracy path"), parent) {
     const int unit = fontMetrics().height();
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));

@@ -5,12 +5,12 @@
 
 #include <QLabel>
 
-#include "panels/asking_panel.h"
+#include "panels/query_panel.h"
 #include "widgets/waterfall.h"
 
 namespace quantloupe::ui {
 
-class AccuracyPathPanel : public AskingPanel {
+class AccuracyPathPanel : public QueryPanel {
     Q_OBJECT
   public:
     explicit AccuracyPathPanel(Document* document, QWidget* parent = nullptr);

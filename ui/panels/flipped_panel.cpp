@@ -78,7 +78,7 @@ bool DivergencePlot::event(QEvent* event) {
 }
 
 FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
-    : AskingPanel(document, QStringLiteral("flipped samples"), parent) {
+    : QueryPanel(document, QStringLiteral("flipped samples"), parent) {
     const int unit = fontMetrics().height();
     const int size = unit * 4;
     m_model = new FlippedModel(size, this);
@@ -194,7 +194,7 @@ void FlippedPanel::summarize() {
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
         return show(tr("%1 images without labels%2").arg(m_flipped.evaluated).arg(before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
-        return show(tr("The own score of %1 of %2 images changed, the largest loss first%3")
+        return show(tr("The score of %1 of %2 images changed, largest loss first%3")
                         .arg(m_flipped.samples.size())
                         .arg(m_flipped.evaluated)
                         .arg(before));

@@ -6,14 +6,14 @@
 #include <QScrollArea>
 #include <QSortFilterProxyModel>
 
-#include "panels/asking_panel.h"
+#include "panels/query_panel.h"
 #include "session/studies/range_overview.h"
 
 namespace quantloupe::ui {
 
 class RangeStrips;
 
-class RangeView : public AskingPanel {
+class RangeView : public QueryPanel {
     Q_OBJECT
   public:
     RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* parent = nullptr);

@@ -10,10 +10,10 @@
 
 namespace quantloupe::ui {
 
-class AskingPanel : public QWidget {
+class QueryPanel : public QWidget {
     Q_OBJECT
   public:
-    AskingPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
+    QueryPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
     /// Whether the answer belongs to a previous configuration.
     bool stale() const { return m_answered && *m_answered != m_document->config(); }
     bool answered() const { return m_answered.has_value(); }
