@@ -98,7 +98,7 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     m_layersPart = part(block(tr("Layers"), m_counts, m_countsNote, 1.15));
     QLabel* macsNote = nullptr;
     m_macsPart = part(block(tr("MACs in float"), m_macs, macsNote, 1.15));
-    m_macs->setToolTip(tr("Share of the multiplications that stay in float"));
+    m_macs->setToolTip(tr("Share of the MACs that stay in float"));
     m_latencyPart = part(block(tr("Latency"), m_latency, m_latencyNote, 1.15));
     m_latencyPart->hide();
     row->addStretch(1);
@@ -194,7 +194,7 @@ void SummaryBar::refresh() {
                         ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs))
                         : kNoNumber);
     m_macs->setToolTip(cost.macsReason.empty()
-                           ? tr("Share of the multiplications that stay in float")
+                           ? tr("Share of the MACs that stay in float")
                            : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
     refreshLatency();
     fit();

@@ -24,7 +24,7 @@ void SettingsCommands::addThemes(QMenu* menu) {
                                                        {ThemeChoice::Dark, tr("&Dark Theme")}};
     for (const auto& [choice, text] : choices) {
         QAction* action = addCommand(
-            menu, text, {}, choice == ThemeChoice::System ? tr("Same theme as the desktop") : QString(),
+            menu, text, {}, choice == ThemeChoice::System ? tr("Uses the theme of the desktop") : QString(),
             [choice = choice] { chooseTheme(choice); });
         action->setCheckable(true);
         group->addAction(action);
