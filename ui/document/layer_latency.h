@@ -43,8 +43,8 @@ class LayerLatency : public QObject {
     std::optional<LatencySum> sum(const std::vector<LayerResult>& layers) const;
 
     /// Adds a profile; its times replace those of earlier ones. Times without a precision are those of the
-    /// current configuration. Says what was added and what could not be matched, or why it cannot be used.
-    /// A profile measured here is merged with the one of the same name.
+    /// current configuration. Reports how much was added and which names match no layer, or why the profile
+    /// cannot be used. A profile measured here is merged with the one of the same name.
     void add(LatencySource source);
     void remove(std::size_t index);
     /// Sets the profiles of a project.

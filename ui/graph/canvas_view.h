@@ -84,7 +84,7 @@ class CanvasView : public QObject {
     QWidget* m_widget;
     ViewTransform m_transform;
     QMarginsF m_margins;
-    std::optional<ViewTransform> m_fit;  ///< that showed the whole graph; while it is not moved, it stays so
+    std::optional<ViewTransform> m_fit;  ///< of the whole graph, until it is moved
     bool m_startPending = false;         ///< the first view waits for a size
     bool m_fitsNext = false;             ///< the next picture is shown whole
     NodeId m_still;                      ///< requested by holdStill()

@@ -80,7 +80,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
     : QObject(parent), m_thread(QStringLiteral("engine")), m_state(std::make_shared<State>()) {}
 
 EvaluationJob::~EvaluationJob() {
-    disconnect();  // whoever listens may be half gone
+    disconnect();  // receivers may be partly destroyed
     cancel();
     m_loadToken.cancel();
     // The session is destroyed by the thread that used it.
@@ -115,7 +115,7 @@ void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const Ca
     Q_EMIT queueChanged();
 }
 
-/// `work` runs on the engine's thread and returns what is to be done on this one.
+/// Runs `work` on the engine's thread, then the function that it returns on this one.
 template <typename Work>
 void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QString& what,
                          const CancelToken& token, Work work) {
@@ -139,7 +139,7 @@ void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QS
 
 void EvaluationJob::loadModel(const std::filesystem::path& path) {
     cancel();
-    ++m_generation;  // what still comes belongs to the model before
+    ++m_generation;  // results that still arrive belong to the previous model
     m_loadToken.cancel();
     m_loadToken = CancelToken();
     const CancelToken token = m_loadToken;
@@ -151,7 +151,7 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
              auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
              return [this, model, session, token, signatures = layerSignatures(*model->graph),
                      names = LayerNames(model->graph)] {
-                 if (token.cancelled()) return;  // another was asked for meanwhile
+                 if (token.cancelled()) return;  // another model was requested meanwhile
                  // Up to here the session belonged to the displayed model.
                  m_thread.post([state = m_state, session] {
                      std::swap(state->session, *session);
@@ -300,7 +300,7 @@ void EvaluationJob::cancel() {
     dropQueries();
     m_evaluationToken.cancel();
     m_queue.cancel(QueuedWork::Kind::Export);
-    setPaused(false);  // what is asked for next must not wait for nothing
+    setPaused(false);  // otherwise the next request would wait
     Q_EMIT queueChanged();
 }
 

@@ -66,7 +66,7 @@ class EvaluationJob : public QObject {
                   const std::optional<Preprocess>& preprocess = std::nullopt, const TaskSettings& task = {});
     /// Values that are not known yet are taken from `before` (null: shown as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
-    /// When idle, measures the accuracy cost of each layer and learns to predict
+    /// When idle, evaluates the effect of each layer on accuracy and learns to predict effects
     /// (Session::measureInBackground), then evaluates again so that the results contain the new values. Any
     /// other request ends it at once. Reports neither progress nor errors.
     void measureInBackground(const QuantizationConfig& config);
@@ -135,7 +135,7 @@ class EvaluationJob : public QObject {
     std::shared_ptr<State> m_state;
     std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
     JobQueue m_queue;
-    CancelToken m_evaluationToken, m_loadToken, m_studyToken;  ///< the last: of what is done while idle
+    CancelToken m_evaluationToken, m_loadToken, m_studyToken;  ///< m_studyToken: of evaluations while idle
     std::map<QString, CancelToken> m_queries;                  ///< unanswered queries
     quint64 m_generation = 0;
     int m_open = 0;  ///< unanswered requests

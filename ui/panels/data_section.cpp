@@ -65,7 +65,7 @@ QString chanceWarning(const Evaluation& evaluation) {
     }
     if (counts.size() < 2) return {};
     const double chance = static_cast<double>(most) / static_cast<double>(all);
-    // Beyond the noise of so few samples.
+    // Two standard deviations of the accuracy of a random guess on so many samples.
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
     if (*floating.top1 > chance + margin) return {};
     return Words::tr(
@@ -164,7 +164,7 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     refresh();
 }
 
-/// Shown while random inputs stand for the data.
+/// Shown while random inputs are used instead of data.
 QFrame* DataSection::buildAsking() {
     const int unit = fontMetrics().height();
     auto* frame = new QFrame;
@@ -254,7 +254,8 @@ void DataSection::refresh() {
                                          : QString();
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
-        // Pictures and advice are for data that does not fit the network.
+        // Images and advice are useful if the data does not fit the network, not if a part of it is not
+        // evaluated.
         m_viewText->setVisible(!inPart);
         m_views->setVisible(!inPart && !info->networkViews.isEmpty());
         if (!info->networkViews.isEmpty())

@@ -17,7 +17,7 @@ using Kind = QueuedWork::Kind;
 
 constexpr int kBarAfter = 150;  // milliseconds
 constexpr int kCancelAfter = 1000;
-constexpr int kQuestionAfter = 700;  // most are answered by then
+constexpr int kQuestionAfter = 700;  // most queries are answered by then
 
 const QString kDot = QStringLiteral(" \u00b7 ");
 
@@ -81,7 +81,7 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     show(m_showBar, kBarAfter, m_barShown);
     show(m_showCancel, kCancelAfter, m_cancelShown);
     show(m_showQuestion, kQuestionAfter, m_questionShown);
-    m_tick.setInterval(1000);  // the time that is left goes on where a batch takes long
+    m_tick.setInterval(1000);  // keeps the remaining time counting down during a long batch
     connect(&m_tick, &QTimer::timeout, this, &StatusLine::refresh);
     connect(m_cancel, &QPushButton::clicked, document, &Document::cancel);
     for (QPushButton* button : {m_pause, m_pauseAside})
