@@ -123,7 +123,7 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
     }
     if (absorbed == 0)
         notices.push_back(
-            "the high-bias fold found nothing to fold (it needs layers of an equalization set that a "
+            "the high-bias fold found nothing to fold (it needs an equalization group with a layer that a "
             "batch norm was folded into)");
 }
 
@@ -133,8 +133,9 @@ void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std
                      std::vector<std::string>& notices) {
     for (std::size_t i = 0; i < off.size(); ++i)
         if (!used[i])
-            notices.push_back(fmt::format("equalization.off names '{}', which are not a set of this graph",
-                                          fmt::join(off[i], "', '")));
+            notices.push_back(
+                fmt::format("equalization.off names '{}', which is not an equalization group of this model",
+                            fmt::join(off[i], "', '")));
 }
 
 EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& options, bool highBias,

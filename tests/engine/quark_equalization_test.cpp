@@ -122,7 +122,8 @@ class QuarkEqualizationTest : public QObject {
         options.equalization.off = {{"Conv_0", "Conv_1", "Conv_2"}};
         QCOMPARE(list(constantOf(*prepare(graph(net), options).graph, NodeId(1), 1)), QString("1 -1"));
         options.equalization.off = {{"Conv_2", "Conv_0"}};
-        QVERIFY(lines(prepare(graph(net), options).notices).contains("which are not a set of this graph"));
+        QVERIFY(lines(prepare(graph(net), options).notices)
+                    .contains("which is not an equalization group of this model"));
     }
 
     void skippedLayersLeaveIfAsked() {

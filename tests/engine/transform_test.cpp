@@ -195,8 +195,9 @@ class TransformTest : public QObject {
         options.equalization.off = {{"Conv_0", "Conv_3"}};
         QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), options), Error);
         options.equalization.off = {{"Conv_0"}};
-        QCOMPARE(lines(prepare(graph(kPair), options).notices),
-                 QString("equalization.off names 'Conv_0', which are not a set of this graph"));
+        QCOMPARE(
+            lines(prepare(graph(kPair), options).notices),
+            QString("equalization.off names 'Conv_0', which is not an equalization group of this model"));
     }
 
     void deadChannels() {
