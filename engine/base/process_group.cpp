@@ -12,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-/// Precedes every message. Different tags show that processes took different decisions, which would otherwise
+/// Precedes every message. Different tags show that processes made different decisions, which would otherwise
 /// mix up results.
 struct Header {
     std::uint64_t tag = 0, status = 0;
