@@ -213,8 +213,8 @@ class TransformTest : public QObject {
     }
 
     void highBiasFoldByHand() {
-        // Factors 1 (equal ranges). beta - 3 |gamma| = {10 - 6, 2 - 6}: only channel 0 gives something
-        // away, 4.
+        // Factors 1 (equal ranges). beta - 3 |gamma| = {10 - 6, 2 - 6}: only channel 0 gives something away,
+        // 4.
         const QString net =
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {1, 1}, "
             "float[2] g = {2, -2}, float[2] be = {10, 2}, float[2] mu = {0, 0}, float[2] va = {4, 4}, "
