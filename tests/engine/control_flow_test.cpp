@@ -91,7 +91,7 @@ class ControlFlowTest : public QObject {
         QCOMPARE(found->toInt64s(), (std::vector<std::int64_t>{0, 1, 0, 1}));
     }
 
-    void whatASubgraphReadsIsAnEdge() {
+    void subgraphInputsAreEdges() {
         const GraphPtr g = test::graph(kBranch);
         const NodeId branch = g->tensor(g->outputs()[0]).producer;
         const Node& node = g->node(branch);
@@ -101,7 +101,7 @@ class ControlFlowTest : public QObject {
         QVERIFY(std::find(readers.begin(), readers.end(), branch) != readers.end());
     }
 
-    void savedSubgraphsReadWhatTheirNodeReads() {
+    void savedSubgraphsReadRenamedTensors() {
         const GraphPtr g = test::graph(kBranch);
         GraphBuilder builder(*g);
         const TensorId other = builder.tensor("Other");

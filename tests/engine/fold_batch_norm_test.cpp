@@ -40,7 +40,7 @@ class FoldBatchNormTest : public QObject {
 
   private Q_SLOTS:
     // This needs no --simplify.
-    void identityAndDropoutDoNotStandBetween() {
+    void identityAndDropoutInBetweenAreIgnored() {
         for (const char* shapes :
              {"(float[N,1,4,4] x) => (float[N,2,4,4] y)", "(float x) => (float y)"}) {  // without shapes, too
             const auto p = prepare(network(QString(shapes) + R"( <float[2,1,1,1] w = {5, 7}, %1> {
@@ -277,7 +277,7 @@ class FoldBatchNormTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(prepare(network(kFoldable), options), Error);
     }
 
-    void offLeavesTheGraphAsItIs() {
+    void disabledFoldingKeepsTheGraph() {
         const GraphPtr source = network(kFoldable);
         TransformOptions options;
         options.foldBatchNorm = false;

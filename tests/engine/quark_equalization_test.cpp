@@ -126,7 +126,7 @@ class QuarkEqualizationTest : public QObject {
                     .contains("which is not an equalization group of this model"));
     }
 
-    void skippedLayersLeaveIfAsked() {
+    void skippedLayersCanBeExcluded() {
         const auto source = graph(
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[1,2,1,1] w2 = {1, "
             "1}> "
@@ -142,7 +142,7 @@ class QuarkEqualizationTest : public QObject {
         QCOMPARE(prepare(source, options).junctions.size(), std::size_t(1));
     }
 
-    void corners_data() {
+    void cornerCases_data() {
         QTest::addColumn<bool>("quarkEqualizes");  // Quantloupe does if it is correct
         QTest::addColumn<bool>("same");            // the weights equal Quark's
         const auto row = [](const char* name, bool we, bool same) { QTest::newRow(name) << we << same; };
@@ -163,7 +163,7 @@ class QuarkEqualizationTest : public QObject {
         row("clip_0_20_initializers", false, false);
         row("clip_0_20_constants", false, false);
     }
-    void corners() {
+    void cornerCases() {
         QFETCH(bool, quarkEqualizes);
         QFETCH(bool, same);
         TransformOptions options = quark(1, true);

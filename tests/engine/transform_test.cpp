@@ -185,7 +185,7 @@ class TransformTest : public QObject {
         QCOMPARE(constantText(*p.graph, 2, 1), QString("2 2"));
     }
 
-    void setsNamedInOffAreLeftAlone() {
+    void disabledGroupsAreNotChanged() {
         TransformOptions options = aimet();
         options.equalization.off = {{"Conv_0", "Conv_2"}};
         const auto p = prepare(graph(kPair), options);
@@ -213,7 +213,7 @@ class TransformTest : public QObject {
     }
 
     void highBiasFoldByHand() {
-        // Factors 1 (equal ranges). beta - 3 |gamma| = {10 - 6, 2 - 6}: only channel 0 gives something away,
+        // Factors 1 (equal ranges). beta - 3 |gamma| = {10 - 6, 2 - 6}: only channel 0 has something to move:
         // 4.
         const QString net =
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {1, 1}, "

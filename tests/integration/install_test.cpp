@@ -45,7 +45,7 @@ class InstallTest : public QObject {
         QVERIFY(QDir().rename(first, m_prefix));
     }
 
-    void isComplete_data() {
+    void installationIsComplete_data() {
         QTest::addColumn<QString>("path");
         for (const char* path : {"bin/quantloupe",
                                  "bin/quantloupe-cli",
@@ -71,7 +71,7 @@ class InstallTest : public QObject {
                                  "share/fish/vendor_completions.d/quantloupe-cli.fish"})
             QTest::newRow(path) << QString::fromUtf8(path);
     }
-    void isComplete() {
+    void installationIsComplete() {
         QFETCH(QString, path);
         QVERIFY(QFileInfo::exists(m_prefix + QLatin1Char('/') + path));
     }
@@ -156,7 +156,7 @@ class InstallTest : public QObject {
     }
 
     /// What the desktop entry, the MIME types and the component refer to is there.
-    void desktopFilesNameInstalledThings() {
+    void desktopFilesReferToInstalledFiles() {
         const QByteArray entry = content(m_prefix + QStringLiteral("/share/applications/quantloupe.desktop"));
         QVERIFY(entry.contains("\nExec=quantloupe %f\n") && entry.contains("\nIcon=quantloupe\n"));
         const QByteArray types = content(m_prefix + QStringLiteral("/share/mime/packages/quantloupe.xml"));

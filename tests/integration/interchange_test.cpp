@@ -145,7 +145,7 @@ class InterchangeTest : public QObject {
         QVERIFY(double(same) >= 0.99 * double(rows));
     }
 
-    void itsScriptReadsBack() {
+    void exportedScriptIsImported() {
         const Outcome written = runCli({"export", demoModel(), "--preset", "onnxruntime-u8s8", "--skip",
                                         kSkipped, "--to", "onnxruntime", "-o", file("back.py")});
         QVERIFY2(written.code == 0, written.text());

@@ -123,7 +123,7 @@ class SampleGraphsTest : public QObject {
         }
     }
 
-    void batchesOfEverySizeAreOnnxRuntimes() {
+    void batchesOfEverySizeEqualOnnxRuntime() {
         for (const Truth& truth : m_truths)
             for (const std::size_t batch : {1, 2, 3, 5}) {
                 const Run run = runFrom(truth, compile(truth, static_cast<std::int64_t>(batch)), 0, batch);

@@ -30,7 +30,7 @@ class CommandsTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    void thePaletteFindsByAFewLettersAndRuns() {
+    void paletteFindsCommandsByAFewLettersAndRunsThem() {
         QTest::keyClick(m_window.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
         auto* palette = m_window->findChild<CommandPalette*>();
         QVERIFY(palette);
@@ -54,7 +54,7 @@ class CommandsTest : public QObject {
                  fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));
     }
 
-    void heldEditsAreMeasuredTogether() {
+    void manualEditsAreEvaluatedTogether() {
         Document& document = *m_window->document();
         QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(document.held());
@@ -76,11 +76,12 @@ class CommandsTest : public QObject {
         document.undoStack()->undo();
         QVERIFY(idle());
         QCOMPARE(finished.size(), 1);
-        QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);  // let go
+        QTest::keyClick(m_window.get(), Qt::Key_H,
+                        Qt::ControlModifier | Qt::ShiftModifier);  // manual evaluation is off again
         QVERIFY(QTest::qWaitFor([&] { return finished.size() == 2; }, 20000));
     }
 
-    void theSheetShowsEveryShortcut() {
+    void shortcutSheetListsEveryShortcut() {
         QTest::keyClick(m_window.get(), Qt::Key_F1);
         auto* sheet = m_window->findChild<ShortcutSheet*>();
         QVERIFY(sheet);
@@ -101,7 +102,7 @@ class CommandsTest : public QObject {
         QVERIFY(m_window->layerTable()->filterLine()->hasFocus());
     }
 
-    void theFilterKnowsExpressionsAndTheirOpposite() {
+    void filterSupportsExpressionsAndNegation() {
         QLineEdit* line = m_window->layerTable()->filterLine();
         const auto names = [&](const QString& text) {
             line->setText(text);
@@ -119,7 +120,7 @@ class CommandsTest : public QObject {
         QVERIFY(line->toolTip().isEmpty());
         names(QStringLiteral("/_[24/"));
         QVERIFY(!line->toolTip().isEmpty());                        // the error message
-        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 3);  // half typed, it hides nothing
+        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 3);  // an incomplete term hides nothing
     }
 
     void columnsAreRemembered() {

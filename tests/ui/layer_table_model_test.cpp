@@ -35,7 +35,7 @@ class LayerTableModelTest : public QObject {
     }
 
     /// The header view asks the model on the first click.
-    void firstClickOnANumberPutsTheWorstFirst() {
+    void firstClickOnANumberSortsTheWorstFirst() {
         Document document;
         LayerTableModel model(&document);
         const auto first = [&](int column) {
@@ -49,7 +49,7 @@ class LayerTableModelTest : public QObject {
             QCOMPARE(first(column), Qt::AscendingOrder);
     }
 
-    void filterKnowsWordsTypesStatesAndLimits() {
+    void filterSupportsWordsTypesStatesAndLimits() {
         QTemporaryDir folder;
         Document document;
         LayerTableModel model(&document);
@@ -73,7 +73,7 @@ class LayerTableModelTest : public QObject {
         QCOMPARE(filter.rowCount(), 6);
     }
 
-    void sortingByNumberLeavesTheUnmeasuredLast() {
+    void missingNumbersAreSortedLast() {
         QTemporaryDir folder;
         Document document;
         LayerTableModel model(&document);
@@ -139,7 +139,7 @@ class LayerTableModelTest : public QObject {
         QVERIFY(found("<", gain + distance) && !found("<", gain - distance));
     }
 
-    void scaleOfSqnrIsBadWhereItIsLow() {
+    void lowSqnrIsBad() {
         std::vector<LayerResult> layers(2);
         layers[0].local = TensorDifference{0.1, 0.99, 20};
         layers[1].local = TensorDifference{0.5, 0.8, 6};

@@ -35,7 +35,7 @@ class QueueTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    /// Letting go of a result on the window's thread does not free it there.
+    /// Releasing a result on the window's thread does not free it there.
     void resultsAreFreedInBackground() {
         QThread* freedOn = nullptr;
         QSemaphore freed;
@@ -54,7 +54,7 @@ class QueueTest : public QObject {
         QVERIFY(!freedInBackground(std::shared_ptr<const int>()));
     }
 
-    void worksComeInTheirOrderAndCancelledOnesAreLeftOut() {
+    void workIsListedInOrderWithoutCancelledEntries() {
         JobQueue queue;
         const CancelToken first, second;
         const quint64 a = queue.add(QueuedWork::Kind::Evaluation, {}, first);
@@ -74,7 +74,7 @@ class QueueTest : public QObject {
         QVERIFY(waitingWords({}).isEmpty());
     }
 
-    void nothingIsForetoldBeforeARunOfTheKind() {
+    void noEstimateBeforeTheFirstRunOfAKind() {
         TimeLeft left;
         left.start(QStringLiteral("evaluation"), 0);
         left.progress(QStringLiteral("calibrating"), 0, 100, 0);
@@ -87,7 +87,7 @@ class QueueTest : public QObject {
         QVERIFY(!left.shown(70));
     }
 
-    void stagesToComeAreThoseOfTheLastRun() {
+    void remainingStagesAreThoseOfTheLastRun() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 1000);
         left.progress(QStringLiteral("calibrating"), 0, 100, 1000);
@@ -104,7 +104,7 @@ class QueueTest : public QObject {
     }
 
     /// Each tick is off by up to a fifth: the displayed time only decreases, one step at a time.
-    void itCountsDownWithoutJitter() {
+    void remainingTimeDecreasesWithoutJitter() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 0);
         int before = 1000, changes = 0;
@@ -123,7 +123,7 @@ class QueueTest : public QObject {
         QVERIFY2(changes <= 15, qPrintable(QString::number(changes)));
     }
 
-    void anEstimateThatIsClearlyAnotherIsShownAfterAWhile() {
+    void clearlyDifferentEstimateIsShownAfterAWhile() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 0);
         left.progress(QStringLiteral("calibrating"), 0, 1000, 0);
@@ -141,7 +141,7 @@ class QueueTest : public QObject {
         QCOMPARE(timeLeftWords(150), QStringLiteral("about 3 min left"));
     }
 
-    void theKeyHoldsWhatIsMeasuredAndLetsItGoOn() {
+    void keyPausesAndResumes() {
         QTest::keyClick(m_window.get(), Qt::Key_P);
         QVERIFY(job()->paused());
         QVERIFY2(m_status->text().startsWith(QStringLiteral("Paused")), qPrintable(m_status->text()));
@@ -166,7 +166,7 @@ class QueueTest : public QObject {
                  qPrintable(QStringLiteral("%1 of %2 s, %3 s paused").arg(reported).arg(total).arg(held)));
     }
 
-    void theButtonOfTheLineDoesTheSame() {
+    void buttonPausesAndResumes() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         QPushButton* resume = button("Resume");
@@ -199,7 +199,7 @@ class QueueTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return job()->queue().empty(); }, 5000));
     }
 
-    void cancellingEndsItAndThePause() {
+    void cancellingEndsTheEvaluationAndThePause() {
         job()->setPaused(true);
         const EvaluationPtr before = document().evaluation();
         document().edit(skipType(document().config(), "Gemm"));
@@ -234,7 +234,7 @@ class QueueTest : public QObject {
         QVERIFY(document().evaluation()->config == document().config());
     }
 
-    void closingTheWindowWhileHeldHangsNobody() {
+    void closingThePausedWindowDoesNotHang() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         job()->ask(QStringLiteral("anything"),
@@ -244,14 +244,14 @@ class QueueTest : public QObject {
         m_window.reset();  // returns; the time limit of the test ends a hang
     }
 
-    void anotherModelIsOpenedWhileHeld() {
+    void openingAnotherModelEndsThePause() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         QVERIFY(test::openAndWait(document(), test::writeModel(m_folder)));
         QVERIFY(!job()->paused());
     }
 
-    void measuringWhileIdleIsHeld() {
+    void backgroundEvaluationIsPaused() {
         QSignalSpy finished(&document(), &Document::evaluationFinished);
         document().setStudies(true);
         document().evaluate();
