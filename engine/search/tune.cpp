@@ -88,7 +88,7 @@ void TuneRun::searchForTarget() {
     // does not tell how close that is.
     const bool overflows = least >= kWorstDrop;
     m_goal = overflows ? m_options.maxDrop : std::max(m_options.maxDrop, least);
-    rankAlone();
+    rankSingleMoves();
     const TuneChoice shortcut = shortestPrefix();
     std::vector<TuneChoice> found = forward();
     if (!shortcut.empty()) found.push_back(shortcut);

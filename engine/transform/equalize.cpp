@@ -62,7 +62,8 @@ std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const Equalization
     return sets;
 }
 
-void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::vector<std::string>& notices) {
+void reportDeadChannels(const Graph& graph, const EqualizedSet& equalized,
+                        std::vector<std::string>& notices) {
     for (std::size_t j = 0; j < equalized.factors.size(); ++j) {
         const auto count = std::count_if(equalized.factors[j].begin(), equalized.factors[j].end(),
                                          [](float s) { return s < kDeadBelow || s > kDeadAbove; });
@@ -154,7 +155,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
         const auto scale = options.profile == EqualizationProfile::Quark ? scaleAsQuark : scaleAsAimet;
         result.sets = scale(weights, options, excluded, notices);
         if (result.sets.empty()) reportNothing(*graph, excluded, notices);
-        for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
+        for (const EqualizedSet& equalized : result.sets) reportDeadChannels(*graph, equalized, notices);
         result.junctions = junctionsOf(*graph, result.sets);
     }
     result.statistics.assign(statistics.begin(), statistics.end());

@@ -40,7 +40,7 @@ class CommandsTest : public QObject {
         QVERIFY2(palette->list()->currentItem()->text().contains(QStringLiteral("Manual Evaluation")),
                  qPrintable(palette->list()->currentItem()->text()));
         QTest::keyClick(palette->line(), Qt::Key_Return);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->document()->held(); }, 5000));
+        QVERIFY(QTest::qWaitFor([&] { return m_window->document()->manualEvaluation(); }, 5000));
         QVERIFY(!palette->isVisible());
     }
 
@@ -57,21 +57,21 @@ class CommandsTest : public QObject {
     void manualEditsAreEvaluatedTogether() {
         Document& document = *m_window->document();
         QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
-        QVERIFY(document.held());
+        QVERIFY(document.manualEvaluation());
         QSignalSpy finished(&document, &Document::evaluationFinished);
         document.select(NodeId(0));
         m_window->layerTable()->view()->setFocus();
         QTest::keyClick(m_window->layerTable()->view(), Qt::Key_Space);
         QVERIFY(document.layer(NodeId(0))->state == LayerState::Skipped);  // at once
         document.edit(skipType(document.config(), "Conv"));
-        QCOMPARE(document.heldEdits(), 2);
+        QCOMPARE(document.pendingEdits(), 2);
         QTest::qWait(200);
         QCOMPARE(finished.size(), 0);
         QVERIFY(document.metricsStale());
         QTest::keyClick(m_window.get(), Qt::Key_F5);
         QVERIFY(QTest::qWaitFor([&] { return finished.size() == 1; }, 20000));
-        QCOMPARE(document.heldEdits(), 0);
-        QVERIFY(document.held());
+        QCOMPARE(document.pendingEdits(), 0);
+        QVERIFY(document.manualEvaluation());
         QVERIFY(!document.metricsStale());
         document.undoStack()->undo();
         QVERIFY(idle());

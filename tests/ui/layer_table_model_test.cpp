@@ -123,7 +123,7 @@ class LayerTableModelTest : public QObject {
         LayerTableModel model(&document);
         LayerFilter filter;
         filter.setSourceModel(&model);
-        document.setStudies(true);
+        document.setBackgroundEvaluation(true);
         QVERIFY(test::openAndWait(document, test::writeModel(folder), test::writeChainSamples(folder)));
         QVERIFY(QTest::qWaitFor([&] { return document.layer(NodeId(0))->leaveOneOut.has_value(); }, 20000));
         QCOMPARE(model.gainUnit(), GainUnit::Decibels);

@@ -235,7 +235,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
     }
 
     void differencesAreFromThePreviousConfiguration() {
-        document()->setStudies(false);
+        document()->setBackgroundEvaluation(false);
         const auto data = test::writeColors(m_folder);
         const auto evaluated = [&] {
             return document()->evaluation() && document()->evaluation()->complete &&

@@ -82,7 +82,7 @@ class ProjectTest : public QObject {
         QVERIFY(values(*document().reference().layers()) == first);
         QVERIFY(document().saveProject(file("a.quantloupe")));
         m_window = makeWindow();
-        document().setStudies(false);
+        document().setBackgroundEvaluation(false);
         m_window->open({file("a.quantloupe"), {}, {}, {}});
         QVERIFY(waitUntilMeasured());
         QVERIFY(!document().reference().layers());

@@ -60,7 +60,7 @@ class QueueTest : public QObject {
         const quint64 a = queue.add(QueuedWork::Kind::Evaluation, {}, first);
         const quint64 b = queue.add(QueuedWork::Kind::Export, QStringLiteral("amct"), second);
         queue.add(QueuedWork::Kind::Export, QStringLiteral("quark"), CancelToken());
-        queue.add(QueuedWork::Kind::Question, QStringLiteral("layer"), CancelToken());
+        queue.add(QueuedWork::Kind::Query, QStringLiteral("layer"), CancelToken());
         queue.start(a);
         QVERIFY(queue.works()[0].running && !queue.works()[1].running);
         QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, a query"));
@@ -187,8 +187,8 @@ class QueueTest : public QObject {
             job()->runExport(QStringLiteral("a file"),
                              [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         int answered = 0;
-        job()->ask(QStringLiteral("anything"),
-                   [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
+        job()->query(QStringLiteral("anything"),
+                     [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
         QVERIFY2(
             QTest::qWaitFor(
                 [&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a query")); }, 5000),
@@ -237,8 +237,8 @@ class QueueTest : public QObject {
     void closingThePausedWindowDoesNotHang() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
-        job()->ask(QStringLiteral("anything"),
-                   [](Session&, const CancelToken&) { return std::function<void()>(); });
+        job()->query(QStringLiteral("anything"),
+                     [](Session&, const CancelToken&) { return std::function<void()>(); });
         QTest::qWait(100);
         m_window->close();
         m_window.reset();  // returns; the time limit of the test ends a hang
@@ -253,7 +253,7 @@ class QueueTest : public QObject {
 
     void backgroundEvaluationIsPaused() {
         QSignalSpy finished(&document(), &Document::evaluationFinished);
-        document().setStudies(true);
+        document().setBackgroundEvaluation(true);
         document().evaluate();
         QVERIFY(finished.wait(20000));
         QTest::keyClick(m_window.get(), Qt::Key_P);

@@ -49,11 +49,11 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QVERIFY(weights != steps.end());
         QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
         QVERIFY(!panel.stale());
-        m_document->setHeld(true);
+        m_document->setManualEvaluation(true);
         m_document->edit(skipType(m_document->config(), "Gemm"));
         QVERIFY(panel.stale());
         QCOMPARE(panel.waterfall()->steps().back().value, 0.5);  // stays until there is a new one
-        m_document->setHeld(false);
+        m_document->setManualEvaluation(false);
         QVERIFY(waitFor([&] { return !panel.stale(); }));
         QCOMPARE(panel.waterfall()->steps().back().value, 1.0);
     }

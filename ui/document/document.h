@@ -84,7 +84,7 @@ class Document : public QObject {
     /// The default scale of the layers' values, without changes by the user.
     const MetricScale& scale(Metric metric) const;
     /// Whether the accuracy effect of each layer is evaluated in the background when idle. Off by default.
-    void setStudies(bool on);
+    void setBackgroundEvaluation(bool on);
     bool accuracyStale() const { return m_accuracyStale; }
     bool metricsStale() const { return m_metricsStale; }
     bool evaluating() const { return m_evaluating; }
@@ -156,9 +156,9 @@ class Document : public QObject {
     void cancel();
     /// Manual evaluation: edits are not evaluated until evaluate() is called or this is turned off. Layer
     /// states are still updated at once.
-    void setHeld(bool held);
-    bool held() const { return m_held; }
-    int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
+    void setManualEvaluation(bool on);
+    bool manualEvaluation() const { return m_manualEvaluation; }
+    int pendingEdits() const { return m_pendingEdits; }  ///< since the last evaluation
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
     /// Sets the size of the view that later layouts have to fit, in scene units at actual size.
@@ -178,7 +178,7 @@ class Document : public QObject {
     void selectionChanged();
     void historyChanged();
     void projectChanged();  ///< path of the project
-    void heldChanged();
+    void manualEvaluationChanged();
     void viewLoaded(std::string json);
     void exportStarted(QString name, QString command);  ///< file name; equivalent command line, empty: none
     void message(quantloupe::ui::MessageKind kind, QString text);
@@ -223,9 +223,9 @@ class Document : public QObject {
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand
     bool m_guessed = false;  ///< states of m_layers are predicted and not yet evaluated
-    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false,
-         m_held = false, m_quiet = false;
-    int m_heldEdits = 0;
+    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false,
+         m_backgroundEvaluation = false, m_manualEvaluation = false, m_quiet = false;
+    int m_pendingEdits = 0;
     Delay m_idle{500};  ///< while the user is editing, nothing is evaluated in the background
     std::vector<NodeId> m_selection;
     NodeId m_current;

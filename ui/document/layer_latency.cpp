@@ -124,7 +124,7 @@ void LayerLatency::update() {
     if (!evaluation || m_document->evaluating()) return;  // update() is called again after the evaluation
     const std::size_t hosts = hostsHash();
     if (m_waiting.empty() && m_builtFor == hosts) return;
-    m_document->job()->ask(
+    m_document->job()->query(
         kSlot,
         [this, evaluation, hosts, sources = m_sources, waiting = m_waiting](
             Session& session, const CancelToken&) -> std::function<void()> {

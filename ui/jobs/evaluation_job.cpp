@@ -89,7 +89,7 @@ EvaluationJob::~EvaluationJob() {
 }
 
 void EvaluationJob::begin() {
-    m_studyToken.cancel();
+    m_backgroundToken.cancel();
     dropQueries();
     if (m_open++ == 0) Q_EMIT busyChanged(true);
 }
@@ -229,11 +229,11 @@ void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationP
 }
 
 void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
-    m_studyToken.cancel();
-    m_studyToken = pausable();
-    const CancelToken token = m_studyToken;
+    m_backgroundToken.cancel();
+    m_backgroundToken = pausable();
+    const CancelToken token = m_backgroundToken;
     const quint64 generation = m_generation;
-    enqueue(QueuedWork::Kind::Study, {}, token, [this, state = m_state, config, token, generation] {
+    enqueue(QueuedWork::Kind::Background, {}, token, [this, state = m_state, config, token, generation] {
         try {
             token.check();
             if (!state->session || !state->session->hasData() || state->session->randomInputs()) return;
@@ -255,10 +255,11 @@ void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
     });
 }
 
-void EvaluationJob::measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then) {
-    m_studyToken.cancel();
-    m_studyToken = pausable();
-    const CancelToken token = m_studyToken;
+void EvaluationJob::evaluateInBackground(const QuantizationConfig& config,
+                                         std::function<void(EvaluationPtr)> then) {
+    m_backgroundToken.cancel();
+    m_backgroundToken = pausable();
+    const CancelToken token = m_backgroundToken;
     const quint64 generation = m_generation;
     enqueue(QueuedWork::Kind::Baseline, {}, token,
             [this, state = m_state, config, token, generation, then = std::move(then)] {
@@ -296,7 +297,7 @@ void EvaluationJob::runExport(const QString& what,
 }
 
 void EvaluationJob::cancel() {
-    m_studyToken.cancel();
+    m_backgroundToken.cancel();
     dropQueries();
     m_evaluationToken.cancel();
     m_queue.cancel(QueuedWork::Kind::Export);

@@ -163,7 +163,7 @@ void AmctGuide::tryVariants() {
             Qt::QueuedConnection);
     };
     m_trying = true;
-    m_document->job()->ask(
+    m_document->job()->query(
         kVariantsSlot,
         [configs, found](Session& session, const CancelToken& cancel) -> std::function<void()> {
             measureVariants(session, configs, found, cancel);

@@ -104,7 +104,7 @@ AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
     m_verdict->setText(tr("Open a model and data to see at which step accuracy is lost."));
 }
 
-EvaluationJob::Query AccuracyPathPanel::question(const QuantizationConfig& config) {
+EvaluationJob::Query AccuracyPathPanel::makeQuery(const QuantizationConfig& config) {
     if (!answered()) m_verdict->setText(tr("Evaluating each step\u2026"));
     return [this, config](Session& session, const CancelToken& cancel) {
         return [this, path = session.accuracyPath(config, cancel)] { m_path = path; };

@@ -17,7 +17,7 @@ class AccuracyPathPanel : public QueryPanel {
     const Waterfall* waterfall() const { return m_waterfall; }
 
   protected:
-    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    EvaluationJob::Query makeQuery(const QuantizationConfig& config) override;
     void showAnswer(const QString& refusal) override;
 
   private:

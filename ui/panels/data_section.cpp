@@ -124,8 +124,8 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     m_choose->setAccessibleName(tr("Open evaluation data"));
     m_chooseCalibration->setAccessibleName(tr("Open calibration data"));
     content->addWidget(card);
-    m_ask = buildAsking();
-    content->addWidget(m_ask);
+    m_dataRequest = buildDataRequest();
+    content->addWidget(m_dataRequest);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
     content->addWidget(m_notice);
@@ -165,7 +165,7 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
 }
 
 /// Shown while random inputs are used instead of data.
-QFrame* DataSection::buildAsking() {
+QFrame* DataSection::buildDataRequest() {
     const int unit = fontMetrics().height();
     auto* frame = new QFrame;
     frame->setObjectName(QStringLiteral("banner"));
@@ -198,7 +198,7 @@ QFrame* DataSection::buildAsking() {
 
 void DataSection::refresh() {
     const auto& info = m_document->data();
-    m_ask->setVisible(m_document->hasModel() && !info);
+    m_dataRequest->setVisible(m_document->hasModel() && !info);
     m_choose->setVisible(info.has_value());
     m_choose->setEnabled(m_document->hasModel());
     m_chooseCalibration->setEnabled(info.has_value());

@@ -138,7 +138,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     });
 }
 
-EvaluationJob::Query FlippedPanel::question(const QuantizationConfig& config) {
+EvaluationJob::Query FlippedPanel::makeQuery(const QuantizationConfig& config) {
     return [this, config, chosen = m_chosen](Session& session,
                                              const CancelToken& cancel) -> std::function<void()> {
         FlippedSamples flipped = chosen.empty() ? flippedSamples(session, config, cancel)
@@ -151,7 +151,7 @@ void FlippedPanel::showSamples(const QString& title, const std::vector<std::size
     m_title = title;
     m_chosen = samples;
     m_changed->setVisible(!samples.empty());
-    askAgain();
+    queryAgain();
 }
 
 void FlippedPanel::showAnswer(const QString& refusal) {
@@ -219,7 +219,7 @@ void FlippedPanel::askDivergence() {
     const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
     const QuantizationConfig config = document()->config();
     askPredictions(sample, m_sample);
-    document()->job()->ask(
+    document()->job()->query(
         tr("divergence"),
         [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
             const std::size_t place = findSample(session, std::to_string(sample));
@@ -235,7 +235,7 @@ void FlippedPanel::askDivergence() {
 void FlippedPanel::askPredictions(std::size_t sample, const QString& name) {
     const std::filesystem::path folder =
         document()->data() ? document()->data()->evaluationPath : std::filesystem::path();
-    document()->job()->ask(
+    document()->job()->query(
         tr("boxes and masks"),
         [this, config = document()->config(), sample, path = folder / name.toStdString()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {

@@ -50,7 +50,7 @@ class FlippedPanel : public QueryPanel {
     void layerChosen(quantloupe::NodeId layer);
 
   protected:
-    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    EvaluationJob::Query makeQuery(const QuantizationConfig& config) override;
     void showAnswer(const QString& refusal) override;
 
   private:

@@ -216,7 +216,7 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
     m_flips->setEntries({}, {});
     m_flipView->hide();
     m_compared->show();
-    m_document->job()->ask(
+    m_document->job()->query(
         QStringLiteral("comparison"),
         [this, one = a.config, other = b.config](Session& session,
                                                  const CancelToken& cancel) -> std::function<void()> {

@@ -137,10 +137,10 @@ void LayerTable::updateCount() {
                      : seen == all ? QString::number(all)
                                    : tr("%1 of %2").arg(seen).arg(all));
     m_count->setToolTip(tr("Number of visible layers, and of all layers"));
-    tellFiltered();
+    reportFiltered();
 }
 
-void LayerTable::tellFiltered() {
+void LayerTable::reportFiltered() {
     NodeSet others;
     if (m_filter->hasTerms()) {
         const auto& layers = m_document->layers();

@@ -66,7 +66,7 @@ class LayerTable : public QWidget {
     void fromDocument();
     void toDocument();
     void updateCount();
-    void tellFiltered();
+    void reportFiltered();
     void enterRows();
     void sizeColumns();
 

@@ -5,7 +5,7 @@ namespace quantloupe::ui {
 
 QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
     : QWidget(parent), m_document(document), m_slot(slot) {
-    connect(&m_delay, &QTimer::timeout, this, &QueryPanel::ask);
+    connect(&m_delay, &QTimer::timeout, this, &QueryPanel::query);
     connect(document, &Document::evaluationFinished, this, &QueryPanel::plan);
     connect(document, &Document::configChanged, this, [this] { showAnswer({}); });
     const auto forget = [this] {
@@ -27,7 +27,7 @@ void QueryPanel::hideEvent(QHideEvent* event) {
     m_document->job()->dropQuery(m_slot);
 }
 
-void QueryPanel::askAgain() {
+void QueryPanel::queryAgain() {
     m_answered.reset();
     plan();
 }
@@ -36,13 +36,13 @@ void QueryPanel::plan() {
     if (isVisible() && m_document->hasModel() && (!m_answered || stale())) m_delay.start();
 }
 
-void QueryPanel::ask() {
+void QueryPanel::query() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!isVisible() || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
     const QuantizationConfig config = m_document->config();
-    m_document->job()->ask(
+    m_document->job()->query(
         m_slot,
-        [this, config, work = question(config)](Session& session, const CancelToken& cancel) {
+        [this, config, work = makeQuery(config)](Session& session, const CancelToken& cancel) {
             auto show = work(session, cancel);
             return [this, config, show = std::move(show)] {
                 show();

@@ -191,7 +191,7 @@ const LayerRanges* RangeView::rangesOf(NodeId node) const {
     return found == m_ranges.end() ? nullptr : &*found;
 }
 
-EvaluationJob::Query RangeView::question(const QuantizationConfig& config) {
+EvaluationJob::Query RangeView::makeQuery(const QuantizationConfig& config) {
     return [this, config](Session& session, const CancelToken& cancel) -> std::function<void()> {
         return [this, ranges = rangeOverview(session, config, cancel)] { m_ranges = ranges; };
     };

@@ -22,7 +22,7 @@ class RangeView : public QueryPanel {
     const LayerRanges* rangesOf(NodeId node) const;
 
   protected:
-    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    EvaluationJob::Query makeQuery(const QuantizationConfig& config) override;
     void showAnswer(const QString& refusal) override;
 
   private:

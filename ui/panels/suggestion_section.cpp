@@ -71,7 +71,7 @@ void SuggestionSection::look() {
             },
             Qt::QueuedConnection);
     };
-    m_document->job()->ask(
+    m_document->job()->query(
         kSlot,
         [this, config, candidates, beforeEach](Session& session,
                                                const CancelToken& cancel) -> std::function<void()> {

@@ -44,19 +44,19 @@ QAction* SettingsCommands::addSetting(QMenu* menu, const QString& text, const QS
 }
 
 void SettingsCommands::addSettings(QMenu* menu) {
-    m_studies =
+    m_backgroundEvaluation =
         addSetting(menu, tr("&Evaluate Leave-One-Out When Idle"), QStringLiteral("measureWhileIdle"), true);
-    if (m_studies->isChecked()) m_document->setStudies(true);
-    connect(m_studies, &QAction::toggled, m_document, &Document::setStudies);
+    if (m_backgroundEvaluation->isChecked()) m_document->setBackgroundEvaluation(true);
+    connect(m_backgroundEvaluation, &QAction::toggled, m_document, &Document::setBackgroundEvaluation);
     addSetting(menu, tr("Reopen the Last Session at &Startup"), QStringLiteral("session/reopen"), false)
         ->setToolTip(tr("When this is off, Quantloupe asks at startup"));
     addSetting(menu, tr("N&otify Me When a Long Evaluation Finishes"), QStringLiteral("notify"), true);
 }
 
-void SettingsCommands::disableStudies() {
-    m_document->setStudies(false);
-    const QSignalBlocker keepsSetting(m_studies);
-    m_studies->setChecked(false);
+void SettingsCommands::disableBackgroundEvaluation() {
+    m_document->setBackgroundEvaluation(false);
+    const QSignalBlocker keepsSetting(m_backgroundEvaluation);
+    m_backgroundEvaluation->setChecked(false);
 }
 
 }  // namespace quantloupe::ui
