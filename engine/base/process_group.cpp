@@ -103,7 +103,7 @@ void shareChunks(ProcessGroup& group, std::string_view what, std::size_t begin, 
                  const std::function<std::span<std::byte>(std::size_t)>& place) {
     bool worked = false;
     do {
-        // The same split everywhere: the sizes of all chunks are known in every process.
+        // Every process splits in the same way, because the sizes of all chunks are known everywhere.
         std::size_t stop = begin;
         const auto finish = [&] {
             for (std::size_t bytes = 0; stop < end && (stop == begin || bytes < kMostBytes); ++stop)

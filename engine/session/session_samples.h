@@ -64,7 +64,7 @@ class SessionSamples {
 
     /// The evaluation samples.
     const SampleBatches& batches();
-    /// Of batches(), for tensorVersions().
+    /// The version of batches(), for tensorVersions().
     const Version& version();
     /// One evaluation sample per batch, for networks that are evaluated in part. Throws Error if the model
     /// has a fixed batch size above 1.

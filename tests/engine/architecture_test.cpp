@@ -116,7 +116,7 @@ class ArchitectureTest : public QObject {
             QVERIFY2(text.contains("`engine/" + folder + "/`"), qPrintable(folder));
     }
 
-    /// Which folders of the engine the files of each folder may include.
+    /// The folders of the engine that the files of each folder may include.
     void foldersOfTheEngineDependDownwards() {
         const std::map<QString, QStringList> allowed = {
             {"base", {"base"}},
@@ -141,7 +141,7 @@ class ArchitectureTest : public QObject {
         checkFolders("engine", allowed);
     }
 
-    /// Which folders of the window the files of each folder may include.
+    /// The folders of the window that the files of each folder may include.
     void foldersOfTheWindowDependDownwards() {
         const QStringList order = {"resources", "style",   "widgets", "jobs",    "commands", "document",
                                    "models",    "reports", "graph",   "dialogs", "panels",   "window"};

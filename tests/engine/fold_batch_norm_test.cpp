@@ -129,7 +129,7 @@ class FoldBatchNormTest : public QObject {
         const Node& conv = p.graph->node(*p.graph->findNode("Conv_0"));
         QCOMPARE(p.graph->tensor(conv.output()).name, std::string("b"));
         QCOMPARE(p.graph->tensor(conv.input(2)).name, std::string("Conv_0.bias"));
-        // Where each source layer went, and back.
+        // The mapping of each source layer, and back.
         QCOMPARE(p.layerMappings[1].prepared.valid(), false);
         QCOMPARE(p.layerMappings[1].foldedInto, NodeId(0));
         QCOMPARE(p.layerMappings[2].prepared, NodeId(1));

@@ -10,7 +10,7 @@ using namespace quantloupe;
 
 namespace {
 
-/// As the kernel rounds, which may be vectorized.
+/// Rounds like the kernel, which may be vectorized.
 std::vector<float> rounded(const std::vector<float>& values) {
     std::vector<float> result(values.size());
     applyFakeQuant({.half = true}, values.data(), result.data(), values.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "cmake --install" installs: it is complete, can be moved, and does not depend on the source folder.
-// packaging/test-packages tries the packages that are made of it.
+// The files that "cmake --install" installs are complete, can be moved, and do not depend on the source
+// folder. packaging/test-packages tries the packages that are made of it.
 #include <QDirIterator>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -155,7 +155,7 @@ class InstallTest : public QObject {
         }
     }
 
-    /// What the desktop entry, the MIME types and the component refer to is there.
+    /// The files to which the desktop entry, the MIME types and the component refer exist.
     void desktopFilesReferToInstalledFiles() {
         const QByteArray entry = content(m_prefix + QStringLiteral("/share/applications/quantloupe.desktop"));
         QVERIFY(entry.contains("\nExec=quantloupe %f\n") && entry.contains("\nIcon=quantloupe\n"));

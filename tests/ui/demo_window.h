@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tests of dialogs on the demo share.
+// Shared by tests of dialogs on the demo.
 
 #include "base/atomic_file.h"
 #include "support/demo.h"

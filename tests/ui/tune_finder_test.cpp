@@ -119,7 +119,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QCOMPARE(finished.size(), 1);
         QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
         QVERIFY(finder()->found()->reached);
-        // What was found is of the configuration before the edit, which it would replace.
+        // The results are of the configuration before the edit, and applying one would replace the edit.
         QVERIFY(says(QStringLiteral("Found for an earlier configuration")));
         QVERIFY(table()->isEnabled());
         const QuantizationConfig edited = m_document->config();

@@ -77,7 +77,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(inspector->isHidden());
     }
 
-    /// What the summary bar shows depends on its width, which must not depend on what it shows.
+    /// The content of the summary bar depends on its width, which must not depend on the content.
     void layoutIsStableAtEveryWidth() {
         class Resizes : public QObject {
           public:

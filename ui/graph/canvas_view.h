@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which part of the graph a canvas shows: zooming, fitting, centering, and keeping the visible part in place
-// when the graph is laid out again or the canvas is resized.
+// The part of the graph that a canvas shows: zooming, fitting, centering, and keeping the visible part in
+// place when the graph is laid out again or the canvas is resized.
 
 #include <QMarginsF>
 #include <QObject>

@@ -207,7 +207,7 @@ void TuneFinder::find() {
     m_text->setText(tr("evaluating\u2026"));
 }
 
-/// What was found so far stays.
+/// Keeps the results found so far.
 void TuneFinder::stop() {
     m_job.cancel();
     if (m_found) m_found->ended = TuneEnd::Cancelled;
