@@ -20,7 +20,7 @@ const char* nameOf(MetricReference reference) {
     return reference == MetricReference::Source ? "source" : "prepared";
 }
 
-/// Replaces the layer metrics of the evaluation with those that the options ask for.
+/// Replaces the layer metrics of the evaluation with those that the options request.
 void measureAsRequested(Session& session, const Options& options, Evaluation& result, AnalysisExtras& extras,
                         const EvaluationObserver& observer) {
     extras.reasons.resize(result.layers.size());

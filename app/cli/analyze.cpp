@@ -160,7 +160,7 @@ void runAnalyze(const Options& options) {
     ProgressLine progress;
     const EvaluationPtr evaluated =
         opened.session->evaluate(options.config, Depth::Metrics, progress.observer());
-    // The session got a loaded model and does not know how long loading took.
+    // The session gets a loaded model, so its times do not include loading.
     Evaluation result = *evaluated;
     result.seconds.total += opened.loadSeconds - result.seconds.load;
     result.seconds.load = opened.loadSeconds;

@@ -71,7 +71,7 @@ class SessionSamples {
     const SampleBatches& single();
     /// Null unless the task is detection or segmentation.
     TaskJudge* judge();
-    /// Stays valid until a configuration asks for another number of samples.
+    /// Stays valid until a configuration requires another number of samples.
     const CalibrationSamples& calibrationFor(const QuantizationConfig& config);
 
   private:

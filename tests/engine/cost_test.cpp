@@ -249,7 +249,8 @@ class CostTest : public QObject {
         QVERIFY(whole.precision == Precision::integer(8, 8));
     }
 
-    /// Times of layers without weights belong to the profile that they are from, and do not make a fit alone.
+    /// Times of layers without weights belong to the profile that they are from, and do not determine a fit
+    /// alone.
     void layersWithoutWeightsDoNotDetermineTheFit() {
         NetworkWork layers;
         for (std::size_t i = 0; i < 4; ++i)

@@ -183,7 +183,7 @@ class ImageTest : public QObject {
         QVERIFY(errorOf([&] { resizeImage(image, 0, 5); }).contains("0×5"));
     }
 
-    // Real sizes in color and gray. tests/data/pillow_resize.py asks Pillow.
+    // Real sizes in color and gray. tests/data/pillow_resize.py computes them with Pillow.
     void resizeEqualsPillow13_data() {
         QTest::addColumn<QString>("row");
         const auto document = nlohmann::json::parse(

@@ -280,7 +280,7 @@ class QuarkEqualizationTest : public QObject {
         QCOMPARE(lines(p.notices).contains("dead channels are scaled only as far"), dead.count > 0);
         QVERIFY(layers >= 10);
         // Hundreds of passes add up how the power function's last bit differs from the oracle machine's:
-        // NumPy, doing the oracle's own arithmetic on another machine, comes out 2e-5 apart.
+        // the oracle's own NumPy arithmetic on another machine differs by 2e-5.
         const double most = steps < 0 && model.contains("vww") ? 5e-5 : 1e-5;
         QVERIFY(weights <= most);
         QVERIFY(biases <= most);

@@ -46,7 +46,7 @@ GraphPtr nestedSkips(std::size_t depth, std::size_t layers) {
 }
 
 /// A dense block. `running`: each Concat joins the one before and one more result, as Keras writes it;
-/// otherwise all anew, as PyTorch does.
+/// otherwise all results again, as PyTorch does.
 GraphPtr dense(std::size_t layers, bool running) {
     GraphSketch sketch;
     std::vector<std::string> results{sketch.add("Conv", {"x"})};

@@ -195,7 +195,7 @@ class CliTaskTest : public QObject {
         QVERIFY(unknown.err.contains("rt-detr-logits"));
     }
 
-    /// Neither entries nor images may share labels by accident; labels without boxes are no target.
+    /// Neither entries nor images may share labels by accident; labels without boxes cannot be a target.
     void labelsThatCannotBeUsed() {
         QFile file(path("labels.json"));
         QVERIFY(file.open(QFile::ReadOnly));

@@ -208,7 +208,7 @@ class RandomGraphsTest : public QObject {
         QVERIFY2(moved <= kRounds / 10, qPrintable(QStringLiteral("%1 of %2").arg(moved).arg(kRounds)));
     }
 
-    /// Precisions change nothing where they equal what the network does anyway.
+    /// Precisions that equal those of the network change nothing.
     void theNetworksOwnPrecisionChangesNothing() {
         for (int round = 0; round < 40; ++round) {
             std::string text;

@@ -130,7 +130,7 @@ class TuneProcessTest : public QObject {
         QCOMPARE(broken.code, 1);
     }
 
-    /// MACs in float do not tell w8a8 and w4a8 apart.
+    /// MACs in float do not distinguish w8a8 and w4a8.
     void precisionsMinimizeBytes() {
         const Outcome found = runCli(arguments(
             "tune", {"--max-drop", "100", "--precisions", "w8a8,w4a8", "--json", "--max-seconds", "60"}));

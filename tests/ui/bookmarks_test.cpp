@@ -125,7 +125,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         document()->select(node(layer));
         canvas()->view()->showPlace(node(layer), {12, -7}, zoom);
     }
-    /// Into the dialog that asks for the name.
+    /// Types into the dialog that asks for the name.
     void type(const QString& name) {
         QTimer::singleShot(0, [name] {
             auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());

@@ -270,7 +270,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
             QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)),
                      qPrintable(bar->countText()));
         }
-        // The expected effect has a row of its own, in which it is not cut.
+        // The expected effect has its own row, in which it is not truncated.
         QVERIFY(!bar->effect()->isVisible());
         bar->setForecast(QStringLiteral("expected \u221213.25 points (\u221214.50 to +12.25)"));
         QVERIFY(QTest::qWaitFor([&] { return bar->effect()->isVisible(); }, 5000));

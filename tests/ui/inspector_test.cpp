@@ -119,8 +119,7 @@ class InspectorTest : public QObject {
         QVERIFY(shows("conv_1"));
     }
 
-    // AMCT's asymmetric, of single layers; the settings are those of the input where only inputs are
-    // quantized.
+    // AMCT's `asymmetric` of single layers; the settings apply to the input if only inputs are quantized.
     void symmetryOfSingleLayers() {
         m_document->select(node("Conv_2"));
         choose(box("Output codes"), QStringLiteral("symmetric"));

@@ -34,7 +34,7 @@ class LayerTableModelTest : public QObject {
         QVERIFY(!model.index(1, LayerTableModel::LocalQs).data(LayerTableModel::SortRole).isValid());
     }
 
-    /// The header view asks the model on the first click.
+    /// The header view queries the model on the first click.
     void firstClickOnANumberSortsTheWorstFirst() {
         Document document;
         LayerTableModel model(&document);

@@ -44,7 +44,8 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QCOMPARE(table()->filter()->rowCount(), int(document()->layers().size()));
         QTest::mouseClick(headButton(QStringLiteral("Quantizable Only")), Qt::LeftButton);
         QCOMPARE(table()->filter()->rowCount(), int(quantizable));
-        // A term that asks for an operator or a state finds what is hidden; words say that there is more.
+        // A term for an operator or a state also finds hidden layers; for words, a text says that there are
+        // more.
         type(QStringLiteral("op:Relu"));
         QCOMPARE(table()->filter()->rowCount(), 4);
         type(QStringLiteral("act"));

@@ -95,7 +95,8 @@ class LayerViewsTest : public QObject {
         QTRY_COMPARE(rows(), (QStringList{QStringLiteral("Conv_4"), QStringLiteral("Conv_2"),
                                           QStringLiteral("Conv_0")}));
         QVERIFY(table()->view()->isColumnHidden(LayerTableModel::Sqnr));
-        QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Layers));  // where it is seen
+        QCOMPARE(m_window->workTabs()->currentTab(),
+                 static_cast<int>(WorkTabs::Layers));  // the tab with the table
     }
 
     void sameNameReplacesAndBuiltInNameIsRejected() {

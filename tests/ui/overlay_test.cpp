@@ -159,7 +159,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         const QString why =
             whyNoValue(*document(), document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
         QVERIFY2(why.contains("no constant weight"), qPrintable(why));
-        // Every metric gives a reason exactly where it gives no value.
+        // Every metric gives a reason if and only if it gives no value.
         for (const Metric metric : kMetrics) {
             if (metric == Metric::None) continue;
             const Overlay overlay = overlayOf(*document(), document()->layers(), metric, {});

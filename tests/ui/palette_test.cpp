@@ -175,7 +175,7 @@ class PaletteTest : public QObject {
                 }
     }
 
-    /// The precisions are told apart from each other and from the states.
+    /// The precisions differ from each other and from the states.
     void precisionsDifferInEveryVision_data() { themes_data(); }
     void precisionsDifferInEveryVision() {
         QFETCH(const bool, dark);

@@ -109,7 +109,7 @@ class ProjectTest : public QObject {
         QVERIFY(document().undoStack()->undoText().contains(QStringLiteral("As opened")));
         document().undoStack()->undo();
         QVERIFY(document().config() == last);
-        Q_EMIT view->clicked(view->model()->index(0, 0));  // where it is already
+        Q_EMIT view->clicked(view->model()->index(0, 0));  // the current configuration
         QCOMPARE(document().undoStack()->index(), 2);
     }
 

@@ -225,7 +225,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         const auto beforePtr = std::make_shared<const Evaluation>(before);
         ShownEvaluation shown = withNumbersOf(beforePtr, std::make_shared<const Evaluation>(now));
         QCOMPARE(shown.evaluation->layers[0].local->qs, 0.5);
-        QVERIFY(shown.evaluation->layers[0].state == LayerState::Quantized);  // a state is no number
+        QVERIFY(shown.evaluation->layers[0].state == LayerState::Quantized);  // a state is not a number
         QCOMPARE(shown.evaluation->layers[1].cumulative->qs, 0.75);
         QCOMPARE(shown.evaluation->layers[1].weightBits, 4);
         QCOMPARE(shown.layers->at(0).local->qs, 0.5);

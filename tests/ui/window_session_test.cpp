@@ -204,7 +204,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
             QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) &&
                          (*item)->text(0) != QLatin1String("Clear List"),
                      qPrintable((*item)->text(0)));
-        sheet.resetButton()->click();  // goes over all commands: none of them may be gone
+        sheet.resetButton()->click();  // visits all commands: all of them must still exist
         QCOMPARE(test::actionNamed(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
     }
 

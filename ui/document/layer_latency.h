@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The document's latency profiles, and the time of each layer that follows from them: measured, or estimated
-// where no profile has the layer at its precision (cost/latency_table.h). The project stores the profiles.
+// if no profile has the layer at its precision (cost/latency_table.h). The project stores the profiles.
 //
 // The table is computed on the engine's thread whenever profiles or hosts of layers change; precisions are
 // looked up in it at once. GUI thread.

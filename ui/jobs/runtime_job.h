@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs exported models in ONNX Runtime, on a thread of its own: only writing the models needs the session's
-// thread, so that tuning goes on meanwhile. GUI thread.
+// thread, so that tuning can continue meanwhile. GUI thread.
 
 #include <QObject>
 #include <QTemporaryDir>

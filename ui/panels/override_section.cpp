@@ -243,8 +243,7 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
     box->setPlaceholderText(mixed ? tr("mixed") : QString());
 }
 
-/// The settings of activations are those of the layer's input where only inputs of weighted layers are
-/// quantized.
+/// The settings of activations apply to the layer's input if only inputs of weighted layers are quantized.
 void OverrideSection::updateTensorTexts() {
     const bool input = m_document->config().quantization.placement == Placement::WeightedInputs;
     const auto name = [](QLabel* label, ChoiceBox* box, const QString& text, const QString& toolTip) {
