@@ -20,9 +20,9 @@ const char* nameOf(MetricReference reference) {
     return reference == MetricReference::Source ? "source" : "prepared";
 }
 
-/// Replaces the layer metrics of the evaluation with those that the options ask for.
-void measureAsAsked(Session& session, const Options& options, Evaluation& result, AnalysisExtras& extras,
-                    const EvaluationObserver& observer) {
+/// Replaces the layer metrics of the evaluation with those that the options request.
+void measureAsRequested(Session& session, const Options& options, Evaluation& result, AnalysisExtras& extras,
+                        const EvaluationObserver& observer) {
     extras.reasons.resize(result.layers.size());
     for (LayerResult& layer : result.layers) layer.local = layer.cumulative = std::nullopt;
     for (LayerMetrics& metrics : measureLayers(session, options.config, options.metrics, observer)) {
@@ -41,7 +41,7 @@ AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation
     const LayerMetricsOptions plain;
     if (options.metrics.elementwise || options.metrics.parts != plain.parts ||
         options.metrics.reference != plain.reference)
-        measureAsAsked(session, options, result, extras, observer);
+        measureAsRequested(session, options, result, extras, observer);
     if (options.path) extras.path = session.accuracyPath(options.config);
     if (options.layer) extras.layer = layerDetails(session, options.config, *options.layer, options.bins);
     if (options.images) extras.images = flippedSamples(session, options.config);

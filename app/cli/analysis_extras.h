@@ -25,7 +25,7 @@ struct AnalysisExtras {
     std::vector<std::string> reasons;
 };
 
-/// Computes what the options ask for. If they ask for other layer metrics than an evaluation has, these
+/// Computes what the options request. If they request other layer metrics than an evaluation has, these
 /// replace the ones in `result`. Throws Error.
 AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation& result,
                             const EvaluationObserver& observer);

@@ -41,7 +41,7 @@ void OptionReader::addAnalysis() {
         m_options.bins = static_cast<std::size_t>(parseNumber("--bins", value, 1, 65536));
     })->type_name("N");
     flag("--classes", "Print the result of each class", [this] { m_options.classes = true; });
-    flag("--images", "List the samples whose predicted class or own score changed",
+    flag("--images", "List the samples whose predicted class or score changed",
          [this] { m_options.images = true; });
     text("--image", "Trace one sample through the network, by name or index",
          [this](const std::string& value) { m_options.image = value; })

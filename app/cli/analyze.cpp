@@ -113,8 +113,8 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     printAccuracy("quantized", result.quantized, false);
     if (result.randomInputs)
         fmt::print(
-            "(random inputs: these numbers and the layers' activation metrics are meaningless, only the "
-            "weight metrics are real)\n");
+            "(random inputs: these numbers and the layers' activation metrics are meaningless; only the "
+            "weight metrics are valid)\n");
     else if (const auto change = graded ? compareWithFloat(result) : std::nullopt)
         fmt::print("quantized against float: {}; 95 % interval {:+.2f} to {:+.2f} points\n",
                    describe(*change), 100 * change->low, 100 * change->high);
@@ -125,8 +125,8 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     fmt::print("\nlayers: {} quantized, {} skipped, {} float, {} folded, {} fused\n", counts.quantized,
                counts.skipped, counts.floating, counts.folded, counts.fused);
     fmt::print(
-        "transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs "
-        "migrated\n",
+        "transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} groups equalized, outliers of {} "
+        "inputs migrated\n",
         result.foldedBatchNorms, result.replacedClips, result.equalizationSets, result.migratedInputs);
     if (options.classes) printReadable(classResults(result));
     if (!extras.reasons.empty()) fmt::print("layer metrics: {}\n", describe(options.metrics));
@@ -160,7 +160,7 @@ void runAnalyze(const Options& options) {
     ProgressLine progress;
     const EvaluationPtr evaluated =
         opened.session->evaluate(options.config, Depth::Metrics, progress.observer());
-    // The session got a loaded model and does not know how long loading took.
+    // The session gets a loaded model, so its times do not include loading.
     Evaluation result = *evaluated;
     result.seconds.total += opened.loadSeconds - result.seconds.load;
     result.seconds.load = opened.loadSeconds;

@@ -63,7 +63,8 @@ std::vector<Command> allCommands() {
                          {.output = Need::Required, .weights = true}, runTransform));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
                          {.data = Need::Optional, .output = Need::Required}, runQuantize));
-    list.push_back(entry("leave-one-out", "Evaluate the gain of keeping each quantized layer alone in float",
+    list.push_back(entry("leave-one-out",
+                         "Evaluate the gain from keeping each quantized layer in float, one at a time",
                          {.data = Need::Required, .sweep = true}, runLeaveOneOut));
     list.push_back(entry("tune", "Find the precision of each layer; exit code 3 if the target is not reached",
                          {.data = Need::Required, .tuning = true}, runTune));

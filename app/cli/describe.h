@@ -10,7 +10,7 @@
 
 namespace quantloupe::cli {
 
-/// `reader` knows the values of the command's options.
+/// `reader` provides the values of the command's options.
 CommandDescription describe(const CLI::App& command, const OptionReader& reader);
 /// The program without its commands.
 ProgramDescription describe(const CLI::App& app, const Program& program);

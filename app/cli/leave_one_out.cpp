@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// leave-one-out: the gain of keeping each quantized layer alone in float, on all samples.
+// leave-one-out: the gain from keeping each quantized layer in float, one at a time, on all samples.
 
 #include <fmt/format.h>
 

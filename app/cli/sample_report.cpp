@@ -91,7 +91,7 @@ Json toJson(const FlippedSamples& flipped) {
 namespace {
 
 void printScores(const FlippedSamples& changed) {
-    fmt::print("\nthe score of {} of {} samples changed, the largest loss first:\n", changed.samples.size(),
+    fmt::print("\nthe score of {} of {} samples changed, largest loss first:\n", changed.samples.size(),
                changed.evaluated);
     fmt::print("  {:>6}  {:>9}  {:>9}  {}\n", "", "float", "quantized", "name");
     for (const FlippedSample& sample : changed.samples)

@@ -62,7 +62,7 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
             failInput("precisions: '{}' is unknown; use float32, float16 or wXaY, for example w8a16", text);
         tune.precisions.push_back(*precision);
     }
-    // Costs in float do not tell integer precisions apart.
+    // Costs in float do not distinguish integer precisions.
     if (!tune.precisions.empty() && reader.find("cost") == nullptr) tune.cost = TuneCost::Bytes;
     reader.boolean("float", tune.allowFloat);
     int steps = 0;

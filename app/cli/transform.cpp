@@ -60,7 +60,7 @@ void runTransform(const Options& options) {
     for (const std::string& text : prepared->notices) notice(text);
     if (!options.json) {
         fmt::print(
-            "{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, "
+            "{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} groups equalized, "
             "outliers of {} inputs migrated\n",
             options.output.string(), prepared->removedNodes, prepared->foldedBatchNorms,
             prepared->replacedClips, prepared->sets.size(), prepared->migrations.size());

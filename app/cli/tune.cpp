@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 tune: finds the precision of each layer, and the resulting cost. Ctrl+C
-// stops the search and keeps the best result so far; a second Ctrl+C ends the program.
+// SPDX-License-Identifier: Apache-2.0
+// tune: finds the precision of each layer, and the resulting cost. Ctrl+C stops the search and keeps the best
+// result so far; a second Ctrl+C ends the program.
 
 #include <fmt/format.h>
 

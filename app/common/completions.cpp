@@ -27,7 +27,7 @@ std::vector<std::string> namesOf(const std::vector<OptionDescription>& options) 
     return names;
 }
 
-/// What bash does after an option with a value.
+/// Returns the action of bash after an option with a value.
 std::string bashAction(const OptionDescription& option) {
     if (!option.choices.empty()) return fmt::format("_quantloupe_words '{}'", fmt::join(option.choices, " "));
     return option.takesFile() ? "_quantloupe_files" : ":";

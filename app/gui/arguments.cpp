@@ -36,7 +36,7 @@ void addWindowOptions(CLI::App& app, Given& given) {
                    "Write the configuration to this file after every change, and close without asking to "
                    "save it")
         ->type_name("PATH");
-    app.add_flag("--demo", given.demo, "Open the bundled model");
+    app.add_flag("--demo", given.demo, "Open the bundled demo");
     app.add_option("--theme", given.theme, "The theme; default: as chosen in the View menu")
         ->type_name("light|dark|system");
     auto* picture =

@@ -83,7 +83,7 @@ std::vector<Detection> decodeBoxesScoresLabels(std::span<const SampleOutput> val
                                                InputSize) {
     const auto boxes = values[0].values, scores = values[1].values, labels = values[2].values;
     std::size_t count = std::min({boxes.size() / 4, scores.size(), labels.size()});
-    if (values.size() > 3 && !values[3].values.empty())  // the rest of the lists is filled up
+    if (values.size() > 3 && !values[3].values.empty())  // the rest of the lists is padding
         if (const float number = values[3].values[0]; number < static_cast<float>(count))
             count = number > 0 ? static_cast<std::size_t>(number) : 0;
     std::vector<Detection> detections;

@@ -18,8 +18,8 @@
 //
 // Trust: over the last kWindow predicted observations (at least kFewest), Spearman's correlation of median
 // and measured change must be at least 0.8, and the finite intervals (at least kFewest / 2) must have covered
-// 80 % of the changes within two standard errors, but no less than 65 %. Higher coverage is no reason for
-// distrust: the interval is wide, not wrong.
+// 80 % of the changes within two standard errors, but no less than 65 %. Higher coverage does not reduce
+// trust: the interval is wide, not wrong.
 //
 // Deterministic: the same observations in the same order give the same bits. A prediction costs microseconds.
 // Weaknesses: a linear model cannot represent effects that do not add up (two layers whose errors compensate

@@ -26,7 +26,7 @@
 
 namespace quantloupe {
 
-/// Which samples changed, by index, ascending.
+/// The samples that changed, by index, ascending.
 struct Flips {
     std::vector<std::size_t> fixed, broken;
     std::size_t samples = 0;  ///< number of samples with a right class

@@ -13,9 +13,9 @@ namespace quantloupe {
 /// A file that is being written and is not visible under its name yet. To write a group of files as a whole,
 /// stage all of them, then commit all.
 ///
-/// Where the file system supports it, the temporary file has no name until commit(), so a process that is
-/// killed leaves no file behind. Elsewhere it is NAME.PID-N.tmp next to the target, and the next save of the
-/// same target removes it.
+/// If the file system supports it, the temporary file has no name until commit(), so a process that is killed
+/// leaves no file behind. Elsewhere it is NAME.PID-N.tmp next to the target, and the next save of the same
+/// target removes it.
 class StagedFile {
   public:
     /// Symbolic links are followed and stay links. A device or pipe is written directly. Throws Error(Io) if

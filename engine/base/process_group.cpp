@@ -12,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-/// Precedes every message. Different tags show that processes took different decisions, which would otherwise
+/// Precedes every message. Different tags show that processes made different decisions, which would otherwise
 /// mix up results.
 struct Header {
     std::uint64_t tag = 0, status = 0;
@@ -103,7 +103,7 @@ void shareChunks(ProcessGroup& group, std::string_view what, std::size_t begin, 
                  const std::function<std::span<std::byte>(std::size_t)>& place) {
     bool worked = false;
     do {
-        // The same split everywhere: the sizes of all chunks are known in every process.
+        // Every process splits in the same way, because the sizes of all chunks are known everywhere.
         std::size_t stop = begin;
         const auto finish = [&] {
             for (std::size_t bytes = 0; stop < end && (stop == begin || bytes < kMostBytes); ++stop)

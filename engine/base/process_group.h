@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Processes that run the same program on the same inputs and divide the work over samples among themselves.
-// Each of them computes a part of a pass, and all of them get the parts of all. Between these exchanges every
-// process takes the same decisions, because everything that these depend on is the same everywhere; what is
-// not (the time, files that are written) comes from the first process. app/mpi implements the exchange with
+// Each process computes a part of a pass, and all processes receive all parts. Between these exchanges, every
+// process makes the same decisions, because they depend only on data that is the same everywhere; everything
+// else (the time, files that are written) comes from the first process. app/mpi implements the exchange with
 // MPI.
 
 #include <cstdint>

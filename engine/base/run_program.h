@@ -24,9 +24,9 @@ struct ProgramOutput {
 
 /// Waits until the program ends. Its standard input is empty, it inherits the environment, and it inherits no
 /// other open files. Its whole process group is killed at the end, on a timeout, after more than a megabyte
-/// of output, and on cancel.
-/// Throws Error(BadInput) naming the program if it is missing, a folder, not executable, or too slow;
-/// Error(Io) if a system call fails; Cancelled. A non-zero exit code is not an error here.
+/// of output, and on cancel. Throws Error(BadInput) naming the program if it is missing, a folder, not
+/// executable, or too slow; Error(Io) if a system call fails; Cancelled. A non-zero exit code is not an error
+/// here.
 ProgramOutput runProgram(const ProgramRun& run, const CancelToken& cancel);
 
 }  // namespace quantloupe

@@ -23,7 +23,7 @@ struct LayerOptions {
     CalibrationOptions calibration;
 };
 
-/// What a change of a field affects.
+/// The effect of a change of a field.
 enum class FieldEffect {
     Results,    ///< all results
     Selection,  ///< which layers are quantized

@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// Returns the layer's own bits or, where they are not set, the bits of the network or the rule.
+/// Returns the layer's own bits or, if they are not set, the bits of the network or the rule.
 Precision bitsOf(const LayerSettings& settings, int weightBits, int activationBits) {
     return Precision::integer(settings.weightBits.value_or(weightBits),
                               settings.activationBits.value_or(activationBits));

@@ -88,7 +88,7 @@ struct WeightScheme {
 /// weight scale; those of 16 or 8 bits have a power-of-two scale of their own, as in Quark's NPU mode.
 inline constexpr int kFloatBias = 0;
 
-/// Which tensors are quantized.
+/// The tensors that are quantized.
 enum class Placement {
     /// All inputs and outputs of quantized layers, for all their readers. Layers that only move values pass
     /// scales on. As in ONNX Runtime.
@@ -97,7 +97,7 @@ enum class Placement {
     WeightedInputs,
 };
 
-/// Which operators are quantized, and which of them choose a scale of their own (quantize/units.h).
+/// The operators that are quantized, and whether they have a scale of their own (quantize/units.h).
 enum class OperatorSet {
     /// Layers with weights, sums, products, pools, and operators that only move values.
     Layers,

@@ -58,7 +58,7 @@ const std::vector<CostKind>& costKinds() {
 }
 
 CostKind usualCost(bool precisions, bool measured) {
-    // Costs in float do not tell integer precisions apart.
+    // Costs in float do not distinguish integer precisions.
     return measured ? CostKind::Milliseconds : precisions ? CostKind::Bytes : CostKind::Macs;
 }
 

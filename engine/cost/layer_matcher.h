@@ -33,7 +33,7 @@ class LayerMatcher {
     std::vector<std::size_t> m_hosts;
     std::size_t m_longest = 0;  ///< length of the longest name
     Names m_names;              ///< source node by name of a node or tensor
-    Names m_sanitized;          ///< the same with every character that is no letter or digit replaced by _
+    Names m_sanitized;          ///< the same with every character that is not a letter or digit replaced by _
 };
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of images as a dataset. Only names are kept in memory; a sample is read, decoded and converted
-// on request.
+// A folder of images as a dataset. Only names are kept in memory; a sample is read, decoded and converted on
+// request.
 
 #include "base/error.h"
 #include "base/input_file.h"

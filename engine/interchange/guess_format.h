@@ -12,7 +12,8 @@ namespace quantloupe {
 /// if the format is not recognizable. Only a guess: the reader of the format decides whether the file is
 /// valid.
 std::string guessFormat(const std::filesystem::path& path, std::string_view text);
-/// The same for the first megabyte of the file. A file that cannot be read is judged by its extension.
+/// Like guessFormat(), for the first megabyte of the file. A file that cannot be read is judged by its
+/// extension.
 std::string guessFormat(const std::filesystem::path& path);
 
 }  // namespace quantloupe

@@ -33,7 +33,7 @@ Parts nameParts(std::string_view name) {
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isIndexed(std::string_view part) { return isDigit(part.back()); }
 
-/// Whether `part` only says the operator again: "Conv", "Conv_3".
+/// Whether `part` only repeats the operator: "Conv", "Conv_3".
 bool repeatsOperator(std::string_view part, std::string_view op) {
     if (!part.starts_with(op)) return false;
     part.remove_prefix(op.size());
@@ -84,7 +84,7 @@ class GrowingName {
         m_modules = modules;
     }
 
-    /// Shows more: first all numbered parts, then the others from the end, at last the name as it is.
+    /// Shows more: first all numbered parts, then the others from the end, finally the whole name.
     void grow() {
         bool grown = false;
         for (std::size_t i = 0; i < m_modules; ++i)
@@ -104,7 +104,7 @@ class GrowingName {
     }
 
   private:
-    /// A bare number says nothing without the part before.
+    /// A bare number is meaningless without the part before it.
     void show(std::size_t part) {
         m_shown[part] = true;
         const bool number = std::ranges::all_of(m_parts[part], isDigit);
@@ -159,7 +159,7 @@ std::vector<std::string> displayNames(const Graph& graph) {
     for (const Node& node : graph.nodes()) all.push_back(nameParts(node.name));
     dropCommonParts(all);
 
-    // The operator is left out where its module contains nothing else.
+    // The operator is left out if its module contains nothing else.
     std::unordered_map<std::string, std::size_t> layersIn;
     std::set<std::string> outer;  // modules that contain modules
     for (const Parts& parts : all) {

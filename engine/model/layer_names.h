@@ -13,10 +13,10 @@
 namespace quantloupe {
 
 /// Returns for each node of the graph its display name: "features.2/conv.1.0" for the name above. The block
-/// and the part that tells the layer apart stay. Parts that the next part repeats ("conv" before "conv.1"),
-/// parts that all layers share, and an operator that is the only one of its module are left out, and so are
-/// parts in the middle that no layer needs to be told apart. The names are unique if those of the nodes are.
-/// Names without slashes, or with more than 64 parts or 1,000 characters, stay as they are. O(total length ×
+/// and the part that distinguishes the layer stay. Parts that the next part repeats ("conv" before "conv.1"),
+/// parts that all layers share, an operator that is the only one of its module, and parts in the middle that
+/// are not needed to distinguish layers are left out. The names are unique if those of the nodes are. Names
+/// without slashes, or with more than 64 parts or 1,000 characters, stay as they are. O(total length ×
 /// parts).
 std::vector<std::string> displayNames(const Graph& graph);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the quantizer, the transforms and the cost model know about each operator: one row per operator in
+// Properties of each operator for the quantizer, the transforms and the cost model: one row per operator in
 // operator_traits.cpp. Kernels are in runtime/operators/, numbers of inputs in operator_signatures.h.
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class OperatorKind : std::uint8_t {
     Elementwise,  ///< Add, Sub, Mul, Div
 };
 
-/// Which scale the output of a quantized operator has.
+/// The scale of the output of a quantized operator.
 enum class OutputScale : std::uint8_t {
     None,        ///< the operator stays in float
     Own,         ///< a scale of its own
@@ -31,7 +31,7 @@ enum class OutputScale : std::uint8_t {
 struct OperatorTraits {
     std::string_view op;
     OperatorKind kind = OperatorKind::Other;
-    /// What each set of operators does (config/quantization_config.h: OperatorSet). Weighted layers,
+    /// The scale in each set of operators (config/quantization_config.h: OperatorSet). Weighted layers,
     /// recurrent layers and activations have rules of their own in quantize/units.cpp.
     OutputScale layers = OutputScale::None, onnxRuntime = OutputScale::None, quark = OutputScale::None,
                 aimet = OutputScale::None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which nodes are upstream, downstream and in between. All functions are O(nodes + edges).
+// Finds the nodes that are upstream, downstream and in between. All functions are O(nodes + edges).
 
 #include <span>
 #include <vector>

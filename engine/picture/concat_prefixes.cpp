@@ -7,17 +7,17 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kFewest = 2;  ///< inputs that are worth an edge of their own
+constexpr std::size_t kFewest = 2;  ///< shorter prefixes are not worth a separate edge
 
 /// A trie of input lists: each list is a path from the root.
 class Prefixes {
   public:
     struct Found {
-        /// of the Concat with the longest known list that `inputs` begin with
+        /// box of the Concat with the longest known list that `inputs` begin with
         std::size_t box = Group::kNone;
         std::size_t length = 0;
     };
-    /// Looks the list up, then enters it.
+    /// Looks up the list, then adds it.
     Found enter(const std::vector<TensorId>& inputs, std::size_t box) {
         Found found;
         std::size_t at = 0;
@@ -25,7 +25,7 @@ class Prefixes {
             const auto [next, fresh] = m_next.emplace(std::pair(at, inputs[i]), m_box.size());
             if (fresh) m_box.push_back(Group::kNone);
             at = next->second;
-            // A list that is wholly known is another Concat of the same: its inputs are drawn as they are.
+            // If the whole list is known, another Concat has the same inputs, and they are drawn as usual.
             if (m_box[at] != Group::kNone && i + 1 >= kFewest && i + 1 < inputs.size())
                 found = {m_box[at], i + 1};
         }
@@ -61,7 +61,7 @@ void carryConcatPrefixes(const Graph& graph, Picture& picture) {
             if (const auto edge = edgeInto.find({box, *input});
                 edge != edgeInto.end() && std::find(rest, inputs.end(), *input) == inputs.end())
                 picture.edges[edge->second].hidden = true;
-        // The earlier one's own result may be among the new inputs: then that edge does it.
+        // If the result of the earlier Concat is among the other inputs, there already is an edge from it.
         const bool drawn = std::ranges::any_of(
             graph.node(picture.nodes[earlier.box].layer).outputs,
             [&](TensorId output) { return std::find(rest, inputs.end(), output) != inputs.end(); });

@@ -41,11 +41,11 @@ PictureNode groupBox(const std::vector<Group>& groups, std::size_t index, const 
     return node;
 }
 
-/// What the boxes of the drawing are: layers that are no part of a collapsed group, and those groups, in an
-/// order in which data flows. Node i of the graph goes to unit[i].
+/// The boxes of the drawing: layers that are not part of a collapsed group, and the collapsed groups, in
+/// topological order. Node i of the graph belongs to unit[i].
 struct Units {
     std::vector<std::size_t> unit;
-    std::vector<std::size_t> first;  ///< of each unit, its first layer
+    std::vector<std::size_t> first;  ///< the first layer of each unit
 };
 
 Units mergeGroups(const Graph& graph, const std::vector<std::size_t>& groupOf) {
@@ -133,8 +133,8 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         }
         picture.nodes.push_back(std::move(layer));
     }
-    // Where a tensor comes from; nothing for constants.
-    std::set<std::pair<TensorId, std::size_t>> drawn;  // several layers of a group may read the same
+    // Adds an edge from the box that produces the tensor; constants have none.
+    std::set<std::pair<TensorId, std::size_t>> drawn;  // several layers of a group may read the same tensor
     const auto addEdge = [&](TensorId id, std::size_t to) {
         if (!id.valid()) return;
         const TensorInfo& tensor = graph.tensor(id);

@@ -42,7 +42,7 @@ constexpr double kThin = 2;  ///< width of a bend
 
 int swallowMessage(char*) { return 0; }
 
-/// Made once and kept: contexts that are freed leave their plugins half loaded.
+/// Created once and never freed, because freed contexts leave their plugins half loaded.
 GVC_t* context() {
     static GVC_t* const gvc = [] {
         agseterr(AGERR);
@@ -121,8 +121,8 @@ std::optional<Places> findPlaces(const Piece& piece, const std::vector<char>& tr
     }
     if (!dot.layout()) return std::nullopt;
 
-    // dot's y grows upwards. Our rows are used; that dot's are the same is checked, boxes could overlap
-    // otherwise.
+    // dot's y grows upwards. The boxes are placed in our rows; if dot's rows differ, they could overlap, so
+    // this is checked.
     const double firstRow = ND_coord(nodes.front()).y;
     const auto inRow = [&](Agnode_t* node, int rank) {
         const double row = (firstRow - ND_coord(node).y) / (boxHeight + kRowGap);
@@ -148,8 +148,8 @@ std::optional<PieceLayout> dotLayout(const Piece& piece, double boxWidth, double
     if (context() == nullptr) return std::nullopt;
 
     std::optional<Places> places = findPlaces(piece, trunkEdges(piece), boxWidth, boxHeight);
-    // Equal branches are drawn evenly where that leaves the waists above each other; else one of them is the
-    // trunk.
+    // Equal branches are drawn symmetrically if the waists then stay above each other; otherwise one branch
+    // becomes the trunk.
     const auto drifts = [&] { return std::abs(places->boxes.front() - places->boxes.back()) > 2; };
     if (places && piece.top && piece.bottom && drifts())
         places = findPlaces(piece, trunkEdges(piece, true), boxWidth, boxHeight);

@@ -26,7 +26,7 @@ std::vector<Group> groupsByScope(const Graph& graph) {
             parent = at->second;
         }
     }
-    // A scope that adds nothing to the one inside it goes; its children belong to its parent then.
+    // Drops scopes that contain the same layers as a scope inside them; their children move to their parent.
     std::vector<char> dropped(found.size(), 0);
     for (std::size_t g = 0; g < found.size(); ++g)
         dropped[g] = found[g].nodes.size() < 2 || found[g].nodes.size() == graph.nodeCount();
@@ -48,7 +48,8 @@ std::vector<Group> groupsByScope(const Graph& graph) {
     return groups;
 }
 
-/// Nodes are in topological order, so a node that no edge passes is on every path.
+/// Returns the parts between waists. Nodes are in topological order, so a node that no edge passes is on
+/// every path.
 std::vector<Group> groupsBetweenWaists(const Graph& graph) {
     const std::size_t count = graph.nodeCount();
     std::vector<int> passing(count + 1, 0);  // differences
@@ -76,8 +77,8 @@ std::vector<Group> groupsBetweenWaists(const Graph& graph) {
     return groups;
 }
 
-/// Where "all blocks" stops going deeper: not at a group of half the network, nor at one that mostly consists
-/// of parts that are built alike.
+/// Marks the level that "all blocks" collapses. It goes deeper if a group contains more than half of the
+/// network, or if it mostly consists of parts with the same structure.
 void markBlocks(std::size_t nodeCount, std::vector<Group>& groups) {
     std::vector<std::vector<std::size_t>> children(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g)
@@ -102,7 +103,7 @@ std::vector<Group> findGroups(const Graph& graph) {
     std::vector<Group> groups = groupsByScope(graph);
     if (groups.empty()) groups = groupsBetweenWaists(graph);
     for (Group& group : findShapeGroups(graph)) groups.push_back(std::move(group));
-    // Alike are only groups of the same level: a block is not like a part of another.
+    // Only groups of the same level have the same kind: a block is not compared with a part of another block.
     std::map<std::pair<Version, std::ptrdiff_t>, std::size_t> kinds;
     for (Group& group : groups) {
         const auto level = std::count(group.name.begin(), group.name.end(), '/');

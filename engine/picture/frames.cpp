@@ -6,7 +6,7 @@
 namespace quantloupe {
 namespace {
 
-// Within the gap between two rows (kRowGap), above a box for the block's name, below for air.
+// Margins of a frame, within the gap between two rows (kRowGap): above, there is space for the block's name.
 constexpr double kAbove = 14, kBelow = 6, kAside = 9;
 
 }  // namespace
@@ -43,7 +43,7 @@ std::vector<PictureFrame> framesOf(const Picture& picture) {
             left = std::min(left, box.x), right = std::max(right, box.right());
             upper = std::min(upper, box.y), lower = std::max(lower, box.bottom());
         }
-        if (boxes == 0 || layers < group.nodes.size()) continue;  // collapsed, or a part of it is
+        if (boxes == 0 || layers < group.nodes.size()) continue;  // the block or a part of it is collapsed
         const Rect frame{left - kAside, upper - kAbove, right - left + 2 * kAside,
                          lower - upper + kAbove + kBelow};
         std::size_t inside = 0;

@@ -26,7 +26,7 @@ struct Items {
     std::size_t boxes = 0;
     std::vector<int> rank;
     std::vector<std::vector<Link>> up, down;
-    std::vector<std::vector<Index>> bendsOf;  ///< a piece's edge: its bends from top to bottom
+    std::vector<std::vector<Index>> bendsOf;  ///< the bends of each edge of the piece, from top to bottom
     std::vector<std::vector<Index>> rows;     ///< in the current order
     std::vector<Index> place;                 ///< an item's index in its row
 
@@ -65,7 +65,7 @@ Items makeItems(const Piece& piece) {
         }
         link(last, edge.to, trunk[e] ? 8 : 1);
     }
-    // First order: depth first from the top, so that branches start out side by side.
+    // The initial order is depth first from the top, so that branches start side by side.
     std::vector<char> seen(total, 0);
     std::vector<Index> stack;
     for (Index start = 0; start < items.boxes; ++start) {
@@ -83,10 +83,10 @@ Items makeItems(const Piece& piece) {
     return items;
 }
 
-/// Pairs of links between the row and the one above that cross.
+/// Returns the number of crossings between links from the row to the row above.
 std::size_t crossingsAbove(const Items& items, std::size_t row, std::vector<Index>& counts) {
     const std::size_t width = items.rows[row - 1].size();
-    counts.assign(width + 1, 0);  // a Fenwick tree over the places of the row above
+    counts.assign(width + 1, 0);  // a Fenwick tree over the positions in the row above
     std::size_t crossings = 0, added = 0;
     std::vector<Index> ends;
     for (const Index item : items.rows[row]) {
@@ -111,7 +111,8 @@ std::size_t countCrossings(const Items& items) {
     return sum;
 }
 
-/// Sorts a row by the mean place of the neighbors in the row before; items without any stay where they are.
+/// Sorts a row by the mean position of the neighbors in the previous row; items without neighbors stay where
+/// they are.
 void sortRow(Items& items, std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbors,
              std::vector<double>& key) {
     for (const Index item : row) {
@@ -227,7 +228,7 @@ PieceLayout layeredLayout(const Piece& piece, double boxWidth, double boxHeight,
     const std::size_t passes = std::clamp<std::size_t>(600'000 / (items.rank.size() + 1), 3, 9);
     for (std::size_t pass = 0; pass < passes && !items.rows.empty(); ++pass) {
         cancel.check();
-        placement.sweep(pass % 2 == (passes + 1) % 2);  // the last one downwards
+        placement.sweep(pass % 2 == (passes + 1) % 2);  // the last sweep goes down
     }
 
     const std::vector<double>& x = placement.x();

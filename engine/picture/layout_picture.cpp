@@ -21,12 +21,12 @@ constexpr double kMargin = 16;
 constexpr double kStripGap = 48;
 constexpr double kUsualAspect = 1.6;
 
-/// The coordinates in which strips are laid out: data flows downwards. From left to right, x and y are
-/// exchanged, and all boxes get the same room across, that of the highest stack.
+/// The coordinates in which strips are laid out: data flows downwards. With the arrangement from left to
+/// right, x and y are exchanged, and all boxes get the same space across, that of the highest stack.
 struct Flow {
     bool right = false;
-    double width = 0;   ///< of the room of a box, across the flow
-    double length = 0;  ///< of a box along the flow; 0: the height of its stack
+    double width = 0;   ///< space of a box across the flow
+    double length = 0;  ///< size of a box along the flow; 0: the height of its stack
 
     Flow(const Picture& picture, const LayoutOptions& options, Arrangement arrangement)
         : right(arrangement == Arrangement::Right), width(options.nodeWidth) {
@@ -43,7 +43,7 @@ struct Flow {
 struct NamedStrip {
     Strip strip;
     std::vector<std::size_t> nodes;
-    std::vector<std::vector<std::size_t>> edges;  ///< the picture's edges between the same two boxes
+    std::vector<std::vector<std::size_t>> edges;  ///< the picture's edges of each strip edge
     PieceLayout layout;
     Rect extent;  ///< of boxes and lines
 };
@@ -112,7 +112,7 @@ std::vector<NamedStrip> splitIntoStrips(const Picture& picture, const Flow& flow
         local[i] = static_cast<std::uint32_t>(strip.nodes.size());
         strip.nodes.push_back(i);
         strip.strip.heights.push_back(flow.lengthOf(picture.nodes[i]));
-        strip.strip.ranks.push_back(ranks[i]);  // a part's longest path starts in row 0 and fills every row
+        strip.strip.ranks.push_back(ranks[i]);  // the longest path starts in row 0, so no row is empty
     }
     struct LocalEdge {
         PieceEdge ends;
@@ -152,7 +152,7 @@ Rect extentOf(const Strip& strip, const PieceLayout& layout, double width) {
     return {left, top, right - left, bottom - top};
 }
 
-/// Where each strip's extent begins.
+/// Returns the position of each strip's extent.
 std::vector<Point> placeStrips(const std::vector<NamedStrip>& strips) {
     std::vector<std::size_t> order(strips.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -181,7 +181,7 @@ std::vector<Point> placeStrips(const std::vector<NamedStrip>& strips) {
     return places;
 }
 
-/// Moves the ends of the line to the rims of the two stacks.
+/// Moves the ends of the line to the borders of the two stacks.
 void attachLine(const Rect& from, const Rect& to, bool right, std::vector<Point>& line) {
     Point &first = line.front(), &last = line.back();
     if (right) {
@@ -237,7 +237,8 @@ std::vector<NamedStrip> wrapped(std::vector<NamedStrip> strips, double width, do
     return strips;
 }
 
-/// Returns the zoom at which the view shows all strips. Without a view only comparisons make sense.
+/// Returns the zoom at which the view shows all strips. Without a view, the result is only meaningful for
+/// comparisons.
 double fittingZoom(const std::vector<NamedStrip>& strips, const LayoutOptions& options, double aspect) {
     const std::vector<Point> places = placeStrips(strips);
     double width = 1, height = 1;
@@ -248,7 +249,7 @@ double fittingZoom(const std::vector<NamedStrip>& strips, const LayoutOptions& o
     const bool known = options.viewWidth > 0 && options.viewHeight > 0;
     const double zoom = known ? std::min(options.viewWidth / width, options.viewHeight / height)
                               : std::min(aspect / width, 1 / height);
-    return known ? std::min(zoom, 1.0) : zoom;  // what fits at its actual size is large enough
+    return known ? std::min(zoom, 1.0) : zoom;  // a picture that fits at its actual size is large enough
 }
 
 }  // namespace

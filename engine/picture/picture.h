@@ -28,16 +28,15 @@ struct Rect {
 struct PictureNode {
     enum class Kind { Layer, Input, Output, Group };
     Kind kind = Kind::Layer;
-    NodeId layer;       ///< Kind::Layer; of a group the first of its layers
-    TensorId tensor;    ///< the graph input or output otherwise
-    std::string title;  ///< "Conv 3×3", "Conv 3×3 dw"; the tensor's name for inputs and outputs
-    std::string
-        subtitle;  ///< the layer's display name (model/layer_names.h); the shape for inputs and outputs
+    NodeId layer;          ///< Kind::Layer, or the first layer of a group
+    TensorId tensor;       ///< the graph input or output otherwise
+    std::string title;     ///< "Conv 3×3", "Conv 3×3 dw"; the tensor's name for inputs and outputs
+    std::string subtitle;  ///< display name of the layer, or shape of the input or output
     Rect box;
     std::size_t group = Group::kNone;  ///< Kind::Group: index into Picture::groups
-    /// Index of the box that this one is a compact row of, directly below it or below its previous row.
+    /// Index of the box that this one is a row of, directly below it or below its previous row.
     std::size_t host = Group::kNone;
-    double rowsHeight = 0;  ///< of all rows below this box
+    double rowsHeight = 0;  ///< height of all rows below this box
     bool isRow() const { return host != Group::kNone; }
     /// The box with its rows.
     Rect stack() const { return {box.x, box.y, box.width, box.height + rowsHeight}; }
@@ -52,8 +51,8 @@ struct PictureFrame {
 struct PictureEdge {
     std::size_t from = 0, to = 0;  ///< indices into nodes
     TensorId tensor;
-    /// A polyline from the bottom of `from` to the top of `to`; from left to right, from rim to rim of their
-    /// stacks.
+    /// A polyline from the bottom of `from` to the top of `to`; with the arrangement from left to right,
+    /// between the facing borders of their stacks.
     std::vector<Point> points;
     /// Drawn only as a stub above `to` that names the source of the tensor, for tensors that are read all
     /// over the network.

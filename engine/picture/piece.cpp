@@ -56,8 +56,9 @@ std::size_t Piece::work() const {
 }
 
 std::vector<char> trunkEdges(const Piece& piece, bool onePath) {
-    // Lengths of and numbers of longest paths from the top to a node and from it to the bottom. The numbers
-    // wrap around, which only means that now and then a trunk would not be seen or seen where there is none.
+    // Length and number of the longest paths from the top to a node, and from the node to the bottom. The
+    // numbers may wrap around; in the worst case, a trunk is missed or wrongly found, which only affects the
+    // appearance.
     struct Paths {
         int length = 0;
         std::uint64_t count = 1;
@@ -81,7 +82,7 @@ std::vector<char> trunkEdges(const Piece& piece, bool onePath) {
         if (paths.length == longest) total += paths.count;
 
     std::vector<char> trunk(piece.edges.size(), 0);
-    std::uint32_t at = 0;  // of the one path
+    std::uint32_t at = 0;  // the next node of the single path
     while (at < n && below[at].length != longest) ++at;
     for (std::size_t i = 0; i < piece.edges.size();) {
         // The edges of one node that lie on a longest path.
@@ -133,7 +134,8 @@ PieceLayout layoutInRows(const Piece& piece, std::vector<double> boxes,
     for (std::size_t e = 0; e < piece.edges.size(); ++e) {
         const PieceEdge& edge = piece.edges[e];
         const double from = boxes[edge.from], to = boxes[edge.to];
-        // A line to a bend leaves the rim as near to it as it can; one to a box aims at its middle.
+        // A line to a bend leaves the border as close to the bend as possible; a line to a box points to its
+        // middle.
         const double aside = std::clamp((to - from) / 3, -reach, reach);
         const bool bent = !bends[e].empty();
         const double start = bent ? std::clamp(bends[e].front(), from - reach, from + reach) : from + aside;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The expensive half of a layout, and its serialization, so that a network that was laid out once need not be
-// again.
+// The expensive half of a layout, and its serialization, so that a network only has to be laid out once.
 
 #include <string>
 #include <string_view>

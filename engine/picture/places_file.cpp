@@ -8,7 +8,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::uint32_t kLayoutVersion = 2;  ///< to be raised whenever layouts come out differently
+constexpr std::uint32_t kLayoutVersion = 2;  ///< increment it whenever layouts change
 
 void put(std::string& bytes, double value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -16,7 +16,7 @@ void put(std::string& bytes, double value) {
 
 Version checksum(std::string_view bytes) { return VersionBuilder().add(bytes).finish(); }
 
-/// Numbers one after the other; stays at the end once they are used up.
+/// Reads numbers one after the other; stays at the end after the last one.
 class Reader {
   public:
     explicit Reader(std::string_view bytes) : m_bytes(bytes) {}

@@ -7,7 +7,7 @@
 namespace quantloupe {
 namespace {
 
-/// How far the drawing reaches to both sides in each of its rows.
+/// The left and right ends of the drawing in each of its rows.
 class Profile {
   public:
     Profile(const PieceLayout& layout, double boxWidth) {
@@ -88,7 +88,7 @@ void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEd
         const Point& from = layout.centers[bundle.from];
         const double left = profile.left(bundle.firstRow, bundle.lastRow) - spacing;
         const double right = profile.right(bundle.firstRow, bundle.lastRow) + spacing;
-        double detour = 0;  // of the right side over the left
+        double detour = 0;  // additional length on the right side compared with the left
         const auto count = [&](const Point& end) { detour += (right - end.x) - (end.x - left); };
         count(from);
         for (const std::size_t e : bundle.edges) count(layout.centers[strip.edges[e].to]);

@@ -48,7 +48,8 @@ std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers) {
     for (const LayerResult& layer : layers) {
         StateColors color = stateColors(layer);
         const LayerResult* host = &layer;
-        // A folded layer's host may itself be fused; a few steps, should hosts ever go in a circle.
+        // A folded layer's host may itself be fused. The number of steps is limited in case hosts form a
+        // cycle.
         for (int step = 0; step < 8 && host != nullptr && !host->host.empty(); ++step) {
             const auto found = byName.find(host->host);
             host = found == byName.end() ? nullptr : found->second;

@@ -25,8 +25,8 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kMaxDotWork = 1200;
-constexpr std::size_t kDenseWork = 600;  ///< from here on a cut at shorter edges is tried
-constexpr double kDotBudget = 3e6;       ///< of work² summed over pieces: two of the largest
+constexpr std::size_t kDenseWork = 600;  ///< above this, cutting at shorter edges is tried, too
+constexpr double kDotBudget = 3e6;       ///< limit of work² summed over pieces: two of the largest pieces
 constexpr int kLongEdge = 30;
 constexpr int kLongEdgeWhenDense = 10;
 
@@ -55,8 +55,8 @@ class Sets {
 struct StripLayouter::Cut {
     struct Part {
         Piece piece;
-        std::uint32_t first = 0;              ///< the strip's number of the piece's node 0
-        std::vector<std::size_t> stripEdges;  ///< of each of the piece's edges
+        std::uint32_t first = 0;              ///< index in the strip of the piece's node 0
+        std::vector<std::size_t> stripEdges;  ///< index in the strip of each of the piece's edges
     };
     std::vector<Part> parts;
     std::vector<std::size_t> longEdges;

@@ -6,9 +6,9 @@
 namespace quantloupe {
 namespace {
 
-constexpr double kNarrowest = 0.29;  // of all characters, in em
+constexpr double kNarrowest = 0.29;  // narrowest character, in em
 
-/// Of one character, in em.
+/// Returns the width of one character, in em.
 double charWidth(unsigned char c) {
     if (c >= 0x80)
         return (c & 0xc0) == 0x80 ? 0 : c >= 0xe3 ? 1 : 0.84;  // at its lead byte; from U+3000 on: full width
@@ -32,8 +32,8 @@ double textWidth(std::string_view text, double fontSize, bool bold) {
 }
 
 std::string fitText(const std::string& text, double width, double fontSize, bool fromLeft) {
-    // More characters than this cannot fit, however narrow they are; without it long texts would cost
-    // quadratic time.
+    // More characters than this cannot fit, however narrow they are; without this limit, long texts would
+    // take quadratic time.
     const auto most = static_cast<std::size_t>(std::max(1.0, width / (kNarrowest * fontSize)) + 1);
     const auto shortened = [&](std::size_t limit) {
         return fromLeft ? shortenLeft(text, limit) : shortenRight(text, limit);

@@ -9,7 +9,7 @@ std::vector<int> findWaists(const std::vector<int>& ranks, const std::vector<Pie
     const int rows = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end()) + 1;
     std::vector<int> nodesIn(static_cast<std::size_t>(rows), 0);
     for (const int rank : ranks) ++nodesIn[static_cast<std::size_t>(rank)];
-    // passing[r]: edges that cross row r without ending there, as differences first.
+    // passing[r]: number of edges that cross row r without ending there; first stored as differences.
     std::vector<int> passing(static_cast<std::size_t>(rows) + 1, 0);
     for (const PieceEdge& edge : edges) {
         ++passing[static_cast<std::size_t>(ranks[edge.from]) + 1];

@@ -21,13 +21,13 @@ namespace {
 
 constexpr double kColumnGap = 56;
 constexpr double kLaneGap = 6;
-constexpr double kNearest = 0.75, kFarthest = 1.2;  ///< of the target height, where a cut is allowed
+constexpr double kNearest = 0.75, kFarthest = 1.2;  ///< relative to the target height: where a cut is allowed
 
 struct Column {
-    double top = 0, bottom = 0;           ///< in the strip, in the middle of the gaps
-    double left = 1e300, right = -1e300;  ///< of its boxes and lines
-    std::size_t cut = 0;                  ///< lines that leave it at its bottom
-    double shift = 0;                     ///< to the side
+    double top = 0, bottom = 0;           ///< positions in the strip, in the middle of the gaps
+    double left = 1e300, right = -1e300;  ///< extent of its boxes and lines
+    std::size_t cut = 0;                  ///< number of lines that leave it at its bottom
+    double shift = 0;                     ///< horizontal offset
 };
 
 double along(const Point& a, const Point& b, double y) {

@@ -86,7 +86,7 @@ void drawBox(std::string& svg, const PictureNode& node, const BoxText& text, con
     std::vector<Line> lines = detailLines(text);
     const auto room =
         static_cast<std::size_t>(std::max(0.0, (box.height - kPadding - kTitleLine) / kTextLine));
-    // Boxes without room for all show the short name that suits them.
+    // Boxes without space for all lines show the display name instead of the full name.
     if (lines.size() > room && node.kind == PictureNode::Kind::Layer) lines.front().text = node.subtitle;
     if (lines.size() > room && node.kind != PictureNode::Kind::Layer) lines.erase(lines.begin());
     lines.resize(std::min(lines.size(), room), {"", "", false});
@@ -109,7 +109,7 @@ void drawBox(std::string& svg, const PictureNode& node, const BoxText& text, con
     svg += "</g>\n";
 }
 
-/// One line below the box of its layer: type and name, and at the right what became of it.
+/// Draws one line below the box of its layer: type and name, and at the right the state.
 void drawRow(std::string& svg, const PictureNode& node, const BoxText& text, const StateColors& color) {
     const Rect& box = node.box;
     svg += fmt::format("<g class=\"node row\"><title>{}</title>\n", escaped(text.tooltip));
@@ -186,7 +186,7 @@ void drawLegend(std::string& svg, double top, LayerPaint paint) {
 }
 
 struct GroupSummary {
-    const LayerResult* lead = nullptr;  ///< whose color the box gets: of a skipped layer if there is one
+    const LayerResult* lead = nullptr;  ///< determines the color of the box; a skipped layer if there is one
     std::size_t quantized = 0, inFloat = 0;
 };
 

@@ -24,8 +24,7 @@ struct StatisticsNeeds {
 };
 
 /// Returns the minimum, maximum and history of each tensor over all samples. Shares the chunks with the group
-/// of `control`. If a value is NaN or infinite,
-/// throws Error naming the tensor and the sample.
+/// of `control`. If a value is NaN or infinite, throws Error naming the tensor and the sample.
 Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors,
                            const SampleBatches& batches, const RunControl& control);
 

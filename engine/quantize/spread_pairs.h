@@ -7,8 +7,8 @@
 namespace quantloupe {
 
 /// Adds Q/DQ pairs to a quantized graph so that MaxPool, Reshape, Transpose and other operators that copy
-/// values stand between two pairs wherever they stand beside one. The new pairs have the scale and zero point
-/// of their neighbor, so that no value changes.
+/// values are between two pairs wherever they are next to one. The new pairs have the scale and zero point of
+/// their neighbor, so that no value changes.
 ///
 /// ONNX Runtime's QDQPropagationTransformer would add the same pairs. From opset 21 on, it sets
 /// `output_dtype` of new QuantizeLinear nodes, which a later step that turns int8 into uint8 does not change:

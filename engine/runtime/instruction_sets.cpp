@@ -27,7 +27,7 @@ bool amxGranted() {
 #endif
 }
 
-/// Whether the processor has AVX-VNNI. Clang 14 does not know __builtin_cpu_supports("avxvnni").
+/// Whether the processor has AVX-VNNI. Clang 14 does not support __builtin_cpu_supports("avxvnni").
 bool hasAvxVnni() {
     constexpr unsigned kAvxVnni = 1u << 4;  // CPUID leaf 7, subleaf 1, EAX
     unsigned a = 0, b = 0, c = 0, d = 0;

@@ -85,10 +85,10 @@ void TuneRun::searchForTarget() {
     const std::size_t count = m_measured.candidates().size();
     const double least = m_measured.measureMostPrecise().drop;
     // If the target cannot be reached, get as close as possible. If the most precise choice overflows, it
-    // does not tell how close that is.
+    // does not show how close that is.
     const bool overflows = least >= kWorstDrop;
     m_goal = overflows ? m_options.maxDrop : std::max(m_options.maxDrop, least);
-    rankAlone();
+    rankSingleMoves();
     const TuneChoice shortcut = shortestPrefix();
     std::vector<TuneChoice> found = forward();
     if (!shortcut.empty()) found.push_back(shortcut);

@@ -25,7 +25,7 @@ void TuneRun::searchForBudget() {
         m_measured.measure(precise);
         return;
     }
-    rankAlone();
+    rankSingleMoves();
     TuneChoice best = fill(cheapest, {});
     if (const TuneChoice lowered = fill(loweredToBudget(), {}); isBetter(lowered, best)) best = lowered;
     const auto ranked = rankings();

@@ -23,8 +23,8 @@ inline bool withinDrop(double drop, double most) { return drop <= most + 1e-9; }
 inline bool surelyAbove(const TuneNumbers& numbers, double most) {
     return !withinDrop(numbers.interval ? numbers.interval->low : numbers.drop, most);
 }
-/// Returns the 95 % interval of the drop: paired by sample with labels (group_jackknife.h for
-/// mAP and mIoU), Wilson's for the agreement, because its reference is always right.
+/// Returns the 95 % interval of the drop: paired by sample with labels (group_jackknife.h for mAP and mIoU),
+/// Wilson's for the agreement, because its reference is always right.
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation);
 /// Returns noise power / signal power of the outputs.
 double noiseOf(const Accuracy& accuracy);

@@ -57,7 +57,7 @@ void TuneRun::sortByWorth(std::vector<Move>& moves, const TuneChoice& choice, co
                              [&](const Move& move) { return worthOf(choice, move, here); });
 }
 
-void TuneRun::rankAlone() {
+void TuneRun::rankSingleMoves() {
     const TuneChoice cheapest = m_measured.cheapest();
     m_gains.clear();
     for (const TuneCandidate& candidate : m_measured.candidates())

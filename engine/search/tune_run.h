@@ -37,7 +37,7 @@ class TuneRun {
     void searchForTarget();
 
     // tune_ranking.cpp: gains
-    void rankAlone();
+    void rankSingleMoves();
     std::vector<Move> movesFrom(const TuneChoice& choice) const;
     double roughNoiseGain(const TuneChoice& choice, const Move& move, const TuneNumbers& here);
     void setGain(const TuneChoice& choice, const Move& move, const Gain& gain);

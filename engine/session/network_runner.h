@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What runs of networks on the evaluation samples share: workers, compiled kernels, shapes, and the stored
+// Shared by all runs of networks on the evaluation samples: workers, compiled kernels, shapes, and the stored
 // activations that later runs resume from. Internal to engine/session.
 
 #include <memory>

@@ -132,8 +132,8 @@ void SessionSamples::chooseBatch() {
                 chosen = preferred;
             }
         } catch (const Error&) {
-            // The model is only valid for one sample, for example because a Reshape fixes the batch size
-            // to 1.
+            // The model is only valid for one sample, for example because a Reshape fixes the batch size to
+            // 1.
         }
     }
     m_part = evaluatedPart(*m_source, *program);

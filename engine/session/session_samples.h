@@ -64,14 +64,14 @@ class SessionSamples {
 
     /// The evaluation samples.
     const SampleBatches& batches();
-    /// Of batches(), for tensorVersions().
+    /// The version of batches(), for tensorVersions().
     const Version& version();
     /// One evaluation sample per batch, for networks that are evaluated in part. Throws Error if the model
     /// has a fixed batch size above 1.
     const SampleBatches& single();
     /// Null unless the task is detection or segmentation.
     TaskJudge* judge();
-    /// Stays valid until a configuration asks for another number of samples.
+    /// Stays valid until a configuration requires another number of samples.
     const CalibrationSamples& calibrationFor(const QuantizationConfig& config);
 
   private:

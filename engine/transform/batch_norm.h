@@ -12,7 +12,7 @@
 namespace quantloupe {
 
 /// y = (x - mean) * scale + beta for each channel; scale = gamma / sqrt(variance + epsilon), all float32.
-/// gamma is empty for a Mul, Add, Sub or Div, which does not tell the distribution of its outputs.
+/// gamma is empty for a Mul, Add, Sub or Div, which does not determine the distribution of its outputs.
 struct BatchNorm {
     std::vector<float> gamma, beta, mean, scale;
     std::size_t channels() const { return scale.size(); }

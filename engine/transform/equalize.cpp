@@ -62,7 +62,8 @@ std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const Equalization
     return sets;
 }
 
-void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::vector<std::string>& notices) {
+void reportDeadChannels(const Graph& graph, const EqualizedSet& equalized,
+                        std::vector<std::string>& notices) {
     for (std::size_t j = 0; j < equalized.factors.size(); ++j) {
         const auto count = std::count_if(equalized.factors[j].begin(), equalized.factors[j].end(),
                                          [](float s) { return s < kDeadBelow || s > kDeadAbove; });
@@ -123,7 +124,7 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
     }
     if (absorbed == 0)
         notices.push_back(
-            "the high-bias fold found nothing to fold (it needs layers of an equalization set that a "
+            "the high-bias fold found nothing to fold (it needs an equalization group with a layer that a "
             "batch norm was folded into)");
 }
 
@@ -133,8 +134,9 @@ void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std
                      std::vector<std::string>& notices) {
     for (std::size_t i = 0; i < off.size(); ++i)
         if (!used[i])
-            notices.push_back(fmt::format("equalization.off names '{}', which are not a set of this graph",
-                                          fmt::join(off[i], "', '")));
+            notices.push_back(
+                fmt::format("equalization.off names '{}', which is not an equalization group of this model",
+                            fmt::join(off[i], "', '")));
 }
 
 EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& options, bool highBias,
@@ -153,7 +155,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
         const auto scale = options.profile == EqualizationProfile::Quark ? scaleAsQuark : scaleAsAimet;
         result.sets = scale(weights, options, excluded, notices);
         if (result.sets.empty()) reportNothing(*graph, excluded, notices);
-        for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
+        for (const EqualizedSet& equalized : result.sets) reportDeadChannels(*graph, equalized, notices);
         result.junctions = junctionsOf(*graph, result.sets);
     }
     result.statistics.assign(statistics.begin(), statistics.end());

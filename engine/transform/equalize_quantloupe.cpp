@@ -42,7 +42,7 @@ class QuantloupeRun {
         if (!balance.converged)
             m_notices.push_back(
                 fmt::format("equalization did not converge within {} passes", balance.passes));
-        tellDead(found.groups, balance);
+        reportDeadChannels(found.groups, balance);
         ProfileResult result;
         for (std::size_t g = 0; g < found.groups.size(); ++g) {
             const ScaleGroup& group = found.groups[g];
@@ -83,7 +83,7 @@ class QuantloupeRun {
         return enabled;
     }
 
-    void tellDead(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {
+    void reportDeadChannels(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {
         for (std::size_t g = 0; g < groups.size(); ++g)
             if (balance.deadChannels[g] > 0)
                 m_notices.push_back(fmt::format(

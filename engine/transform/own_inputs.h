@@ -27,8 +27,7 @@ struct WithOwnInputs {
 WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inputs);
 
 /// Inserts an Identity before every Conv, ConvTranspose, Gemm and MatMul with a constant weight and before
-/// every AveragePool, so that each has its own input tensor to quantize, and changes `version`. Any
-/// thread.
+/// every AveragePool, so that each has its own input tensor to quantize, and changes `version`. Any thread.
 Prepared withOwnInputs(Prepared prepared);
 
 }  // namespace quantloupe

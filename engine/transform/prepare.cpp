@@ -89,7 +89,7 @@ class Preparation {
             equalizeSets();
         } else if (m_options.highBiasFold) {
             m_result.notices.emplace_back(
-                "high_bias_fold does nothing while equalization is off: it needs the equalization sets");
+                "high_bias_fold has no effect while equalization is off: it needs the equalization groups");
         }
         // Not earlier: equalization rejects weights that layers share, as AIMET does. Ids do not change.
         m_result.graph = withOwnConstants(m_result.graph);

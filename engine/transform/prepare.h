@@ -81,11 +81,11 @@ struct Prepared {
 };
 
 /// Applies config.transforms in the order simplify, fold, replace, equalize, high-bias fold. Throws Error if
-/// skip_folding or off contains a name that the graph does not have. Any thread.
-/// `skipped` has one entry per source node (empty: none): layers that stay in float, which
-/// equalization.exclude_skipped excludes from equalization. In any case, weights that pass through Transpose,
-/// Reshape and the like become constants, and shared weights get separate tensors. `constants` is the result
-/// of foldMovedConstants(source), if available, to save recomputing it (null: it is computed).
+/// skip_folding or off contains a name that the graph does not have. Any thread. `skipped` has one entry per
+/// source node (empty: none): layers that stay in float, which equalization.exclude_skipped excludes from
+/// equalization. In any case, weights that pass through Transpose, Reshape and the like become constants, and
+/// shared weights get separate tensors. `constants` is the result of foldMovedConstants(source), if
+/// available, to save recomputing it (null: it is computed).
 Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped = {},
                  const SimplifyResult* constants = nullptr);
 

@@ -152,7 +152,7 @@ def _joined_labels(labels: List[Any]) -> Any:
 
 
 def other_than_classes(labels: Any) -> str:
-    """What the labels are if there is one number per sample but it is no class index; otherwise empty."""
+    """Describes labels that are one number per sample but not class indices; otherwise empty."""
     try:
         array = None if labels is None else to_array(labels)
     except ValueError:

@@ -121,7 +121,7 @@ class Session:
         return Evaluation(self, config, job, self._wait(job))
 
     def leave_one_out(self, config: Config) -> LeaveOneOut:
-        """Measures for each quantized layer what keeping only this layer in float gains, on all samples."""
+        """Evaluates, for each quantized layer, the gain from keeping only this layer in float, on all samples."""
         self._require_metric_of_labels()
         return LeaveOneOut(self._run({"do": "leave_one_out", "config": config.to_json()}))
 
@@ -169,7 +169,7 @@ class Session:
     def export(self, config: Config, format: str, path: Path) -> List[str]:
         """Writes the configuration for another tool, for example "amct" or "quark"; returns the written files.
 
-        docs/exports.md lists the formats. `notices` says then what differs from the preview.
+        docs/exports.md lists the formats. Afterwards, `notices` describes the differences from the preview.
         """
         request = {"do": "export", "config": config.to_json(), "format": format, "path": os.fspath(path)}
         reply = self._run(request)
@@ -179,7 +179,7 @@ class Session:
     def save_quantized(self, config: Config, path: Path) -> None:
         """Writes the quantized model as an ONNX file with QuantizeLinear and DequantizeLinear.
 
-        `notices` says then what differs from the preview.
+        Afterwards, `notices` describes the differences from the preview.
         """
         request = {"do": "save_quantized", "config": config.to_json(), "path": os.fspath(path)}
         self.notices = self._run(request)

@@ -2,8 +2,7 @@
 // Memory over many edits of the bundled demo: resident memory of the process, and the memory that the session
 // reports.
 //
-// Usage: memory_bench [EDITS [MEMORY_MIB [SAMPLES]]]     defaults: 2000 edits, the default
-// budget and 256 images
+// Usage: memory_bench [EDITS [MEMORY_MIB [SAMPLES]]]; defaults: 2000 edits, the default budget and 256 images
 #include <malloc.h>
 
 #include <cstdio>

@@ -44,9 +44,9 @@ def main():
     for name in ("cli", "model", "data", "calibration"):
         parser.add_argument(name)
     parser.add_argument("--bits", default="8,4")
-    parser.add_argument("--learned", action="store_true", help="learned rounding, too: a minute a configuration and more")
-    parser.add_argument("--samples", help="evaluate so many, spread evenly")
-    parser.add_argument("--vit", action="store_true", help="the switches that count for a transformer")
+    parser.add_argument("--learned", action="store_true", help="also learned rounding, which takes a minute or more per configuration")
+    parser.add_argument("--samples", help="number of samples to evaluate, spread evenly")
+    parser.add_argument("--vit", action="store_true", help="the switches that matter for a transformer")
     options = parser.parse_args()
     session = subprocess.Popen([options.cli, "session", options.model, "--data", options.data, "--calibration-data", options.calibration,
                                 "--no-skip-tail", *(["--samples", options.samples] if options.samples else [])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -39,7 +39,7 @@ class ActivationStoreTest : public QObject {
         QVERIFY(!has(store, 2));
     }
 
-    void evictsTheCheapestToStayWithinTheBudget() {
+    void evictsTheCheapestTensorsOverBudget() {
         ActivationStore store(3 * kChunks * kChunk.bytes());
         fill(store, 1, 3);
         fill(store, 2, 1);
@@ -50,7 +50,7 @@ class ActivationStoreTest : public QObject {
         for (const int number : {1, 3, 4}) QVERIFY(has(store, static_cast<std::uint64_t>(number)));
     }
 
-    void keepsWhatIsRenewed() {
+    void keepsRenewedTensors() {
         ActivationStore store(1 << 20);
         for (const int number : {1, 2, 3}) fill(store, static_cast<std::uint64_t>(number));
         const std::size_t bytes = store.bytes();

@@ -93,7 +93,7 @@ class AimetEqualizationTest : public QObject {
         QTEST(int(p.sets.size()), "sets");
     }
 
-    void corners_data() {
+    void cornerCases_data() {
         QTest::addColumn<bool>("equalized");  // whether Quantloupe equalizes it
         QTest::addColumn<bool>("same");       // the weights equal AIMET's
         QTest::addColumn<QString>("said");
@@ -119,7 +119,7 @@ class AimetEqualizationTest : public QObject {
         row("clip_0_20_constants", false, false, "clips at 0 and 20");
         row("clip_0_20_initializers", false, true, "clips at 0 and 20");
     }
-    void corners() {
+    void cornerCases() {
         QFETCH(bool, equalized);
         QFETCH(bool, same);
         QFETCH(QString, said);

@@ -76,7 +76,7 @@ class AimetTest : public QObject {
         }
     }
 
-    void theScalesAreAimets() {
+    void scalesEqualAimets() {
         const json theirs = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor.encodings"));
         const auto ourWeights = entriesOf(file(0), "param_encodings"),
                    theirWeights = entriesOf(theirs, "param_encodings");
@@ -108,7 +108,7 @@ class AimetTest : public QObject {
         }
     }
 
-    void theThreeFormatsSayTheSame() {
+    void allThreeFormatsAgree() {
         const json current = file(0), old = file(1), flat = file(2);
         QCOMPARE(current["version"], "1.0.0");
         QCOMPARE(old["version"], "0.6.1");
@@ -131,7 +131,7 @@ class AimetTest : public QObject {
         }
     }
 
-    void theQuantsimConfigurationHasTheSixSections() {
+    void quantsimConfigurationHasSixSections() {
         const json config = file(3);
         for (const char* key :
              {"defaults", "params", "op_type", "supergroups", "model_input", "model_output"})
@@ -144,7 +144,7 @@ class AimetTest : public QObject {
         QVERIFY(!config["op_type"].contains("Conv"));
     }
 
-    void whatAimetWroteReadsBack() {
+    void importsFilesOfAimet() {
         for (const char* name : {"aimet_mobilenetv2_cifar10_W8A8_minmax.encodings",
                                  "aimet_mobilenetv2_cifar10_W8A8_minmax_0.6.1.encodings",
                                  "aimet_mobilenetv2_cifar10_W8A8_minmax_2.0.0.encodings"}) {
@@ -165,7 +165,7 @@ class AimetTest : public QObject {
         QVERIFY(!four.config.quantization.weight.perChannel);
     }
 
-    void whatWeWroteReadsBack() {
+    void importsOwnExports() {
         for (const std::size_t i : {0u, 1u, 2u}) {
             const ImportResult result = readText("aimet", m_model, m_result.files[i].text);
             QCOMPARE(result.config.rules.size(), 1u);

@@ -42,7 +42,7 @@ class AmctSimpleTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void goldenFileAndBack() {
+    void goldenFileRoundTrip() {
         const QuantizationConfig config = tuned();
         const std::string text = written(config);
         QVERIFY(matchesGolden(text, "amct.cfg"));
@@ -57,7 +57,7 @@ class AmctSimpleTest : public QObject {
         QCOMPARE(written(back.config), text);
     }
 
-    void theLayersOwnConfigurationBeatsItsTypesBeatsTheCommonOne() {
+    void layerOverridesTypeOverridesCommonConfig() {
         const ImportResult result = readText("amct-simple", stageModel(), R"(
             # a comment
             common_config { arq_quantize { channel_wise: true, quant_bits: 8 } ifmr_quantize { asymmetric: false } }
@@ -77,7 +77,7 @@ class AmctSimpleTest : public QObject {
         QCOMPARE(c.rules[0].layers, std::vector<std::string>{"/dw/Conv"});
     }
 
-    void widthsThatALayerCannotHaveAreLoweredWhenTheyAreInherited() {
+    void unsupportedInheritedWidthsBecomeEightBits() {
         const ImportResult result =
             readText("amct-simple", stageModel(),
                      "common_config { arq_quantize { channel_wise: true quant_bits: 4 } }\n");

@@ -197,7 +197,7 @@ class AmctTest : public QObject {
     }
 
     /// Every reason why AMCT does not quantize a layer of a supported type.
-    void whatAmctCannotQuantize() {
+    void layersThatAmctCannotQuantize() {
         const Prepared p = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,2,2,2] X, float[2,2,1,1] V, float[2,2] M) => (float[1,2,1,1] Y, float[2,2] Z)

@@ -46,7 +46,7 @@ class ArchitectureTest : public QObject {
     }
 
   private Q_SLOTS:
-    void theEngineKnowsNoQt() {
+    void engineDoesNotIncludeQt() {
         const auto all = includes("engine");
         QVERIFY(all.size() > 100);
         static const QRegularExpression qt("^(Q[A-Z]|Qt)");
@@ -54,20 +54,20 @@ class ArchitectureTest : public QObject {
             QVERIFY2(!qt.match(header).hasMatch(), qPrintable(file + " includes " + header));
     }
 
-    void theCommandLineKnowsNoQt() {
+    void commandLineDoesNotIncludeQt() {
         static const QRegularExpression qt("^(Q[A-Z]|Qt)");
         for (const auto& [file, header] : includes("app/cli"))
             QVERIFY2(!qt.match(header).hasMatch(), qPrintable(file + " includes " + header));
     }
 
-    void theWindowKnowsNoKernels() {
+    void windowDoesNotIncludeKernels() {
         for (const auto& [file, header] : includes("ui"))
             QVERIFY2(!header.startsWith("runtime/") && !header.startsWith("quantize/"),
                      qPrintable(file + " includes " + header));
     }
 
     /// The parts of a session are internal to engine/session.
-    void onlySessionsKnowTheirParts() {
+    void onlySessionsIncludeTheirParts() {
         std::size_t found = 0;
         for (const QString folder : {"app", "engine", "python", "tests", "ui"}) {
             QDirIterator files(m_root + "/" + folder, {"*.h", "*.cpp"}, QDir::Files,
@@ -90,7 +90,7 @@ class ArchitectureTest : public QObject {
     }
 
     /// Paths in the documents for contributors exist.
-    void documentsNameExistingFiles() {
+    void pathsInDocumentsExist() {
         static const QRegularExpression path("`((?:engine|ui|app|tests|docs|packaging)/[\\w./-]*)`");
         QStringList documents = {"ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/releasing.md"};
         for (const QString& name : QDir(m_root + "/docs/how-to").entryList({"*.md"}))
@@ -116,7 +116,7 @@ class ArchitectureTest : public QObject {
             QVERIFY2(text.contains("`engine/" + folder + "/`"), qPrintable(folder));
     }
 
-    /// Which folders of the engine the files of each folder may include.
+    /// The folders of the engine that the files of each folder may include.
     void foldersOfTheEngineDependDownwards() {
         const std::map<QString, QStringList> allowed = {
             {"base", {"base"}},
@@ -141,7 +141,7 @@ class ArchitectureTest : public QObject {
         checkFolders("engine", allowed);
     }
 
-    /// Which folders of the window the files of each folder may include.
+    /// The folders of the window that the files of each folder may include.
     void foldersOfTheWindowDependDownwards() {
         const QStringList order = {"resources", "style",   "widgets", "jobs",    "commands", "document",
                                    "models",    "reports", "graph",   "dialogs", "panels",   "window"};

@@ -62,7 +62,7 @@ class BiasCorrectionTest : public QObject {
         QCOMPARE(mean, 6.0);
     }
 
-    void batchNormsTell() {
+    void momentsFollowFromBatchNorms() {
         TransformOptions options;
         const auto p = prepare(graph(kNormed), options);
         const auto moments = momentsFromBatchNorms(p);
@@ -77,7 +77,7 @@ class BiasCorrectionTest : public QObject {
     }
 
     /// Equalization divides means and deviations; the high-bias fold subtracts from means.
-    void spreadsFollowTheTransforms() {
+    void statisticsFollowTheTransforms() {
         TransformOptions options;
         options.equalization.profile = EqualizationProfile::Aimet;
         const auto p = prepare(graph(kNormed), options);
@@ -94,7 +94,7 @@ class BiasCorrectionTest : public QObject {
         QCOMPARE(folded.outputStatistics[0].beta[1] * folded.junctions[0].factors[1], -1.0f);
     }
 
-    void byHand() {
+    void correctedBiases() {
         QuantizationConfig config;
         config.quantization.weight.bits = 2;  // -1, 0, 1 times the largest weight
         config.skipTail = false;
@@ -110,8 +110,8 @@ class BiasCorrectionTest : public QObject {
         QCOMPARE(list(biasForMeans(*p->graph, units.units[1], rounded, {10, 100})), QString("30 4.5"));
         QVERIFY(biasForMeans(*p->graph, units.units[1], rounded, {10, 100, 1}).empty());
 
-        // The complete correction: means of the Relu's output from batchNormsTell(); those of the input are
-        // unknown.
+        // The complete correction: means of the Relu's output from momentsFollowFromBatchNorms(); those of
+        // the input are unknown.
         std::vector<std::string> notices;
         RefinementCache found;
         const Workers workers(1);

@@ -38,7 +38,7 @@ class BlocksTest : public QObject {
         QCOMPARE(scopes(*model.graph, "/features/features.99"), QStringList());
     }
 
-    void wiringCounts() {
+    void connectionsMatter() {
         const LoadedModel model = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x) => (float[N] y) "
             "{ a = Relu(x) b = Neg(a) c = Add(a, b) d = Relu(c) e = Neg(d) f = Add(e, d) h = Relu(f) i = "

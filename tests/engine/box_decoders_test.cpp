@@ -66,7 +66,7 @@ class BoxDecodersTest : public QObject {
     }
 
     /// Logits of four classes, or of three and "no object", have the shape of boxes: names decide.
-    void namesTellLogitsFromBoxes() {
+    void namesDistinguishLogitsFromBoxes() {
         const auto pair = [](const OutputShape& first, const OutputShape& second, const char* name) {
             return chooseDecoder(std::vector{first, second}, {640, 640}, name).outputs.indices;
         };
@@ -82,8 +82,8 @@ class BoxDecodersTest : public QObject {
         }
     }
 
-    /// The number of boxes is not a label; it cuts the lists, the rest of which is filled up.
-    void numbersOfBoxesCutTheLists() {
+    /// The number of boxes is not a label; it limits the lists, the rest of which is padding.
+    void numberOfBoxesLimitsTheLists() {
         for (const DataType type : {DataType::Int64, DataType::Float32})
             for (const Dims& dims : {Dims{1}, Dims{}}) {
                 const std::vector<OutputShape> shapes = {{"num_dets", type, dims},
@@ -203,7 +203,7 @@ class BoxDecodersTest : public QObject {
     }
 
     /// Values that are not finite never become boxes.
-    void brokenValues() {
+    void nonFiniteValues() {
         const float nan = std::nanf("");
         QVERIFY(decoded({floats("output0", {1, 6})}, {{nan, 2, 11, 22, 0.5f, 3}}).empty());
         QVERIFY(decoded({floats("output0", {1, 6})}, {{1, 2, 11, 22, nan, 3}}).empty());

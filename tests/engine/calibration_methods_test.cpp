@@ -45,7 +45,7 @@ class CalibrationMethodsTest : public QObject {
     void initTestCase() { m_seed = test::randomSeed(); }
 
     /// Each value is in the bin whose edges enclose it, also for narrow bins.
-    void histogramsKeepToTheirEdges() {
+    void valuesAreBetweenTheEdgesOfTheirBin() {
         std::mt19937 random(m_seed);
         for (int round = 0; round < 20; ++round) {
             std::uniform_real_distribution<float> uniform(-1, 1);
@@ -135,7 +135,7 @@ class CalibrationMethodsTest : public QObject {
         QVERIFY(q == quantizerForRange(-1, 2.25f, {}));
     }
 
-    void percentileCutsMagnitudes() {
+    void percentileClipsMagnitudes() {
         std::vector<float> values(10000, 0.5f);
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = float(i % 100) / 100;
         values[17] = -50;
@@ -156,7 +156,7 @@ class CalibrationMethodsTest : public QObject {
     }
 
     /// The histogram's closed form against the values themselves, for few and many codes, clipped or not.
-    void histogramLossIsTheLoss() {
+    void histogramLossEqualsTheExactLoss() {
         std::vector<float> values = bell(200000);
         for (std::size_t i = 0; i < values.size(); ++i)
             if (i % 4 == 0) values[i] = std::clamp(values[i], 0.0f, 1.0f);

@@ -92,7 +92,7 @@ class ClikaTest : public QObject {
         QVERIFY(YAML::Load(exported({}).files[1].text)["layer_settings"].IsMap());
     }
 
-    void theGuidesOwnLines() {
+    void examplesOfTheGuide() {
         const GraphPtr graph = guideModel();
         const ImportResult one = readText("clika", graph, kUntil);
         QVERIFY2(one.left.empty(), joined(one.left).c_str());
@@ -105,7 +105,7 @@ class ClikaTest : public QObject {
         QVERIFY(two.config.rules[0].kind == SkipKind::Downstream);
     }
 
-    void rulesComeBack() {
+    void rulesRoundTrip() {
         const QuantizationConfig config = tuned();
         const ExportResult result = exported(config);
         for (const ExportedFile& file : {result.files[0], result.files[1]}) {
@@ -177,7 +177,7 @@ class ClikaTest : public QObject {
         QCOMPARE(lines[11].simplified(), QStringLiteral("11 linear Gemm /head/Gemm"));
     }
 
-    void anOwnSettingIsWritten() {
+    void layerSettingIsWritten() {
         QuantizationConfig config;
         config.skipTail = false;
         config.rules = {until("/stem/Conv", {"/out/Conv"})};

@@ -100,7 +100,7 @@ class CompactPictureTest : public QObject {
         QCOMPARE(flaw(*graph, picture), QString());
     }
 
-    void aTripleIsOneObjectOfSixtyPoints() {
+    void stackOfThreeIsSixtyPointsHigh() {
         const GraphPtr graph = test::textModel(kModel).graph;
         const Picture picture = layoutPicture(*graph, compact(Arrangement::Down));
         const PictureNode& conv = picture.nodes[boxOf(picture, 0)];
@@ -113,7 +113,7 @@ class CompactPictureTest : public QObject {
         QCOMPARE(norm.box.x, conv.box.x);
     }
 
-    void everyArrangementIsSound_data() {
+    void everyArrangementIsValid_data() {
         QTest::addColumn<QString>("file");
         QTest::addColumn<Arrangement>("arrangement");
         for (const char* file : {"", "mobilenetv2_cifar10", "vit_2_blocks", "mlperf_tiny_resnet8"})
@@ -121,7 +121,7 @@ class CompactPictureTest : public QObject {
                  {Arrangement::Down, Arrangement::Columns, Arrangement::Right, Arrangement::Largest})
                 QTest::addRow("%s %d", file, static_cast<int>(arrangement)) << QString(file) << arrangement;
     }
-    void everyArrangementIsSound() {
+    void everyArrangementIsValid() {
         QFETCH(const QString, file);
         QFETCH(const Arrangement, arrangement);
         const GraphPtr graph = file.isEmpty()

@@ -62,7 +62,7 @@ class ControlFlowTest : public QObject {
             }
         QVERIFY(gathers >= 2);
         QCOMPARE(test::run(g, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), (std::vector<float>{3, 4, 7, 8}));
-        // The same where the loop cannot be unrolled because it has a scan output.
+        // The same if the loop cannot be unrolled because it has a scan output.
         const GraphPtr scan = test::graph(R"((float[1,3] X) => (float[1,3] Y, float[3,1,1] Z)
             <bool C = {1}, int64 M = {3}, int64[1] Axis = {1}, int64[1] One = {1}>
             { Y, Z = Loop <body = b (int64[1] i, bool c, float[1,3] v) => (bool d, float[1,3] w, float[1,1] z) {
@@ -91,7 +91,7 @@ class ControlFlowTest : public QObject {
         QCOMPARE(found->toInt64s(), (std::vector<std::int64_t>{0, 1, 0, 1}));
     }
 
-    void whatASubgraphReadsIsAnEdge() {
+    void subgraphInputsAreEdges() {
         const GraphPtr g = test::graph(kBranch);
         const NodeId branch = g->tensor(g->outputs()[0]).producer;
         const Node& node = g->node(branch);
@@ -101,7 +101,7 @@ class ControlFlowTest : public QObject {
         QVERIFY(std::find(readers.begin(), readers.end(), branch) != readers.end());
     }
 
-    void savedSubgraphsReadWhatTheirNodeReads() {
+    void savedSubgraphsReadRenamedTensors() {
         const GraphPtr g = test::graph(kBranch);
         GraphBuilder builder(*g);
         const TensorId other = builder.tensor("Other");

@@ -67,7 +67,7 @@ class CorpusTest : public QObject {
         }
     }
 
-    void everyFormatIsThere() {
+    void corpusHasEveryFormat() {
         const auto all = expectations();
         for (const std::string& format : formatNames(true)) {
             if (format == "amct-minimal" || format == "qoperator") continue;  // the readers of amct and qdq

@@ -68,7 +68,7 @@ class CostTest : public QObject {
         QCOMPARE(movedBytes(work()[0], w4a8), 2 + 8 + 96.0);
     }
 
-    void costsOfFloatCountOnlyFloat() {
+    void floatCostsCountOnlyFloatLayers() {
         const Precision quantized = Precision::integer(8, 8), floating = Precision::float32();
         for (const auto& [kind, cost] :
              {std::pair{CostKind::Macs, 64.0}, {CostKind::Parameters, 6.0}, {CostKind::Layers, 1.0}}) {
@@ -249,8 +249,9 @@ class CostTest : public QObject {
         QVERIFY(whole.precision == Precision::integer(8, 8));
     }
 
-    /// Times of layers without weights belong to the profile that they are from, and do not make a fit alone.
-    void layersWithoutWeightsDoNotMakeAFit() {
+    /// Times of layers without weights belong to the profile that they are from, and do not determine a fit
+    /// alone.
+    void layersWithoutWeightsDoNotDetermineTheFit() {
         NetworkWork layers;
         for (std::size_t i = 0; i < 4; ++i)
             layers.push_back({"Conv_" + std::to_string(i), i, true, 1000 * (i + 1), true, 100 * (4 - i), 0, 0,
@@ -293,7 +294,7 @@ class CostTest : public QObject {
         QVERIFY2(messageOf(text).contains(message), qPrintable(messageOf(text).left(300)));
     }
 
-    void theFileWithoutKnownNamesIsNamed() {
+    void errorNamesTheFileWithoutKnownNames() {
         QTemporaryDir folder;
         const std::string path = folder.filePath("board.csv").toStdString();
         writeFileAtomically(path, "layer,ms\nblock/conv,1\n");

@@ -95,7 +95,7 @@ class DatasetTest : public QObject {
     }
 
     // Samples sort by the joined path, where "a-b/" comes before "a/"; classes by the folder's name.
-    void oneFolderAClass() {
+    void oneFolderPerClass() {
         for (const char* name : {"a/2.png", "a/1.png", "a-b/1.png", "zoo/1.png"}) writePixel(name);
         fs::create_directories(m_root / "m");  // a class without images still counts
         const DatasetPtr data = open();
@@ -105,7 +105,7 @@ class DatasetTest : public QObject {
         QCOMPARE(data->description(), std::string("4 images in 4 classes"));
     }
 
-    void foldersThatAreNoData() {
+    void foldersWithoutData() {
         QVERIFY(openError("nowhere").contains("nowhere"));
         QVERIFY2(openError().contains("no samples"), qPrintable(openError()));
         fs::create_directories(m_root / "class");
@@ -120,7 +120,7 @@ class DatasetTest : public QObject {
         QVERIFY2(openError().contains("'deep' contains folders"), qPrintable(openError()));
     }
 
-    void imagesThatDoNotDecode() {
+    void undecodableImages() {
         writePixel("a.png");
         write("b.jpg", "this is no image");
         write("c.png", QByteArray::fromHex(kPixel).left(50));
@@ -152,7 +152,7 @@ class DatasetTest : public QObject {
         QCOMPARE(data->sample(1)[0].dims, (Dims{3, 1, 1}));
     }
 
-    void networksThatTakeNoSuchImages() {
+    void imagesThatDoNotFitTheNetwork() {
         writePixel("a.png");
         const auto spec = [](Shape shape, DataType type = DataType::Float32) {
             return std::vector<InputSpec>{{"pixels", type, std::move(shape)}};

@@ -94,14 +94,14 @@ class DetectionMetricsTest : public QObject {
         }
     }
 
-    void thresholdsAreThoseOfNumpy() {
+    void thresholdsEqualNumpys() {
         QCOMPARE(iouThreshold(0), 0.5);
         QCOMPARE(iouThreshold(9), 0.95);
         QVERIFY(iouThreshold(8) == 0.8999999999999999);  // numpy.linspace(0.5, 0.95, 10)[8]
     }
 
     /// A perfect detector has 1, and one that misses half of the objects 51 of 101 recall points.
-    void byHand() {
+    void simpleCases() {
         SampleAnnotation annotation;
         annotation.boxes = {{0, 0, 10, 10, 100, false, 0}, {50, 50, 10, 10, 100, false, 0}};
         const std::vector<Detection> all = {{0, 0, 10, 10, 0.9, 0}, {50, 50, 10, 10, 0.8, 0}};

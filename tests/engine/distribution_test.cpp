@@ -58,7 +58,7 @@ class DistributionTest : public QObject {
         QCOMPARE(spread.deviation(), 2.0);
     }
 
-    void whatIsNotFiniteIsCountedApart() {
+    void nonFiniteValuesAreCountedSeparately() {
         Distribution spread(0, 1, 1);
         const std::vector<float> values = {kNan, kInfinity, -kInfinity, 0.5f};
         spread.add(values.data(), values.size());
@@ -68,13 +68,13 @@ class DistributionTest : public QObject {
         QCOMPARE(spread.above() + spread.below(), 0u);
     }
 
-    void noValuesNoMoments() {
+    void emptyDistributionHasNoMoments() {
         const Distribution empty(0, 1, 3);
         QVERIFY(std::isnan(empty.min()) && std::isnan(empty.max()));
         QVERIFY(std::isnan(empty.mean()) && std::isnan(empty.deviation()));
     }
 
-    void piecesGiveTheSameAsTheWhole() {
+    void mergedPiecesEqualTheWhole() {
         std::mt19937 random(test::randomSeed());
         std::vector<float> values(5000);
         // dyadic: sums are exact
@@ -134,7 +134,7 @@ class DistributionTest : public QObject {
         QCOMPARE(affine.clippedFraction(), 0.0);
     }
 
-    void codesMergeAndRefuse() {
+    void codesMergeOnlyWithEqualQuantizers() {
         CodeUsage one({1, 0, 3}), other({1, 0, 3});
         const std::vector<float> low = {0, 1}, high = {1, 2, 7};
         one.add(low.data(), 2);

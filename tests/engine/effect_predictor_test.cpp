@@ -70,7 +70,7 @@ class EffectPredictorTest : public QObject {
     }
 
     /// One feature: w = sum x y / (sum x^2 (1 + 1 / n)).
-    void theLineByHand() {
+    void ridgeRegressionByHand() {
         EffectPredictor predictor(1);
         QCOMPARE(predictor.predict(Numbers{2}).median, 0.0);
         predictor.observe(Numbers{2}, 4);  // 8 / (4 * 2) = 1
@@ -81,7 +81,7 @@ class EffectPredictorTest : public QObject {
         QCOMPARE(predictor.predict(Numbers{0}).median, 0.0);
     }
 
-    void featuresUnitsDoNotMatter() {
+    void unitsOfFeaturesDoNotMatter() {
         World world{std::mt19937(m_seed), 0.2, 3, {}};
         EffectPredictor plain(2), scaled(2);
         for (int i = 0; i < 40; ++i) {
@@ -138,7 +138,7 @@ class EffectPredictorTest : public QObject {
         }
     }
 
-    void isNotTrustedWhereItKnowsNothing() {
+    void isNotTrustedWithoutCorrelation() {
         World world{std::mt19937(m_seed), 0, 3, {}};
         EffectPredictor predictor(2);
         for (int i = 0; i < 200; ++i) {
@@ -149,7 +149,7 @@ class EffectPredictorTest : public QObject {
         QVERIFY(predictor.coverage().value() > 0.6);  // the interval is still reliable
     }
 
-    void trustIsLostWhenTheWorldTurns() {
+    void trustIsLostWhenEffectsChange() {
         World world{std::mt19937(m_seed), 0.1, 3, {}};
         EffectPredictor predictor(2);
         const auto observe = [&](int edits) {

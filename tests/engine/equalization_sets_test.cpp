@@ -77,7 +77,7 @@ class EqualizationSetsTest : public QObject {
         QTEST(find("(float[N,2,4,4] x) => (float[N,2,4,4] y)", nodes), "expected");
     }
 
-    void graphOutputBetweenEndsTheChain() {
+    void graphOutputInBetweenEndsTheChain() {
         const QString nodes = "a = Conv(x, w1)\n b = Relu(a)\n y = Conv(b, w2)";
         QCOMPARE(find("(float[N,2,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] a)", nodes), QString());
         QCOMPARE(find("(float[N,2,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] b)", nodes), QString());

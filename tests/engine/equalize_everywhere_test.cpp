@@ -119,7 +119,7 @@ class EqualizeEverywhereTest : public QObject {
         QCOMPARE(list(constantOf(*matmul.graph, NodeId(3), 1)), QString("2 2"));
     }
 
-    void whatIsInTheWayIsTold() {
+    void obstaclesAreReported() {
         const auto p = prepare(
             graph(
                 "(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,1,1] w1 = {4}, float[1,1,1,1] w2 = {1}> "

@@ -33,27 +33,27 @@ class FirstDivergenceTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void theFirstJumpNotTheLargestError() {
+    void firstJumpInsteadOfLargestError() {
         QCOMPARE(found({0.01, 0.02, 0.015, 0.2, 0.3, 0.9}), QString("jump at 3: 0.2 after 0.02"));
     }
 
-    void theVeryFirstLayer() { QCOMPARE(found({0.3, 0.3}), QString("jump at 0: 0.3 after 0")); }
+    void jumpAtTheFirstLayer() { QCOMPARE(found({0.3, 0.3}), QString("jump at 0: 0.3 after 0")); }
 
     void smallJumpsDoNotCount() { QCOMPARE(found({0.001, 0.04, 0.049}), QString("none")); }
 
     /// The error existed already, decreased after a pooling, and came back.
-    void errorsThatComeBackAreNoJump() { QCOMPARE(found({0.04, 0.06, 0.01, 0.07}), QString("none")); }
+    void recurringErrorsAreNotAJump() { QCOMPARE(found({0.04, 0.06, 0.01, 0.07}), QString("none")); }
 
     void growthWithoutAJumpIsDrift() {
         QCOMPARE(found({0.04, 0.07, 0.13, 0.25, 0.45, 0.6, 0.8}), QString("drift at 5: 0.6 after 0.45"));
         QCOMPARE(found({0.04, 0.07, 0.13, 0.25, 0.45}), QString("none"));
     }
 
-    void aLaterJumpBeatsDrift() {
+    void laterJumpTakesPrecedenceOverDrift() {
         QCOMPARE(found({0.04, 0.07, 0.13, 0.25, 0.45, 0.6, 1.2}), QString("jump at 6: 1.2 after 0.6"));
     }
 
-    void whatHasNoRelativeErrorIsPassedOver() {
+    void layersWithoutRelativeErrorAreIgnored() {
         QCOMPARE(found({0.01, kInfinity, -1, 0.015, 0.1}), QString("jump at 4: 0.1 after 0.015"));
         QCOMPARE(found({kInfinity, -1}), QString("none"));
         QCOMPARE(found({}), QString("none"));
@@ -63,7 +63,7 @@ class FirstDivergenceTest : public QObject {
         QCOMPARE(found({0.01, kNan, 0.4}), QString("not finite at 1: nan after 0.01"));
     }
 
-    void theRuleIsTheCallers() {
+    void thresholdsCanBeChosen() {
         QCOMPARE(found({0.01, 0.02, 0.06}, {0.005, 3, 0.5}), QString("jump at 0: 0.01 after 0"));
         QCOMPARE(found({0.01, 0.02, 0.06}, {0.05, 4, 0.5}), QString("none"));
         QCOMPARE(found({0.01, 0.02, 0.06}, {0.05, 3, 0.5}), QString("jump at 2: 0.06 after 0.02"));

@@ -63,7 +63,7 @@ class FoldAffineTest : public QObject {
     }
 
     /// The operators that are left, and the network's function, which ours must keep.
-    void onTheWay_data() {
+    void operatorsInBetween_data() {
         QTest::addColumn<QString>("body");
         QTest::addColumn<QString>("left");
         const QString norm = "BatchNormalization<epsilon = 0.0>(a, g, be, mu, va)";
@@ -163,7 +163,7 @@ class FoldAffineTest : public QObject {
                        "n = BatchNormalization<epsilon = 0.0>(d, g, be, mu, va)\n y = MatMul(n, m) }")
             << "Relu MatMul Relu MatMul Add";
     }
-    void onTheWay() {
+    void operatorsInBetween() {
         QFETCH(QString, body);
         const auto source = graph(body);
         const auto p = prepare(source, {});

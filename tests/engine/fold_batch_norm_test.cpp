@@ -40,7 +40,7 @@ class FoldBatchNormTest : public QObject {
 
   private Q_SLOTS:
     // This needs no --simplify.
-    void identityAndDropoutDoNotStandBetween() {
+    void identityAndDropoutInBetweenAreIgnored() {
         for (const char* shapes :
              {"(float[N,1,4,4] x) => (float[N,2,4,4] y)", "(float x) => (float y)"}) {  // without shapes, too
             const auto p = prepare(network(QString(shapes) + R"( <float[2,1,1,1] w = {5, 7}, %1> {
@@ -129,7 +129,7 @@ class FoldBatchNormTest : public QObject {
         const Node& conv = p.graph->node(*p.graph->findNode("Conv_0"));
         QCOMPARE(p.graph->tensor(conv.output()).name, std::string("b"));
         QCOMPARE(p.graph->tensor(conv.input(2)).name, std::string("Conv_0.bias"));
-        // Where each source layer went, and back.
+        // The mapping of each source layer, and back.
         QCOMPARE(p.layerMappings[1].prepared.valid(), false);
         QCOMPARE(p.layerMappings[1].foldedInto, NodeId(0));
         QCOMPARE(p.layerMappings[2].prepared, NodeId(1));
@@ -277,7 +277,7 @@ class FoldBatchNormTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(prepare(network(kFoldable), options), Error);
     }
 
-    void offLeavesTheGraphAsItIs() {
+    void disabledFoldingKeepsTheGraph() {
         const GraphPtr source = network(kFoldable);
         TransformOptions options;
         options.foldBatchNorm = false;

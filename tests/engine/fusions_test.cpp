@@ -209,7 +209,7 @@ class FusionsTest : public QObject {
             QVERIFY2(std::abs(found[i] - expected[i]) < 1e-5f, qPrintable(QString("element %1").arg(i)));
     }
 
-    void aTokenBeyondTheTableIsNamed() {
+    void tokenOutOfRangeIsReported() {
         const GraphPtr graph =
             textModel(
                 "<ir_version: 8, opset_import: [\"\" : 13]> g (int64[2] ids) => (float[2,2] Y) "

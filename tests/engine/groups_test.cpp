@@ -96,7 +96,7 @@ class GroupsTest : public QObject {
             }));
     }
 
-    void withoutScopesTheShapeMakesBlocks() {
+    void withoutScopesTheStructureDefinesBlocks() {
         const GraphPtr graph =
             test::textModel(
                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
@@ -134,7 +134,7 @@ class GroupsTest : public QObject {
             }
     }
 
-    void anOuterGroupHidesTheInner() {
+    void outerGroupHidesInnerGroups() {
         const GraphPtr graph = residual();
         LayoutOptions options;
         options.collapsed = {"/body", "/body/1", "no such group"};
@@ -143,7 +143,7 @@ class GroupsTest : public QObject {
         QCOMPARE(flaw(*graph, picture), QString());
     }
 
-    void whatWouldCloseACircleStaysOpen() {
+    void groupsThatWouldCreateACycleStayOpen() {
         GraphSketch sketch;  // data leaves /g for /h, and comes back
         const std::string a = sketch.addNamed("/g/A", "Relu", {"x"});
         const std::string b = sketch.addNamed("/h/B", "Abs", {a});
@@ -161,7 +161,7 @@ class GroupsTest : public QObject {
         }
     }
 
-    void randomGroupsStaySound() {
+    void randomGroupsGiveValidPictures() {
         for (unsigned seed = 1; seed <= 80; ++seed) {
             std::mt19937 random(seed);
             GraphSketch sketch;

@@ -10,7 +10,7 @@ using namespace quantloupe;
 
 namespace {
 
-/// As the kernel rounds, which may be vectorized.
+/// Rounds like the kernel, which may be vectorized.
 std::vector<float> rounded(const std::vector<float>& values) {
     std::vector<float> result(values.size());
     applyFakeQuant({.half = true}, values.data(), result.data(), values.size());
@@ -36,7 +36,7 @@ class HalfTest : public QObject {
 
     /// Between two neighbors, the midpoint goes to the one with an even last bit and everything else to the
     /// nearer one. The neighbor of the largest value would be 65536.
-    void bordersAreRoundedToEven() {
+    void midpointsAreRoundedToEven() {
         std::vector<float> values, expected;
         for (unsigned bits = 0; bits < 0x7C00; ++bits) {
             const float low = halfToFloat(static_cast<std::uint16_t>(bits));

@@ -52,7 +52,7 @@ class IfmrTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void generatorGivesTheReferencesNumbers() {
+    void generatorEqualsTheReference() {
         const std::vector<float> g = bell(20000);
         QVERIFY(near(double(g[0]), -0.5550541281, 1e-7) && near(double(g[1]), 1.4944714308, 1e-7) &&
                 near(double(g[2]), -0.9090954065, 1e-7));

@@ -164,7 +164,7 @@ class ImageTest : public QObject {
         }
     }
 
-    void resizeIsPillows() {
+    void resizeEqualsPillow() {
         const Image image = pattern(7, 5);
         QCOMPARE(show(resizeImage(image, 3, 2).pixels), QString("110 141 141 122 145 137"));
         QCOMPARE(show(resizeImage(image, 7, 3).pixels),
@@ -183,8 +183,8 @@ class ImageTest : public QObject {
         QVERIFY(errorOf([&] { resizeImage(image, 0, 5); }).contains("0×5"));
     }
 
-    // Real sizes in color and gray. tests/data/pillow_resize.py asks Pillow.
-    void resizeIsThatOfPillow13_data() {
+    // Real sizes in color and gray. tests/data/pillow_resize.py computes them with Pillow.
+    void resizeEqualsPillow13_data() {
         QTest::addColumn<QString>("row");
         const auto document = nlohmann::json::parse(
             readFile(fs::path(QUANTLOUPE_SOURCE_DIR) / "tests/data/pillow_resize.json"));
@@ -192,7 +192,7 @@ class ImageTest : public QObject {
             QTest::addRow("%s to %s", row["from"].dump().c_str(), row["to"].dump().c_str())
                 << QString::fromStdString(row.dump());
     }
-    void resizeIsThatOfPillow13() {
+    void resizeEqualsPillow13() {
         QFETCH(QString, row);
         const auto wanted = nlohmann::json::parse(row.toStdString());
         const int width = wanted["from"][0], height = wanted["from"][1], newWidth = wanted["to"][0],
@@ -206,7 +206,7 @@ class ImageTest : public QObject {
         }
     }
 
-    void grayIsPillows() {
+    void grayEqualsPillow() {
         QCOMPARE(show(toGray(colorPattern(7, 1)).pixels), QString("175 139 133 126 120 113 107"));
     }
 
@@ -297,7 +297,7 @@ class ImageTest : public QObject {
             }
     }
 
-    void otherFilesAreNamed() {
+    void errorsNameFilesOfOtherFormats() {
         const QString text = errorOf([] { decode({'h', 'e', 'l', 'l', 'o'}); });
         QVERIFY2(text.contains("it.jpg") && text.contains("neither a JPEG nor a PNG"), qPrintable(text));
         QVERIFY(errorOf([] { decode({}); }).contains("empty"));

@@ -67,7 +67,7 @@ class LayerCostTest : public QObject {
     }
 
     /// The product is fused into the sum, so only the sum's shape was measured.
-    void measuredShapesBeatSymbols() {
+    void measuredShapesReplaceSymbols() {
         const GraphPtr g = graph(kAttention);
         const MeasuredShapes measured =
             shapes(g, {{"x", {2, 5, 4}}, {"p", {2, 5, 6}}, {"t", {2, 6, 5}}, {"y", {2, 5, 5}}}, 2);

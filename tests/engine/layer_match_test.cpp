@@ -58,7 +58,7 @@ class LayerMatchTest : public QObject {
                  std::string("Conv_0>Conv_0 Conv_2>Conv_2 Conv_4>Conv_4 Relu_1>Relu_1 Relu_3>Relu_3"));
     }
 
-    void otherWeightsAndTensorNamesAreTheSameStructure() {
+    void weightsAndTensorNamesDoNotMatter() {
         const GraphPtr before = model(kThree);
         const GraphPtr now = test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             other (float[1,2,4,4] image) => (float[1,2,4,4] scores) <float[2,2,1,1] a = {9,9,9,9}>
@@ -112,7 +112,7 @@ class LayerMatchTest : public QObject {
         QCOMPARE(guess.newNames.at("g"), std::string("6"));
     }
 
-    void aWholeNetworkUnderOtherNamesIsFoundAgain() {
+    void renamedNetworkIsMatchedCompletely() {
         const GraphPtr before = loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx").graph;
         std::vector<std::string> numbered, plain;
         for (std::size_t n = 0; n < before->nodeCount(); ++n) {
@@ -127,13 +127,13 @@ class LayerMatchTest : public QObject {
         }
     }
 
-    void anotherOperatorOfTheSameNameIsAnotherLayer() {
+    void otherOperatorWithTheSameNameIsNotMatched() {
         const GraphPtr before = named(model("S = Conv(X, A) Y = Relu(S)"), {"stem", "act"});
         const GraphPtr now = named(model("S = Conv(X, A) Y = Sigmoid(S)"), {"stem", "act"});
         QCOMPARE(text(match(before, now)), std::string("stem>stem; lost act; new act"));
     }
 
-    void configurationsTakeTheNewNames() {
+    void configurationsUseTheNewNames() {
         const GraphPtr before = named(model(kThree), {"stem", "stem_act", "mid", "mid_act", "head"});
         const GraphPtr now = named(model(kThree), {"stem", "stem_act", "body", "body_act", "classifier"});
         QuantizationConfig config;
@@ -160,7 +160,7 @@ class LayerMatchTest : public QObject {
                  adapted.dropped[0].c_str());
     }
 
-    void whatNamesLostLayersIsDroppedAndListed() {
+    void settingsOfLostLayersAreDroppedAndListed() {
         const GraphPtr before = named(model(kThree), {"stem", "stem_act", "mid", "mid_act", "head"});
         const GraphPtr now =
             named(model("S = Conv(X, A) T = Relu(S) Y = Conv(T, B)"), {"stem", "stem_act", "head"});

@@ -51,7 +51,7 @@ class MigrateOutliersTest : public QObject {
 
   private Q_SLOTS:
     /// s = sqrt(8 / 2), sqrt(2 / 8).
-    void byHand() {
+    void factorsByHand() {
         const auto p = migrated(prepared("n = LayerNormalization(x, g, b)\n y = MatMul(n, w)"));
         QCOMPARE(ops(*p.graph), QString("LayerNormalization MatMul"));
         QCOMPARE(values(p, "LayerNormalization_0", 1), QString("0.5 6"));
@@ -137,7 +137,7 @@ class MigrateOutliersTest : public QObject {
     }
 
     /// A Mul before a layer becomes part of it, and the input of the Mul is not quantized.
-    void aMulOfItsOwn() {
+    void insertedMul() {
         const auto p = migrated(prepared("e = Erf(x)\n y = MatMul(e, w)"));
         const NodeId product = *p.graph->findNode("MatMul_1_migrated");
         QCOMPARE(p.sourceOf[product.index()], NodeId(1));
@@ -145,7 +145,7 @@ class MigrateOutliersTest : public QObject {
         QVERIFY(!p.migrations[0].producer.valid());
     }
 
-    void whatIsQuantizedBeforeStays() {
+    void tensorsQuantizedBeforeTheMulStay() {
         const auto source = prepared("a = Add(x, x)\n y = MatMul(a, w)");
         const auto p = migrated(source);
         QVERIFY(p.migrations.empty());
@@ -173,8 +173,8 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(lines(p.notices),
                  QString("no outliers to migrate: no Gemm or MatMul has its own constant matrix"));
         const auto shared = migrated(prepared("c = MatMul(x, w)\n y = MatMul(c, w)"));
-        // Each reader of a shared matrix has its own copy, so that only the place of the factor is in the
-        // way.
+        // Each reader of a shared matrix has its own copy, so that only the position of the factor prevents
+        // the migration.
         QVERIFY2(lines(shared.notices).startsWith("outlier migration leaves out 1 input: 'c' of 'MatMul_1'"),
                  qPrintable(lines(shared.notices)));
     }

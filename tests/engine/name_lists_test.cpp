@@ -65,7 +65,7 @@ class NameListsTest : public QObject {
         QVERIFY(odd.files[0].text.find(R"("^head\\.1\\+\\(x\\)$")") != std::string::npos);
     }
 
-    void npuOperatorsAreDisclosed() {
+    void npuOperatorsAreReported() {
         QuantizationConfig config = tuned();
         config.transforms.npuOperators.averagePool = true;
         for (const char* format : {"nncf", "modelopt", "onnxruntime", "clika", "amct"})

@@ -29,7 +29,7 @@ class NpuOperatorsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void factorsAreQuarks() {
+    void factorsEqualQuarks() {
         const auto square = [](std::int64_t side) { return npuMeanFactor(side, side, true); };
         QCOMPARE(square(3), 0.984375);  // as in its model
         QCOMPARE(square(2), 1.0);
@@ -45,7 +45,7 @@ class NpuOperatorsTest : public QObject {
         QVERIFY(std::abs(square(9) - 1) < 0.005);
     }
 
-    void averagePoolHasItsFactorInside() {
+    void averagePoolIsFusedWithItsFactor() {
         const GraphPtr source = graph(
             "(float[1,1,4,4] x) => (float[1,1,2,2] y) { p = AveragePool<kernel_shape = [3, 3]>(x)\n y = "
             "Relu(p) }");

@@ -108,7 +108,7 @@ class NpuPositionsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void positionsAreQuarks_data() {
+    void positionsEqualQuarks_data() {
         QTest::addColumn<QString>("net");
         QTest::addColumn<QString>("before");
         QTest::addColumn<QString>("after");
@@ -152,7 +152,7 @@ class NpuPositionsTest : public QObject {
             "{ a = Conv(x, w, b)\n r = LeakyRelu<alpha = 0.1>(a)\n y = Conv(r, u) }",
             "b:16 u:7 w:8 x:7 r:8 y:8", "b:15 u:7 w:8 x:7 r:8 y:8");
     }
-    void positionsAreQuarks() {
+    void positionsEqualQuarks() {
         QFETCH(QString, net);
         QFETCH(QString, before);
         QFETCH(QString, after);
@@ -165,7 +165,7 @@ class NpuPositionsTest : public QObject {
     }
 
     /// Each constraint alone: the rows of the others do not change.
-    void rulesAreOptions_data() {
+    void rulesCanBeDisabled_data() {
         QTest::addColumn<int>("rule");
         QTest::addColumn<QString>("net");
         QTest::addColumn<QString>("before");
@@ -181,7 +181,7 @@ class NpuPositionsTest : public QObject {
         row("pool", 1, QString(kBetween).arg("AveragePool<kernel_shape = [3, 3]>(a)"),
             "u:1 w:1 x:7 a:7 p:8 y:9", "u:1 w:1 x:7 a:7 p:7 y:9");
     }
-    void rulesAreOptions() {
+    void rulesCanBeDisabled() {
         QFETCH(int, rule);
         QFETCH(QString, net);
         QFETCH(QString, before);

@@ -83,7 +83,7 @@ class NumpyFileTest : public QObject {
                  QString("uint8 2×3×2: 0 1 2 3 4 5 6 7 8 9 10 11"));
     }
 
-    void refusesByName() {
+    void errorsNameTheFile() {
         const QString missing = errorOf([&] { loadNpy(m_folder.filePath("no.npy").toStdString()); });
         QVERIFY2(missing.contains("no.npy"), qPrintable(missing));
         const auto check = [&](const std::string& content, const char* wanted) {

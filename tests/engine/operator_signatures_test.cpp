@@ -88,7 +88,7 @@ class OperatorSignaturesTest : public QObject {
     }
 
   private Q_SLOTS:
-    void whatOnnxDoesNotAllowIsRefused() {
+    void invalidNodesAreRejected() {
         refused("its input 0 is missing", "Relu", {}, 1);
         refused("its input 1 is missing", "Conv", {"x"}, 1);
         refused("it has 2 inputs, but Relu takes at most 1", "Relu", {"x", "x"}, 1);
@@ -108,12 +108,12 @@ class OperatorSignaturesTest : public QObject {
                 {integer("hidden_size", std::int64_t{1} << 31)});
     }
 
-    void subgraphsMustBeThere() {
+    void missingSubgraphsAreRejected() {
         refused("its subgraph 'body' is missing", "Scan", {"x"}, 1, {integer("num_scan_inputs", 1)});
         refused("its subgraph 'then_branch' is missing", "If", {"x"}, 1);
     }
 
-    void whatOnnxAllowsIsAccepted() {
+    void validNodesAreAccepted() {
         open("Clip", {"x", "", "x"}, 1);
         open("Max", {"x", "x", "x"}, 1);
         open("RandomNormal", {}, 1, {integers("shape", {1})});

@@ -58,7 +58,7 @@ class OwnConstantsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void identitiesOfInitializersAreNoLayers() {
+    void identitiesOfInitializersAreNotLayers() {
         const GraphPtr g = graph(kExported);
         QCOMPARE(ops(*g), QString("Gemm Gemm Transpose MatMul"));
         // The values are shared, under the name that the layer reads.
@@ -78,7 +78,7 @@ class OwnConstantsTest : public QObject {
                  QString("Gemm quantized, Gemm quantized, Transpose folded, MatMul quantized"));
     }
 
-    void theFunctionStays() {
+    void outputsDoNotChange() {
         const GraphPtr source = graph(kExported);
         const Prepared prepared = prepare(source, {});
         QCOMPARE(ops(*prepared.graph), QString("Gemm Gemm MatMul"));
@@ -112,7 +112,7 @@ class OwnConstantsTest : public QObject {
     }
 
     /// Nodes that cannot be computed stay and fail when they run; the others are still folded.
-    void oneImpossibleMoveDoesNotKeepTheOthers() {
+    void oneFailedFoldDoesNotPreventOthers() {
         const GraphPtr source = graph(
             "(float[N,2] x) => (float[N,2] y, float[N,2] z) <float[2,2] w = {1, 2, 3, -4}, int64[1] wrong = "
             "{3}> { "
@@ -121,7 +121,7 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(ops(*prepare(source, {}).graph), QString("MatMul Reshape Add"));
     }
 
-    void everyReaderHasItsOwn() {
+    void everyReaderHasItsOwnConstant() {
         const GraphPtr g = withOwnConstants(
             graph("(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float s = {2}> { a = "
                   "MatMul(x, w)\n b = MatMul(a, w)\n c = Mul(b, s)\n d = Mul(c, s)\n e = Clip(d, , s)\n y = "
@@ -174,14 +174,14 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(outputs(std::move(exported), std::nullopt), outputs(model, config));
     }
 
-    void nothingIsCopiedWhereNothingIsShared() {
+    void unsharedConstantsAreNotCopied() {
         const GraphPtr g =
             graph("(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}> { y = MatMul(x, w) }");
         QCOMPARE(withOwnConstants(g), g);
     }
 
     /// A batch norm is folded into one of two convolutions with the same weight: the other keeps it.
-    void foldingChangesOneOfTheSharers() {
+    void foldingChangesOnlyOneOfTheSharingLayers() {
         const GraphPtr source = graph(
             "(float[N,1,2,2] x) => (float[N,1,2,2] y) <float[1,1,1,1] w = {5}, float[1] v = {2}, float[1] g "
             "= {3}, float[1] m = {1}, float[1] z = {4}> { "

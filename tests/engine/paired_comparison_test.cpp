@@ -49,7 +49,7 @@ class PairedComparisonTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void inWords() {
+    void descriptions() {
         QCOMPARE(text(5, 1, 500), QString("+0.8 points, 5 images fixed, 1 broken: within noise"));
         QCOMPARE(text(1, 13, 500), QString("-2.4 points, 1 image fixed, 13 broken: a real loss"));
         QCOMPARE(text(13, 1, 500), QString("+2.4 points, 13 images fixed, 1 broken: a real gain"));
@@ -70,7 +70,7 @@ class PairedComparisonTest : public QObject {
         QVERIFY(comparePaired(5, 0, 100).verdict == ChangeVerdict::WithinNoise);
     }
 
-    void tailsEqualWholeSums() {
+    void tailsEqualExactSums() {
         for (const std::size_t trials : {1u, 2u, 7u, 30u, 60u})
             for (std::size_t hits = 0; hits <= trials + 1; ++hits)
                 for (const double p : {0.001, 0.2, 0.5, 0.93}) {
@@ -162,7 +162,7 @@ class PairedComparisonTest : public QObject {
     }
 
     /// Newcombe's own example, and cases that are known without a formula.
-    void howMuchTwoRatesDiffer() {
+    void differenceOfTwoRates() {
         const RateInterval published = pairedDropInterval({36, 12, 2, 0});
         QVERIFY(near(published.low, 0.0569, 5e-5) && near(published.high, 0.3404, 5e-5));
         const RateInterval same = pairedDropInterval({400, 0, 0, 100});

@@ -201,9 +201,9 @@ class PictureTest : public QObject {
     void largeGraphs_data();
     void largeGraphs();
     void randomGraphs();
-    void layeredLayoutIsSound();
+    void layeredLayoutIsValid();
     void waistsOfADiamond();
-    void helpersMoveDownToTheirUser();
+    void nodesMoveDownToTheirFirstConsumer();
     void trunkIsStraight();
     void cancels();
     void localeDoesNotMatter();
@@ -294,7 +294,7 @@ void PictureTest::randomGraphs() {
     }
 }
 
-void PictureTest::layeredLayoutIsSound() {
+void PictureTest::layeredLayoutIsValid() {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         std::mt19937 random(seed);
         const auto count = static_cast<std::uint32_t>(2 + random() % 60);
@@ -334,7 +334,7 @@ void PictureTest::waistsOfADiamond() {
     QCOMPARE(findWaists(ranks, skipped), (std::vector<int>{0, 1, 5, 6}));
 }
 
-void PictureTest::helpersMoveDownToTheirUser() {
+void PictureTest::nodesMoveDownToTheirFirstConsumer() {
     // 0 → 1 → 2 → 3 and 4 → 5 → 3: the second chain ends at its consumer.
     const std::vector<PieceEdge> edges{{0, 1}, {1, 2}, {2, 5}, {3, 4}, {4, 5}};
     QCOMPARE(computeRanks(6, edges), (std::vector<int>{0, 1, 2, 1, 2, 3}));

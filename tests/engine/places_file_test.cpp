@@ -19,7 +19,7 @@ class PlacesFileTest : public QObject {
         m_placed = layoutPicture(*m_graph);
     }
 
-    void placesComeBack() {
+    void placesRoundTrip() {
         Picture picture = describePicture(*m_graph);
         QVERIFY(readPlaces(writePlaces(m_placed), picture));
         QCOMPARE(picture.width, m_placed.width);
@@ -33,7 +33,7 @@ class PlacesFileTest : public QObject {
         QCOMPARE(picture.frames.size(), m_placed.frames.size());
     }
 
-    void everyDamageIsNoticed() {
+    void damageIsDetected() {
         const std::string good = writePlaces(m_placed);
         const unsigned seed = 20261121;
         std::mt19937 random(seed);
@@ -50,7 +50,7 @@ class PlacesFileTest : public QObject {
         }
     }
 
-    void anotherGraphDoesNotTakeThem() {
+    void placesOfAnotherGraphAreRejected() {
         const GraphPtr other =
             test::textModel(
                 "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) { y = Relu(x) }")

@@ -151,7 +151,7 @@ class PrecisionExportsTest : public QObject {
     }
 
     /// Nothing is lost silently in the formats that existed before.
-    void othersSayWhatTheyCannotExpress() {
+    void otherFormatsReportWhatTheyCannotExpress() {
         for (const char* name :
              {"amct", "amct-simple", "clika", "nncf", "modelopt", "amct-minimal", "onnxruntime"}) {
             const ExportResult result = exported(name);

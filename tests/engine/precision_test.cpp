@@ -232,7 +232,7 @@ class PrecisionTest : public QObject {
     }
 
     /// The output of a recurrent layer is not quantized by that layer, so its own bits do not decide on it.
-    void theReaderDecidesOnTheOutputOfARecurrentLayer() {
+    void readerDeterminesBitsOfRecurrentOutputs() {
         Session session(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 14]> net (float[3,1,2] x) => (float[1,1,2] y) "
             "<float[1,4,2] w = {1, -2, 3, 4, 5, -6, 7, 8}, float[1,4,1] r = {1, 2, -3, 4}, float[1,2] v = "

@@ -51,7 +51,7 @@ class ProgramTest : public QObject {
         QCOMPARE(run(columns, {2, 3}, std::vector<float>(6, 1)), std::vector<float>());
     }
 
-    void anAverageOverPaddingAloneIsZero() {
+    void averageOverPaddingOnlyIsZero() {
         // The last window begins at position 3, after the only two values and one value of padding.
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[1,1,2] X) => (float[1,1,2] Y) { Y = AveragePool<kernel_shape = [1], strides = [3], pads = [0, 2]>(X) })")
@@ -96,7 +96,7 @@ class ProgramTest : public QObject {
         QCOMPARE(y[0], 12.5f);
     }
 
-    void theBatchIsFree() {
+    void anyBatchSize() {
         const GraphPtr graph = textModel(kConvolution).graph;
         const std::vector<float> one{1, 2, 3, 4, 5, 6, 7, -8};
         std::vector<float> three;
@@ -149,7 +149,7 @@ class ProgramTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(workspace.run(cancel), Cancelled);
     }
 
-    void whatDoesNotFitNamesTheNode() {
+    void shapeErrorsNameTheNode() {
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[1,3,2,2] X) => (float[1,2,2,2] Y) <float[2,2,1,1] W = {1, 2, -1, 1}> { Y = Conv (X, W) })")
                                    .graph;

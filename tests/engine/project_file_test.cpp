@@ -66,7 +66,7 @@ class ProjectFileTest : public QObject {
     fs::path folder() const { return m_folder.path().toStdString(); }
 
   private Q_SLOTS:
-    void everythingComesBack() {
+    void everythingRoundTrips() {
         const fs::path file = folder() / "work" / "a.quantloupe";
         fs::create_directories(file.parent_path());
         const Project saved = project(folder());
@@ -101,7 +101,7 @@ class ProjectFileTest : public QObject {
                  fs::path("/home/ann/net/models/net.onnx"));
     }
 
-    void whatIsWrongIsNamed_data() {
+    void errorsNameTheCause_data() {
         QTest::addColumn<QString>("pointer");
         QTest::addColumn<QString>("value");
         QTest::addColumn<QString>("mentions");
@@ -130,7 +130,7 @@ class ProjectFileTest : public QObject {
         row("/latency/1/precision", "\"w99\"", "latency[1].precision");
         row("/view", "[]", "view: must be an object");
     }
-    void whatIsWrongIsNamed() {
+    void errorsNameTheCause() {
         QFETCH(QString, pointer);
         QFETCH(QString, value);
         QFETCH(QString, mentions);
@@ -167,7 +167,7 @@ class ProjectFileTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(saveProject(bad, folder() / "nowhere" / "x.quantloupe"), Error);
     }
 
-    void onlyWholeEvaluationsAreMeasured() {
+    void onlyCompleteEvaluationsAreStored() {
         Evaluation evaluation;
         evaluation.floating = evaluation.quantized = Accuracy{};
         QVERIFY(!measuredConfig(evaluation, "x"));

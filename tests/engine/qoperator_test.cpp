@@ -101,7 +101,7 @@ class QOperatorTest : public QObject {
     }
 
   private Q_SLOTS:
-    void everyLayerBecomesOne() {
+    void everyLayerIsConverted() {
         const QOperatorModel made = toQOperators(qdqOf(unsignedAffine()));
         QCOMPARE(made.made, (std::map<std::string, std::size_t>{{"Flatten", 1},
                                                                 {"QGemm", 1},
@@ -125,7 +125,7 @@ class QOperatorTest : public QObject {
     void onnxRuntimeComputesTheSame_data() { schemes(); }
     void onnxRuntimeComputesTheSame() { compareWithOnnxRuntime(fetched()); }
 
-    void whatIsSkippedStaysInFloat() {
+    void skippedLayersStayInFloat() {
         QuantizationConfig config = unsignedAffine();
         SkipRule rule;
         rule.layers = {"/dw/Conv"};

@@ -86,7 +86,7 @@ class QuantizerPropertiesTest : public QObject {
         }
     }
 
-    void sixteenBitsChangeNextToNothing() {
+    void sixteenBitsChangeAlmostNothing() {
         for (int round = 0; round < 200; ++round) {
             const float low = uniform(-5, 0), high = uniform(0.1f, 5);
             const FakeQuant quant =

@@ -169,7 +169,7 @@ class QuantizerTest : public QObject {
         QCOMPARE(quantizeBias(*Constant::fromFloats({1}, {1e10f}), 32, 0.1f, {0.1f}).saturated, 1u);
     }
 
-    void poisonedWeightsAreRefused() {
+    void nonFiniteWeightsAreRejected() {
         const ConstantPtr weight = Constant::fromFloats({2}, {1, std::numeric_limits<float>::quiet_NaN()});
         QVERIFY_EXCEPTION_THROWN(quantizeWeight(*weight, {}, 0), Error);
     }

@@ -122,10 +122,11 @@ class QuarkEqualizationTest : public QObject {
         options.equalization.off = {{"Conv_0", "Conv_1", "Conv_2"}};
         QCOMPARE(list(constantOf(*prepare(graph(net), options).graph, NodeId(1), 1)), QString("1 -1"));
         options.equalization.off = {{"Conv_2", "Conv_0"}};
-        QVERIFY(lines(prepare(graph(net), options).notices).contains("which are not a set of this graph"));
+        QVERIFY(lines(prepare(graph(net), options).notices)
+                    .contains("which is not an equalization group of this model"));
     }
 
-    void skippedLayersLeaveIfAsked() {
+    void skippedLayersCanBeExcluded() {
         const auto source = graph(
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[1,2,1,1] w2 = {1, "
             "1}> "
@@ -141,7 +142,7 @@ class QuarkEqualizationTest : public QObject {
         QCOMPARE(prepare(source, options).junctions.size(), std::size_t(1));
     }
 
-    void corners_data() {
+    void cornerCases_data() {
         QTest::addColumn<bool>("quarkEqualizes");  // Quantloupe does if it is correct
         QTest::addColumn<bool>("same");            // the weights equal Quark's
         const auto row = [](const char* name, bool we, bool same) { QTest::newRow(name) << we << same; };
@@ -162,7 +163,7 @@ class QuarkEqualizationTest : public QObject {
         row("clip_0_20_initializers", false, false);
         row("clip_0_20_constants", false, false);
     }
-    void corners() {
+    void cornerCases() {
         QFETCH(bool, quarkEqualizes);
         QFETCH(bool, same);
         TransformOptions options = quark(1, true);
@@ -279,7 +280,7 @@ class QuarkEqualizationTest : public QObject {
         QCOMPARE(lines(p.notices).contains("dead channels are scaled only as far"), dead.count > 0);
         QVERIFY(layers >= 10);
         // Hundreds of passes add up how the power function's last bit differs from the oracle machine's:
-        // NumPy, doing the oracle's own arithmetic on another machine, comes out 2e-5 apart.
+        // the oracle's own NumPy arithmetic on another machine differs by 2e-5.
         const double most = steps < 0 && model.contains("vww") ? 5e-5 : 1e-5;
         QVERIFY(weights <= most);
         QVERIFY(biases <= most);

@@ -135,7 +135,7 @@ class QuarkTest : public QObject {
         QVERIFY(says(notices, "learned rounding of the preview is not part of this export"));
     }
 
-    void everythingComesBack() {
+    void everythingRoundTrips() {
         const QuantizationConfig config = seedConfig();
         const ExportResult result = exported(config);
         for (const std::size_t file : {0u, 2u}) {
@@ -154,7 +154,7 @@ class QuarkTest : public QObject {
         }
     }
 
-    void theSeedsScriptIsThePreset() {
+    void scriptOfTheSeedEqualsThePreset() {
         const ImportResult result = readText("quark", stageModel(), kSeed);
         QuantizationConfig expected = presetConfig("quark-seed");
         QVERIFY2(result.left.empty(), joined(result.left).c_str());

@@ -62,7 +62,7 @@ class RandomDatasetTest : public QObject {
                  qPrintable(QString::number(beyond)));
     }
 
-    void theSameEveryTime() {
+    void samplesAreReproducible() {
         const auto model = test::textModel(graph("float[N,16] X", "{ Y = Relu(X) }"));
         const auto one = randomDataset(*model.graph, 8, 1), again = randomDataset(*model.graph, 8, 1);
         const auto other = randomDataset(*model.graph, 8, 2);
@@ -78,7 +78,7 @@ class RandomDatasetTest : public QObject {
         QCOMPARE(firsts.size(), std::size_t{8});
     }
 
-    void integersThatAModelUnderstands() {
+    void integersAreValidForTheModel() {
         const auto model = test::textModel(
             graph("int64[N,32] ids, int64[N,32] attention_mask, int32[N,32] flags, uint8[N,64] pixels, "
                   "bool[N,2] on, "
@@ -99,7 +99,7 @@ class RandomDatasetTest : public QObject {
         QCOMPARE(tensors[5].dims, (Dims{1, 2}));  // a free dimension is 1
     }
 
-    void whatCannotBeMadeIsNamed() {
+    void unsupportedInputsAreReported() {
         QVERIFY2(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }")).contains("'X' is float16"),
                  qPrintable(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }"))));
         QVERIFY(errorOf(graph("float X", "{ Y = Relu(X) }")).contains("shape of its input 'X'"));

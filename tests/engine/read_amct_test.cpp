@@ -77,7 +77,7 @@ class ReadAmctTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void theSampleOfTheDocumentation() {
+    void sampleOfTheDocumentation() {
         const ImportResult result = readText("amct", sampleModel(), kSample);
         const QuantizationConfig& c = result.config;
         QCOMPARE(c.rules.size(), 1u);
@@ -229,7 +229,7 @@ class ReadAmctTest : public QObject {
             QVERIFY2(none.find(words) != std::string::npos, none.c_str());
     }
 
-    void theNarrowFormat() {
+    void minimalFormat() {
         QuantizationConfig config;
         config.wholeTail = true;
         config.calibration.method = CalibrationMethod::Hfmg;

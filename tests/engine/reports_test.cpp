@@ -116,7 +116,7 @@ class ReportsTest : public QObject {
         QVERIFY(text.find("no, not") != std::string::npos);
     }
 
-    void clikasGraphsTakeTheNameOfTheOutput() {
+    void clikasGraphsAreNamedAfterTheOutput() {
         const auto filesOf = [](const char* output) {
             ExportSource source = exportSource(stageModel(), {}, output);
             std::vector<std::string> names;
@@ -176,7 +176,7 @@ class ReportsTest : public QObject {
         QCOMPARE(sensitivities["gradient"][1]["stop"], 1);
     }
 
-    void theExportListKnowsThemAll() {
+    void exportListIsComplete() {
         for (const char* name : {"amct", "amct-minimal", "quark", "clika", "aimet", "onnxruntime", "nncf",
                                  "modelopt", "qnn", "model-explorer", "clika-graphs", "html", "csv", "json"})
             QVERIFY(formatNamed(name, false).write != nullptr);
@@ -193,7 +193,7 @@ class ReportsTest : public QObject {
         }
     }
 
-    void nothingIsWrittenOverTheModel() {
+    void modelIsNotOverwritten() {
         QTemporaryDir folder;
         const std::filesystem::path model = folder.path().toStdString() + "/net.csv";
         writeFileAtomically(model, "precious");

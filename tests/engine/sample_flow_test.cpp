@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the samples of a batch are in the output of small networks, and which networks mix them. Random
-// graphs are compared with ONNX Runtime in sample_graphs_test.
+// The positions of the samples of a batch in the output of small networks, and networks that mix the samples.
+// Random graphs are compared with ONNX Runtime in sample_graphs_test.
 #include "runtime/program/sample_flow.h"
 
 #include <QtTest>

@@ -44,7 +44,7 @@ class ShortTextTest : public QObject {
         QCOMPARE(shortMessage("a\x1b[31mb"), std::string("a?[31mb"));
     }
 
-    void errorsAreShort() {
+    void errorsAreShortened() {
         Error error(ErrorKind::BadInput, "no layer '" + std::string(100'000, 'n') + "'");
         error.addContext("node '" + std::string(100'000, 'm') + "'");
         QVERIFY(std::string_view(error.what()).size() < 450);
@@ -60,7 +60,7 @@ class ShortTextTest : public QObject {
         QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
     }
 
-    void cellsAreNoFormulas() {
+    void cellsAreNotFormulas() {
         QCOMPARE(csvCell("Conv_1"), std::string("Conv_1"));
         QCOMPARE(csvCell("=1+2"), std::string("'=1+2"));
         QCOMPARE(csvCell("@SUM(A1,A2)"), std::string("\"'@SUM(A1,A2)\""));

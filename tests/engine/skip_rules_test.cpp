@@ -101,7 +101,7 @@ class SkipRulesTest : public QObject {
     }
 
     /// Rules keep their numbers, so that the reasons identify them in the list.
-    void aRuleThatIsOffCoversNothing() {
+    void disabledRuleCoversNothing() {
         const GraphPtr g = model();
         QuantizationConfig c = config({type("Conv"), node({"not there"}), type("Add")});
         c.rules[0].off = c.rules[1].off = true;
@@ -139,7 +139,7 @@ class SkipRulesTest : public QObject {
         QVERIFY((decisions.covered[2] == NodeSet{false, false, false, false, true, true}));
     }
 
-    void errorsHelp_data() {
+    void errorsSuggestFixes_data() {
         QTest::addColumn<QString>("which");
         QTest::addColumn<QString>("expected");
         QTest::newRow("unknown")
@@ -164,7 +164,7 @@ class SkipRulesTest : public QObject {
         QTest::newRow("layer") << "layer"
                                << "settings of layers: the model has no layer 'heat' (did you mean 'head'";
     }
-    void errorsHelp() {
+    void errorsSuggestFixes() {
         QFETCH(QString, which);
         QFETCH(QString, expected);
         const GraphPtr g = model();
@@ -181,7 +181,7 @@ class SkipRulesTest : public QObject {
         QVERIFY2(found.contains(expected), qPrintable(found));
     }
 
-    void nastyPatternsEnd() {
+    void hostilePatternsTerminate() {
         GraphBuilder builder(*model());
         builder.node(NodeId(0)).name = std::string(200'000, 'a');
         const GraphPtr g = builder.build();
@@ -203,7 +203,7 @@ class SkipRulesTest : public QObject {
     }
 
     /// The unknown name and similar ones are data, whatever context is added to the message.
-    void anUnknownLayerCarriesItsName() {
+    void errorContainsTheUnknownName() {
         Error error = unknownLayer(*model(), "rightt");
         error.addContext("line 3");
         QCOMPARE(error.what(), "line 3: the model has no layer 'rightt' (did you mean 'right'?)");

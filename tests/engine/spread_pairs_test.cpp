@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Q/DQ pairs beside operators that copy values: where they are repeated, and that this changes no value.
+// Q/DQ pairs next to operators that copy values: where they are repeated, and that this changes no value.
 #include "quantize/spread_pairs.h"
 
 #include <QTemporaryDir>
@@ -105,7 +105,7 @@ class SpreadPairsTest : public QObject {
         QCOMPARE(outputs(std::move(changed)), outputs(model));
     }
 
-    void otherGraphsStayAsTheyAre() {
+    void otherGraphsAreUnchanged() {
         const char* nodes =
             "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
             "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(D) Y = Sin(M)";

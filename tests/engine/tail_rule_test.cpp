@@ -15,7 +15,7 @@ namespace {
 
 QString repeated(const char* value, int times) { return QStringList(QList<QString>(times, value)).join(","); }
 
-/// A Conv of 16 · 9 · 64 products, then `head`, which makes [N,2] of p: [N,4].
+/// A Conv of 16 · 9 · 64 products, then `head`, which maps p: [N,4] to [N,2].
 GraphPtr classifier(const QString& head, const QString& outputs = "float[N,2] y") {
     return graph("(float[N,4,8,8] x) => (" + outputs + ") <float[4,4,3,3] w = {" + repeated("1", 144) +
                  "}, float[2,4] f = {" + repeated("1", 8) +
@@ -46,7 +46,7 @@ class TailRuleTest : public QObject {
         QVERIFY(tail.whyNot.empty());
     }
 
-    void severalHeadsAreNot() {
+    void severalHeadsAreNotSkipped() {
         QString head, outputs;
         for (int i = 0; i < 4; ++i) {
             head += QString("y%1 = Gemm<transB = 1>(p, f)\n ").arg(i);
@@ -63,7 +63,7 @@ class TailRuleTest : public QObject {
         QCOMPARE(skipped(g, presetConfig("clika")), std::size_t(4));
     }
 
-    void aLargeLayerIsNot() {
+    void largeLayerIsNotSkipped() {
         const GraphPtr g = graph("(float[N,4,8,8] x) => (float[N,4,8,8] y) <float[4,4,1,1] w = {" +
                                  repeated("1", 16) + "}> { a = Conv(x, w)\n y = Conv(a, w) }");
         QCOMPARE(skipped(g, {}), std::size_t(0));
@@ -72,7 +72,7 @@ class TailRuleTest : public QObject {
         QCOMPARE(skipped(g, whole), std::size_t(1));
     }
 
-    void shapesAndMovesDoNotCount() {
+    void shapeArithmeticAndMovesDoNotCount() {
         QCOMPARE(skipped(classifier("l = Gemm<transB = 1>(p, f)\n s = Shape(x)\n i = Identity(l)\n t = "
                                     "Transpose<perm = [0, 1]>(i)\n u = Identity(t)\n y = Identity(u)"),
                          {}),
@@ -80,12 +80,12 @@ class TailRuleTest : public QObject {
     }
 
     /// Like a tied embedding that the head of a language model reads.
-    void aTransposedWeightIsAWeight() {
+    void transposedWeightCountsAsWeight() {
         QCOMPARE(skipped(classifier("t = Transpose<perm = [1, 0]>(f)\n y = MatMul(p, t)"), {}),
                  std::size_t(1));
     }
 
-    void withoutShapesOfConvolutionsOnlyTheNumberCounts() {
+    void unknownShapesOfConvolutionsCountLayers() {
         const GraphPtr g = graph("(float[N,4,H,W] x) => (float[N,4,H,W] y) <float[4,4,1,1] w = {" +
                                  repeated("1", 16) + "}> { a = Conv(x, w)\n y = Conv(a, w) }");
         QVERIFY(!tailToSkip(*g, false).macsShare);
@@ -93,7 +93,7 @@ class TailRuleTest : public QObject {
     }
 
     /// The head is a large part of a language model for any number of tokens.
-    void withoutShapesOfProductsTheirWeightsCount() {
+    void unknownShapesOfProductsCountWeights() {
         const GraphPtr g =
             graph("(float[N,S,4] x) => (float[N,S,2] y) <float[4,4] w = {" + repeated("1", 16) +
                   "}, float[4,2] f = {" + repeated("1", 8) + "}> { a = MatMul(x, w)\n y = MatMul(a, f) }");

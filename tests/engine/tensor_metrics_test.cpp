@@ -62,7 +62,7 @@ class TensorMetricsTest : public QObject {
     void init() { m_random.seed(test::randomSeed()); }
 
     /// amct_clika.md, section 4; the inputs are rounded to float, hence the tolerances.
-    void theAnalyzersWorkedExample() {
+    void workedExampleOfTheAnalyzer() {
         const TensorDifference d = differenceOf({1, 2, -3, 0, 0.5f}, {1.1f, 1.9f, -3.3f, 0.05f, 0.5f});
         QVERIFY(near(d.cosine, 0.9978806762, 1e-7));
         QVERIFY(near(d.maxAbsolute, 0.3, 1e-6));
@@ -119,7 +119,7 @@ class TensorMetricsTest : public QObject {
         }
     }
 
-    void nothingDiffers() {
+    void equalTensors() {
         const TensorDifference d = differenceOf({1, -2, 0}, {1, -2, 0});
         QCOMPARE(d.qs, 0.0);
         QCOMPARE(d.sqnrDb, kInfinity);
@@ -185,7 +185,7 @@ class TensorMetricsTest : public QObject {
         QCOMPARE(d.relativeEuclidean, 1.0);
     }
 
-    void poisonShowsEverywhere() {
+    void nanMakesAllMetricsNan() {
         for (std::size_t at : {0u, 9u}) {  // in the lanes, in the rest
             std::vector<float> reference(10, 1), tested(10, 2);
             tested[at] = kNan;
@@ -198,7 +198,7 @@ class TensorMetricsTest : public QObject {
     }
 
     /// Compared with a direct implementation of the formulas, for lengths around the SIMD width.
-    void agreesWithThePlainFormulas() {
+    void agreesWithDirectFormulas() {
         for (const std::size_t count : {1u, 7u, 8u, 9u, 16u, 31u, 1000u, 4099u}) {
             const auto f = randomFloats(m_random, count, 3), q = randomFloats(m_random, count, 3);
             const DifferenceSums sums = sumsOf(f, q);
@@ -232,7 +232,7 @@ class TensorMetricsTest : public QObject {
         }
     }
 
-    void piecesGiveTheSameAsTheWhole() {
+    void mergedPiecesEqualTheWhole() {
         std::vector<float> f(1000), q(1000);
         for (std::size_t i = 0; i < f.size(); ++i)
             f[i] = float(i % 17) - 8, q[i] = f[i] + 0.25f * float(i % 3);
@@ -306,7 +306,7 @@ class TensorMetricsTest : public QObject {
         }
     }
 
-    void whereChannelsLie() {
+    void channelLayouts() {
         const auto show = [](const ChannelLayout& l) {
             return QString("%1 %2 %3").arg(l.outer).arg(l.channels).arg(l.inner);
         };

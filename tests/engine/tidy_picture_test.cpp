@@ -46,7 +46,7 @@ GraphPtr nestedSkips(std::size_t depth, std::size_t layers) {
 }
 
 /// A dense block. `running`: each Concat joins the one before and one more result, as Keras writes it;
-/// otherwise all anew, as PyTorch does.
+/// otherwise all results again, as PyTorch does.
 GraphPtr dense(std::size_t layers, bool running) {
     GraphSketch sketch;
     std::vector<std::string> results{sketch.add("Conv", {"x"})};
@@ -138,7 +138,7 @@ class TidyPictureTest : public QObject {
         QCOMPARE(layoutPicture(*graph, options).nodes.size(), 8u);
     }
 
-    void shapesOfLaterLayersAreAnotherBox() {
+    void shapeArithmeticOfLaterLayersIsSeparate() {
         // The second Shape is downstream of the first Reshape: one box for both would create a cycle.
         const GraphPtr graph =
             test::textModel(
@@ -172,7 +172,7 @@ class TidyPictureTest : public QObject {
         QVERIFY(tidy.width < plain.width);
     }
 
-    void concatsOfAllResultsLookLikeRunningOnes() {
+    void concatsOfAllResultsAreDrawnLikeRunningConcats() {
         LayoutOptions options;
         options.tidy = true;
         const GraphPtr graph = dense(60, false);
@@ -197,7 +197,7 @@ class TidyPictureTest : public QObject {
     }
 
     /// A prefix of another list is not enough: all inputs of the earlier Concat must come first.
-    void otherConcatsStayAsTheyAre() {
+    void otherConcatsAreUnchanged() {
         GraphSketch sketch;
         const std::string a = sketch.add("Conv", {"x"}), b = sketch.add("Conv", {"x"}),
                           c = sketch.add("Conv", {"x"});
@@ -232,7 +232,7 @@ class TidyPictureTest : public QObject {
             QVERIFY(wrapped.edges[e].points == again.edges[e].points);
     }
 
-    void shortGraphsAreNotCut() {
+    void shortGraphsStayInOneColumn() {
         const GraphPtr graph = branched(3, 12);
         LayoutOptions options;
         const Picture strip = layoutPicture(*graph, options);
@@ -240,13 +240,13 @@ class TidyPictureTest : public QObject {
         QCOMPARE(layoutPicture(*graph, options).height, strip.height);
     }
 
-    void realModelsTidyAndWrapped_data() {
+    void realModelsSimplifiedAndWrapped_data() {
         QTest::addColumn<QString>("file");
         for (const char* name : {"mobilenetv2_cifar10", "vit_2_blocks", "vit_2_blocks_opset20", "vit_cifar10",
                                  "vit_cifar10_opset20", "mlperf_tiny_resnet8"})
             QTest::newRow(name) << QString(name);
     }
-    void realModelsTidyAndWrapped() {
+    void realModelsSimplifiedAndWrapped() {
         QFETCH(const QString, file);
         QUANTLOUPE_ASSET(path, "models/" + file.toStdString() + ".onnx");
         const GraphPtr graph = loadModel(path).graph;

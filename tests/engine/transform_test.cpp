@@ -185,7 +185,7 @@ class TransformTest : public QObject {
         QCOMPARE(constantText(*p.graph, 2, 1), QString("2 2"));
     }
 
-    void setsNamedInOffAreLeftAlone() {
+    void disabledGroupsAreNotChanged() {
         TransformOptions options = aimet();
         options.equalization.off = {{"Conv_0", "Conv_2"}};
         const auto p = prepare(graph(kPair), options);
@@ -195,8 +195,9 @@ class TransformTest : public QObject {
         options.equalization.off = {{"Conv_0", "Conv_3"}};
         QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), options), Error);
         options.equalization.off = {{"Conv_0"}};
-        QCOMPARE(lines(prepare(graph(kPair), options).notices),
-                 QString("equalization.off names 'Conv_0', which are not a set of this graph"));
+        QCOMPARE(
+            lines(prepare(graph(kPair), options).notices),
+            QString("equalization.off names 'Conv_0', which is not an equalization group of this model"));
     }
 
     void deadChannels() {
@@ -212,8 +213,8 @@ class TransformTest : public QObject {
     }
 
     void highBiasFoldByHand() {
-        // Factors 1 (equal ranges). beta - 3 |gamma| = {10 - 6, 2 - 6}: only channel 0 gives something
-        // away, 4.
+        // Factors 1 (equal ranges). beta - 3 |gamma| = {10 - 6, 2 - 6}: only channel 0 has something to move:
+        // 4.
         const QString net =
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {1, 1}, "
             "float[2] g = {2, -2}, float[2] be = {10, 2}, float[2] mu = {0, 0}, float[2] va = {4, 4}, "

@@ -42,13 +42,13 @@ class UserMetricTest : public QObject {
   private Q_SLOTS:
     void initTestCase() { QVERIFY(m_folder.isValid()); }
 
-    void theLastLineIsTheNumber() {
+    void lastLineIsTheNumber() {
         QCOMPARE(run("echo 0.75"), 0.75);
         QCOMPARE(run("echo loading; echo; echo ' -1.5e3 '; echo; echo warning >&2"), -1500.0);
         QCOMPARE(run("printf '+2'"), 2.0);
     }
 
-    void itGetsTheOutputsAndLabels() {
+    void programGetsOutputsAndLabels() {
         const fs::path kept = m_folder.filePath("kept.npz").toStdString();
         QCOMPARE(run("cp \"$1\" " + kept.string() + "; echo 1", 20, {7, -1}), 1.0);
         const auto arrays = loadNpz(kept);
@@ -117,7 +117,7 @@ class UserMetricTest : public QObject {
             qPrintable(error));
     }
 
-    void whatCannotBeRun() {
+    void programsThatCannotBeRun() {
         const auto check = [&](const fs::path& program, const char* wanted) {
             const QString error = errorOf([&] {
                 runUserMetric({program, {}, 20}, m_outputs, {}, CancelToken());
@@ -133,7 +133,7 @@ class UserMetricTest : public QObject {
         check(plain, "chmod +x");
     }
 
-    void labelsWithoutARoom() {
+    void outputNamedLabelsIsRejected() {
         const std::map<std::string, ConstantPtr> outputs = {{"labels", Constant::fromFloats({1}, {1})}};
         const std::vector<int> labels = {1};
         const QString error = errorOf([&] {
@@ -151,7 +151,7 @@ class UserMetricTest : public QObject {
     }
 
     /// A program that leaves a child process running, which keeps its output open.
-    void itsChildProcessesAreEndedToo() {
+    void childProcessesAreEndedToo() {
         const fs::path mark = m_folder.filePath("pid").toStdString();
         QElapsedTimer timer;
         timer.start();

@@ -52,7 +52,7 @@ class VerificationTest : public QObject {
         result.runtime = "ONNX Runtime 1.31.1";
         result.samples = 10;
         result.agreement = 1;
-        result.optimizedAgreement = 0.5;  // is reported, but is no failure
+        result.optimizedAgreement = 0.5;  // reported, but not a failure
         QVERIFY(whyVerificationFailed(result).empty());
         result.optimizedFailure = "no kernel";
         QCOMPARE(whyVerificationFailed(result),

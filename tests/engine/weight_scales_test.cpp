@@ -41,7 +41,7 @@ class WeightScalesTest : public QObject {
         QCOMPARE(weightCodes(scheme).first, method == "arq" || !restricted ? -128 : -127);
     }
 
-    void weightsThatVanishAreMarked() {
+    void vanishingWeightsAreMarked() {
         QVERIFY(quantizeWeight(*Constant::fromFloats({3}, {1e-39f, -2e-39f, 0}), {}, 0).vanished);
         QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {1e-30f, 0, 0}), {}, 0).vanished);
         QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {0, 0, 0}), {}, 0).vanished);

@@ -77,7 +77,7 @@ class WeightedInputsTest : public QObject {
     }
 
     /// Q/DQ is between the tensor and the single layer; the Identity nodes are removed.
-    void theExportHasPairsBeforeLayers() {
+    void exportHasPairsBeforeLayers() {
         QuantizationConfig config = weightedInputs();
         config.layers["Conv_3"].quantize = false;
         const Planned planned = plan(config);
@@ -98,7 +98,7 @@ class WeightedInputsTest : public QObject {
         QCOMPARE(written->tensor(sum.input(1)).name, std::string("r"));
     }
 
-    void aLayersActivationSettingIsThatOfItsInput() {
+    void activationSettingsApplyToTheInput() {
         QuantizationConfig config = weightedInputs();
         config.layers["Conv_2"].activationBits = 4;
         const Planned planned = plan(config);

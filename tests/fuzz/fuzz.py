@@ -31,7 +31,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cli", required=True, help="quantloupe-cli")
     parser.add_argument("--window", default="", help="quantloupe; without it, projects are not opened")
     parser.add_argument("--kinds", default=",".join(cases.KINDS), help="what to damage: %(default)s")
-    parser.add_argument("--seconds", type=float, default=60, help="how long to go on")
+    parser.add_argument("--seconds", type=float, default=60, help="duration of the run in seconds")
     parser.add_argument("--seed", type=int, default=0, help="0: a new one every time")
     parser.add_argument("--case", default="", help="KIND:SEED:NUMBER, to run one case again")
     parser.add_argument("--timeout", type=float, default=30, help="seconds that one command may take")

@@ -61,7 +61,7 @@ def run(case: Case, folder: str, seconds: float, memory_mib: int) -> str:
     if len(message) > LONGEST_MESSAGE:
         return f"a message of {len(message)} characters: {message[:500]}"
     if process.returncode != 0 and not message.strip():
-        return "refused without a word"
+        return "refused without a message"
     if process.returncode == 1 and case.name and case.name not in message:
         return f"the message does not name '{case.name}': {message[:1500]}"
     return ""

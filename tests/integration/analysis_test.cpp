@@ -65,7 +65,7 @@ class AnalysisTest : public QObject {
         QVERIFY(session.evaluate(skipped, Depth::States)->layers[0].weight->qs < 0.01);
     }
 
-    void npuOperatorsAreAStepOfTheirOwn() {
+    void npuOperatorsAreASeparateStep() {
         Session session(
             opset13("g (float[N,2,3,3] X) => (float[N,2] "
                     "Y) <float[2,2,1,1] W = {1, -2, 0.5, 1}> "
@@ -177,7 +177,7 @@ class AnalysisTest : public QObject {
         QCOMPARE(evaluated->layers[0].local->qs, of(*m_small, all, "MatMul_0").local->qs);
     }
 
-    void onTheDemoTheyAreTheEvaluationsNumbers() {
+    void metricsOfTheDemoEqualTheEvaluation() {
         const auto evaluated = m_demo->evaluate(demoConfig());
         std::size_t compared = 0;
         for (const LayerMetrics& metrics : measureLayers(*m_demo, demoConfig(), {})) {
@@ -189,7 +189,7 @@ class AnalysisTest : public QObject {
         QCOMPARE(compared, std::size_t{65});
     }
 
-    void theSourceAsReference() {
+    void sourceAsReference() {
         QuantizationConfig config = demoConfig();
         config.transforms.replaceRelu6 = ReplaceRelu6::All;
         config.transforms.equalization.profile = EqualizationProfile::Aimet;

@@ -77,7 +77,7 @@ class CalibrationSessionTest : public QObject {
         QCOMPARE(*warm->quantized->sqnrDb, *cold->quantized->sqnrDb);
     }
 
-    void aLayersOwnMethodIsItsOwn() {
+    void layerMethodAffectsOnlyItsLayer() {
         const auto session = test::openDemo({2, 40, 20});
         QuantizationConfig config = test::demoConfig();
         config.quantization.weight.bits = 8;
@@ -130,7 +130,7 @@ class CalibrationSessionTest : public QObject {
             QVERIFY(std::abs(averages[2][t] / averages[0][t] - 1) < 1e-5f);
     }
 
-    void poisonIsNamed() {
+    void errorNamesTheNonFiniteTensor() {
         auto model = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
             "{ A = Sqrt (X) B = Add (A, X) Y = Add (B, A) }");

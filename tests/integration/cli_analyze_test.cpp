@@ -94,7 +94,7 @@ class CliAnalyzeTest : public QObject {
         QVERIFY(worst[QStringLiteral("local")].toObject()[QStringLiteral("qs")].isDouble());
     }
 
-    void layersHaveAllMetricsWhereAskedFor() {
+    void layersHaveAllMetricsOnRequest() {
         const Outcome plain = runCli(analyzeDemo("--json"));
         const QJsonObject before = plain.document();
         QCOMPARE(before[QStringLiteral("random_inputs")], QJsonValue(false));

@@ -89,7 +89,7 @@ class CliDataTest : public QObject {
 
     // Nothing is evaluated here, so that no half is set aside: the same samples give the same file, whichever
     // option names them.
-    void quantizeCalibratesOnAllThatIsGiven() {
+    void quantizeCalibratesOnAllGivenSamples() {
         const auto quantized = [&](const char* data, const char* name) {
             const Outcome outcome = runCli(demoCommand("quantize MODEL --config CONFIG") + demoCommand(data) +
                                            QStringList{QStringLiteral("-o"), place(name)});
@@ -140,8 +140,8 @@ class CliDataTest : public QObject {
         QVERIFY(arrays.contains(layer + ".bias.after"));
     }
 
-    // Import took 200 steps that --config then refused.
-    void stepsOfQuarkAreStepsHere() {
+    // An import once accepted 200 steps, which --config then rejected.
+    void importedStepsOfQuarkAreAccepted() {
         QFile script(place("quark.py"));
         QVERIFY(script.open(QIODevice::WriteOnly));
         script.write(

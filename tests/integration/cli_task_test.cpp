@@ -158,7 +158,7 @@ class CliTaskTest : public QObject {
         QVERIFY2(text.code == 0, text.text());
         QVERIFY(text.out.contains("mAP@50:95 100.00 %, mAP@50 100.00 %"));
         QVERIFY(text.out.contains("owl"));
-        QVERIFY(text.out.contains("samples changed, the largest loss first"));
+        QVERIFY(text.out.contains("samples changed, largest loss first"));
 
         const Outcome check = runCli(
             QStringList{"check", path("net.onnx"), "--max-drop", "0.5", "--markdown", path("check.md")} +
@@ -195,7 +195,7 @@ class CliTaskTest : public QObject {
         QVERIFY(unknown.err.contains("rt-detr-logits"));
     }
 
-    /// Neither entries nor images may share labels by accident; labels without boxes are no target.
+    /// Neither entries nor images may share labels by accident; labels without boxes cannot be a target.
     void labelsThatCannotBeUsed() {
         QFile file(path("labels.json"));
         QVERIFY(file.open(QFile::ReadOnly));

@@ -104,19 +104,19 @@ class CliTest : public QObject {
         verifyFailure(runCli(arguments), 2, mentions);
     }
 
-    void helpIsNoFailure() {
+    void helpSucceeds() {
         const Outcome outcome = runCli({QStringLiteral("analyze"), QStringLiteral("--help")});
         QCOMPARE(outcome.code, 0);
         QVERIFY(outcome.out.contains(QStringLiteral("--calibration-data")));
         QCOMPARE(outcome.err, QString());
     }
 
-    void aTextFileIsNoModel() {
+    void textFileIsNotAModel() {
         const QString path = put(QStringLiteral("text.onnx"), "this is a letter, not a network\n");
         verifyFailure(runCli({QStringLiteral("inspect"), path}), 1, QStringLiteral("text.onnx"));
     }
 
-    void anEmptyFileIsNoModel() {
+    void emptyFileIsNotAModel() {
         const QString path = put(QStringLiteral("empty.onnx"), {});
         verifyFailure(runCli({QStringLiteral("inspect"), path}), 1, QStringLiteral("empty.onnx"));
     }
@@ -155,14 +155,14 @@ class CliTest : public QObject {
                       QStringLiteral("color"));
     }
 
-    void aLayerThatIsNotThereIsNamed() {
+    void unknownLayerIsNamed() {
         verifyFailure(runCli({QStringLiteral("transform"), demoModel(), QStringLiteral("--set"),
                               QStringLiteral("transforms.skip_folding=[\"Conv_none\"]"), QStringLiteral("-o"),
                               m_folder.filePath(QStringLiteral("t.onnx"))}),
                       1, QStringLiteral("Conv_none"));
     }
 
-    void anOutputFolderThatIsNotThereIsNamedAtOnce() {
+    void missingOutputFolderIsReportedImmediately() {
         verifyFailure(runCli({QStringLiteral("transform"), demoModel(), QStringLiteral("-o"),
                               m_folder.filePath(QStringLiteral("missing/t.onnx"))}),
                       1, QStringLiteral("missing"));
@@ -192,7 +192,7 @@ class CliTest : public QObject {
                  false);  // w4a8's
     }
 
-    void untilTakesTheDestinationsThatFollowIt() {
+    void skipUntilTakesTheFollowingDestinations() {
         const QString saved = m_folder.filePath(QStringLiteral("until.json"));
         const QString first = QStringLiteral("/features/features.1/conv/conv.0/conv.0.0/Conv");
         const QString second = QStringLiteral("/features/features.2/conv/conv.2/Conv");

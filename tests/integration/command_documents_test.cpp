@@ -30,7 +30,7 @@ QSet<QString> optionsIn(const QString& help) {
 class CommandDocumentsTest : public QObject {
     Q_OBJECT
 
-    /// What bash completes for the words, of which the last is being typed.
+    /// Returns what bash completes for the words; the last word is incomplete.
     static QStringList completed(const QString& program, const QString& words) {
         QString function = QLatin1Char('_') + program;
         function.replace(QLatin1Char('-'), QLatin1Char('_'));

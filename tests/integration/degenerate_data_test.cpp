@@ -63,7 +63,7 @@ class DegenerateDataTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void everyMethodTakesConstantData_data() {
+    void everyMethodAcceptsConstantData_data() {
         QTest::addColumn<QString>("method");
         QTest::addColumn<float>("value");
         for (const char* method : {"min_max", "moving_average", "percentile", "entropy", "mse", "tf_enhanced",
@@ -71,7 +71,7 @@ class DegenerateDataTest : public QObject {
             for (const float value : {0.0f, 3.0f, -1e-30f, 1e30f})
                 QTest::addRow("%s of %g", method, double(value)) << method << value;
     }
-    void everyMethodTakesConstantData() {
+    void everyMethodAcceptsConstantData() {
         QFETCH(QString, method);
         QFETCH(float, value);
         QuantizationConfig config = all();
@@ -90,7 +90,7 @@ class DegenerateDataTest : public QObject {
         QVERIFY(loop.finite());
     }
 
-    void weightsThatVanishAreNamed() {
+    void vanishingWeightsAreReported() {
         QuantizationConfig config = all();
         config.quantization.weight.bits = 4;
         config.quantization.weight.powerOfTwo = true;
@@ -102,7 +102,7 @@ class DegenerateDataTest : public QObject {
                  qPrintable(said));
     }
 
-    void biasesBeyond32BitsAreNamed() {
+    void biasesBeyond32BitsAreReported() {
         Loop loop(
             "<float[4,2] W = {1e-9, 0, 0, 0, 0, 0, 0, 1e-9}, float[2] c = {1000000, -1}> { Y = Gemm(X, W, c) "
             "}",
@@ -113,7 +113,7 @@ class DegenerateDataTest : public QObject {
             qPrintable(said));
     }
 
-    void weightsThatAreNotNumbersAreNamed() {
+    void nonFiniteWeightsAreReported() {
         auto model = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4,2] W = "
             "{1, 2, 3, 4, 5, "
@@ -174,7 +174,7 @@ class DegenerateDataTest : public QObject {
         QVERIFY2(error.contains("contains no samples"), qPrintable(error));
     }
 
-    void parametersOutOfRangeAreNamed_data() {
+    void parametersOutOfRangeAreReported_data() {
         QTest::addColumn<QString>("key");
         QTest::addColumn<QString>("value");
         QTest::addColumn<QString>("said");
@@ -192,7 +192,7 @@ class DegenerateDataTest : public QObject {
         row("quantization.npu_positions.max_loops", "0", "max_loops");
         row("quantization.operators", "some", "operators");
     }
-    void parametersOutOfRangeAreNamed() {
+    void parametersOutOfRangeAreReported() {
         QFETCH(QString, key);
         QFETCH(QString, value);
         QFETCH(QString, said);
@@ -202,7 +202,7 @@ class DegenerateDataTest : public QObject {
         QVERIFY2(error.contains(said), qPrintable(error));
     }
 
-    void aStepWiderThanItsRangeIsNamed() {
+    void stepLargerThanItsRangeIsReported() {
         QuantizationConfig config = all();
         config.calibration.method = CalibrationMethod::Ifmr;
         config.calibration.parameters.searchStep = 0.7;

@@ -138,7 +138,7 @@ class EqualizationTest : public QObject {
     }
 
     /// Inputs up to 30 through weights of 1: every fifth activation is cut by the Clip, and not by the Relu.
-    void aReluSixThatSaturates() {
+    void saturatingReluSix() {
         QTemporaryDir folder;
         const fs::path file = folder.path().toStdString() + "/x.npz";
         std::vector<float> samples;
@@ -187,7 +187,7 @@ class EqualizationTest : public QObject {
     }
 
     /// Exact ones are not flagged.
-    void exactTransformsAreNotFlagged() {
+    void exactTransformsAreNotReported() {
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
         QVERIFY(!test::lines(result->notices).contains("reduce the SQNR of the float network"));
@@ -246,7 +246,7 @@ class EqualizationTest : public QObject {
     }
 
     /// An edit repeats learned rounding only for the layers after it, undo for none.
-    void learnedRoundingIsKept() {
+    void learnedRoundingIsReused() {
         const auto session = m_small.open(2);
         const auto refined = [&] { return session->workDone().refined; };
         QuantizationConfig config = learned();
@@ -265,7 +265,7 @@ class EqualizationTest : public QObject {
     }
 
     /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
-    void aJunctionRedoesOnlyDownstreamLayers() {
+    void disabledJunctionChangesOnlyDownstreamLayers() {
         const auto session = test::openDemo({0, 64, 16});
         QuantizationConfig config = test::demoConfig();
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;

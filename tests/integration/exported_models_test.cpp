@@ -137,7 +137,7 @@ class ExportedModelsTest : public QObject {
         }
     }
 
-    void asInOnnxRuntime_data() {
+    void equalsOnnxRuntime_data() {
         QTest::addColumn<std::string>("model");
         QTest::addColumn<std::string>("preset");
         for (const char* name : {"default", "onnxruntime-s8s8", "w4a8", "aimet-default", "quark-a8w8"})
@@ -146,7 +146,7 @@ class ExportedModelsTest : public QObject {
         QTest::newRow("GRU") << recurrent("GRU", 3, ", linear_before_reset = 1") << std::string("default");
         QTest::newRow("RNN") << recurrent("RNN", 1, "") << std::string("default");
     }
-    void asInOnnxRuntime() {
+    void equalsOnnxRuntime() {
         if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
             QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
         QFETCH(std::string, model);
@@ -212,7 +212,7 @@ class ExportedModelsTest : public QObject {
         QVERIFY(result.optimizedAgreement && *result.optimizedAgreement >= 0.9);
     }
 
-    void aModelThatDoesNotLoadIsNotVerified() {
+    void verificationFailsIfTheModelDoesNotLoad() {
         Verification result;
         result.runtime = "ONNX Runtime 1.0.0";
         result.samples = 10;

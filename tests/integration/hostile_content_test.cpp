@@ -124,7 +124,7 @@ class HostileContentTest : public QObject {
     }
 
     /// External data is next to the model, not in the current folder.
-    void externalDataOfAConstantLiesNextToTheModel() {
+    void externalDataOfAConstantIsNextToTheModel() {
         m_in.putTwoFloats("constant/w.bin");
         const QString model =
             m_in.put("constant/c.onnx", QByteArray::fromStdString(externalConstantModel("w.bin")));
@@ -172,13 +172,13 @@ class HostileContentTest : public QObject {
         QVERIFY2(outcome.milliseconds < 5000, outcome.text());
     }
 
-    void longNamesCostLinearTime_data() {
+    void longNamesTakeLinearTime_data() {
         QTest::addColumn<QByteArray>("name");
         QTest::newRow("one long name") << QByteArray(32'000, 'n');
         QTest::newRow("many scopes") << QByteArray("/a").repeated(50'000);
         QTest::newRow("many slashes") << QByteArray(100'000, '/');
     }
-    void longNamesCostLinearTime() {
+    void longNamesTakeLinearTime() {
         QFETCH(QByteArray, name);
         const QString model =
             m_in.put("long.onnx", QByteArray::fromStdString(modelWithNames(name.toStdString())));
@@ -199,14 +199,14 @@ class HostileContentTest : public QObject {
                       "the model has no layer");
     }
 
-    void manyAttributesCostLinearTime() {
+    void manyAttributesTakeLinearTime() {
         const QString model =
             m_in.put("attributes.onnx", QByteArray::fromStdString(modelWithAttributes(4'000)));
         const Outcome outcome = runCli({"render", model, "-o", m_in.file("attributes.svg")});
         QVERIFY2(outcome.code == 0 && outcome.milliseconds < 5000, outcome.text());
     }
 
-    void cellsOfTheLayerTableAreNoFormulas() {
+    void cellsOfTheLayerTableAreNotFormulas() {
         const QString model =
             m_in.put("formula.onnx", QByteArray::fromStdString(modelWithNames("=HYPERLINK(\"x\")")));
         const Outcome outcome = runCli({"export", model, "--to", "csv", "-o", m_in.file("formula.csv")});
@@ -237,7 +237,7 @@ class HostileContentTest : public QObject {
     }
 
     /// The program exits normally with an exit code, however little memory there is.
-    void tightMemoryIsReported() {
+    void lackOfMemoryIsReported() {
         if (!kLimitsMemory) QSKIP("sanitizers reserve all address space");
         const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");
         for (const rlim_t mebibytes : {120, 160, 200, 240, 280, 320, 360, 400, 450, 500}) {

@@ -90,7 +90,7 @@ class HostilePathsTest : public QObject {
         QCOMPARE(contentOf(weights).size(), qsizetype(sizeof values));
     }
 
-    void outputsOfACommandAreDifferentFiles() {
+    void outputsOfACommandMustDiffer() {
         const QString out = m_in.file("out.file"), link = m_in.file("out.link");
         QVERIFY(QFile::link(out, link));
         for (const QStringList& arguments :
@@ -138,7 +138,7 @@ class HostilePathsTest : public QObject {
         QCOMPARE(contentOf(m_in.file("shot.onnx")), contentOf(m_in.model));
     }
 
-    void aFailedExportLeavesNoParts() {
+    void failedExportLeavesNoPartialFiles() {
         const QString folder = m_in.file("parts");
         QDir().mkpath(folder);
         const QStringList arguments = {"export", m_in.model,    "--data", m_in.data,
@@ -155,7 +155,7 @@ class HostilePathsTest : public QObject {
         }
     }
 
-    void killedCommandsLeaveNothing() {
+    void killedCommandsLeaveNoFiles() {
         const QString folder = m_in.file("killed"), output = folder + "/out.onnx";
         const QString model =
             QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/mobilenetv2_cifar10.onnx");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "cmake --install" installs: it is complete, can be moved, and does not depend on the source folder.
-// packaging/test-packages tries the packages that are made of it.
+// The files that "cmake --install" installs are complete, can be moved, and do not depend on the source
+// folder. packaging/test-packages tries the packages that are made of it.
 #include <QDirIterator>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -45,7 +45,7 @@ class InstallTest : public QObject {
         QVERIFY(QDir().rename(first, m_prefix));
     }
 
-    void isComplete_data() {
+    void installationIsComplete_data() {
         QTest::addColumn<QString>("path");
         for (const char* path : {"bin/quantloupe",
                                  "bin/quantloupe-cli",
@@ -71,7 +71,7 @@ class InstallTest : public QObject {
                                  "share/fish/vendor_completions.d/quantloupe-cli.fish"})
             QTest::newRow(path) << QString::fromUtf8(path);
     }
-    void isComplete() {
+    void installationIsComplete() {
         QFETCH(QString, path);
         QVERIFY(QFileInfo::exists(m_prefix + QLatin1Char('/') + path));
     }
@@ -155,8 +155,8 @@ class InstallTest : public QObject {
         }
     }
 
-    /// What the desktop entry, the MIME types and the component refer to is there.
-    void desktopFilesNameInstalledThings() {
+    /// The files to which the desktop entry, the MIME types and the component refer exist.
+    void desktopFilesReferToInstalledFiles() {
         const QByteArray entry = content(m_prefix + QStringLiteral("/share/applications/quantloupe.desktop"));
         QVERIFY(entry.contains("\nExec=quantloupe %f\n") && entry.contains("\nIcon=quantloupe\n"));
         const QByteArray types = content(m_prefix + QStringLiteral("/share/mime/packages/quantloupe.xml"));

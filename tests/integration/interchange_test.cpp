@@ -145,7 +145,7 @@ class InterchangeTest : public QObject {
         QVERIFY(double(same) >= 0.99 * double(rows));
     }
 
-    void itsScriptReadsBack() {
+    void exportedScriptIsImported() {
         const Outcome written = runCli({"export", demoModel(), "--preset", "onnxruntime-u8s8", "--skip",
                                         kSkipped, "--to", "onnxruntime", "-o", file("back.py")});
         QVERIFY2(written.code == 0, written.text());
@@ -174,7 +174,7 @@ class InterchangeTest : public QObject {
         QVERIFY(result["optimized"]["agreement"].get<double>() >= 0.9);
         QVERIFY(result["failure"].is_null());
         QVERIFY(fs::exists(file("verified.onnx").toStdString()));
-        // Its metadata contain the configuration.
+        // Its metadata contains the configuration.
         const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(),
                                      "-o", file("restored.json")});
         QVERIFY2(read.code == 0, read.text());
@@ -199,7 +199,7 @@ class InterchangeTest : public QObject {
         const Outcome read =
             runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(read.code, 1);
-        QVERIFY2(read.err.contains("its metadata contain no configuration"), read.text());
+        QVERIFY2(read.err.contains("its metadata contains no configuration"), read.text());
         const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(),
                                      "-o", file("none.json")});
         QCOMPARE(none.code, 1);

@@ -112,7 +112,7 @@ class LayerDetailsTest : public QObject {
         QVERIFY(errorOf([&] { layerDetails(*m_demo, config, "Conv_none"); }).contains("Conv_none"));
     }
 
-    void oneSampleAlongTheNetwork() {
+    void divergenceOfOneSample() {
         for (const auto& [index, qs] : {std::pair{"0", 0.414243447}, std::pair{"1", 0.316357092}}) {
             const auto divergence = sampleDivergence(*m_small, twoBits(), findSample(*m_small, index));
             QCOMPARE(divergence.layers.size(), std::size_t{2});
@@ -130,7 +130,7 @@ class LayerDetailsTest : public QObject {
         QCOMPARE(findSample(*m_demo, name.substr(name.find('/') + 1)), std::size_t{7});  // a unique suffix
     }
 
-    void samplesThatFlip() {
+    void samplesWithChangedClass() {
         const QuantizationConfig config = demoConfig();
         const FlippedSamples flipped = flippedSamples(*m_demo, config);
         const auto classesOf = [&](const std::optional<QuantizationConfig>& network) {

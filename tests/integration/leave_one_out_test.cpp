@@ -83,7 +83,7 @@ class LeaveOneOutTest : public QObject {
         }
     }
 
-    void theNumbersAreThoseOfTheEdit() {
+    void resultsEqualThoseOfTheEdit() {
         const auto session = pooled();
         const LayerSweep out = leaveOneOut(*session, fourBits(), {0, {}}, {});
         const auto measured = [&](const std::vector<std::string>& skipped) {

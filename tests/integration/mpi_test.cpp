@@ -75,7 +75,7 @@ class MpiTest : public QObject {
         const QJsonObject document = alone.document();
         QVERIFY(document.size() > 4);
         QCOMPARE(withoutSeconds(shared.document()), withoutSeconds(document));
-        // Measurements that nobody asked for are removed at the end.
+        // Measurements are removed at the end unless they were requested.
         QVERIFY(QDir(QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo"))
                     .entryList({"*.tune.json", "*.leave-one-out.json"})
                     .isEmpty());

@@ -149,7 +149,7 @@ class OracleTest : public QObject {
         QVERIFY(same >= agreement);
     }
 
-    void equalizationWinsBackHalf() {
+    void equalizationRecoversHalfOfTheLoss() {
         const auto session = open("mobilenetv2_cifar10");
         const auto plain = session->evaluate(scheme(4, false), Depth::Accuracy);
         QuantizationConfig config = scheme(4, false);

@@ -42,7 +42,7 @@ class OwnMetricTest : public QObject {
   private Q_SLOTS:
     void cleanup() { m_session->setMetric(std::nullopt); }
 
-    void anEvaluationComputesIt() {
+    void evaluationsComputeTheMetric() {
         QVERIFY(!m_session->evaluate(m_config)->quantized->userMetric);
         m_session->setMetric(metricOf(top1));
         for (const Depth depth : {Depth::Rough, Depth::Accuracy, Depth::Metrics}) {
@@ -55,7 +55,7 @@ class OwnMetricTest : public QObject {
     }
 
     /// The outputs are those of Session::outputs(), and the samples are in the order of the data.
-    void itGetsTheOutputsInTheOrderOfTheData() {
+    void metricGetsTheOutputsInTheOrderOfTheData() {
         std::vector<MetricInput> seen;
         m_session->setMetric(UserMetric{[&](const MetricInput& input, const CancelToken&) {
                                             seen.push_back(input);
@@ -76,7 +76,7 @@ class OwnMetricTest : public QObject {
     }
 
     /// The metric runs once per network and number of samples, until it is set again.
-    void itIsRemembered() {
+    void metricIsCached() {
         int calls = 0;
         const UserMetric metric{[&](const MetricInput& input, const CancelToken&) {
                                     ++calls;
@@ -125,7 +125,7 @@ class OwnMetricTest : public QObject {
         QVERIFY(describe(result).find("than float") != std::string::npos);
     }
 
-    void aMetricThatIsNoNumberIsAnError() {
+    void nonFiniteMetricIsAnError() {
         m_session->setMetric(metricOf([](const MetricInput&) { return std::nan(""); }));
         const QString error = test::errorOf([&] { m_session->evaluate(m_config); });
         QVERIFY2(error.contains("must return a finite number"), qPrintable(error));

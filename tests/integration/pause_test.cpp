@@ -24,7 +24,7 @@ struct Running {
     EvaluationPtr result;
     std::thread thread;
 
-    /// `study`: a background measurement instead of an evaluation.
+    /// `study`: a background evaluation instead of a normal one.
     explicit Running(Session& session, bool study = false, int closeAt = -1) {
         thread = std::thread([this, &session, study, closeAt] {
             EvaluationObserver observer;
@@ -46,8 +46,8 @@ struct Running {
         token.cancel();
         if (thread.joinable()) thread.join();
     }
-    /// Waits until running steps have finished and nothing more is told for a while. An evaluation that does
-    /// not stop ends instead, however slow the machine is.
+    /// Waits until running steps have finished and nothing more is reported for a while. An evaluation that
+    /// does not stop ends instead, however slow the machine is.
     bool standsStill() const {
         int before = -1;
         while (told != before && !over) {
@@ -76,7 +76,7 @@ void compare(const Evaluation& one, const Evaluation& other) {
 class PauseTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void heldItStandsStillAndGoesOnToTheSameNumbers() {
+    void pausedEvaluationContinuesToTheSameResults() {
         const EvaluationPtr plain = test::openDemo(kOptions)->evaluate(test::demoConfig());
         for (const int closeAt : {1, 3, 6}) {
             const auto session = test::openDemo(kOptions);
@@ -92,7 +92,7 @@ class PauseTest : public QObject {
     }
 
     /// Closed and opened faster than a batch takes: tasks are postponed repeatedly, and each runs once.
-    void aGateThatFluttersLosesNothing() {
+    void rapidPausesLoseNoTask() {
         const EvaluationPtr plain = test::openDemo(kOptions)->evaluate(test::demoConfig());
         const auto session = test::openDemo(kOptions);
         Running run(*session);
@@ -108,7 +108,7 @@ class PauseTest : public QObject {
         compare(*plain, *run.result);
     }
 
-    void cancelledWhileHeldItEndsAtOnceAndKeepsItsWork() {
+    void cancellingWhilePausedKeepsResults() {
         const auto session = test::openDemo(kOptions);
         {
             Running run(*session, false, 3);
@@ -124,7 +124,7 @@ class PauseTest : public QObject {
                 *session->evaluate(test::demoConfig()));
     }
 
-    void closedFromTheStartNothingBegins() {
+    void nothingStartsWhilePaused() {
         const auto session = test::openDemo(kOptions);
         const auto gate = std::make_shared<PauseGate>();
         gate->close();
@@ -145,7 +145,7 @@ class PauseTest : public QObject {
         QCOMPARE(told.load(), 0);
     }
 
-    void anotherSessionIsNotHeld() {
+    void otherSessionsAreNotPaused() {
         const auto held = test::openDemo(kOptions), free = test::openDemo(kOptions);
         Running run(*held, false, 2);
         QVERIFY(QTest::qWaitFor([&] { return run.gate->closed(); }, 60000));
@@ -153,7 +153,7 @@ class PauseTest : public QObject {
         QVERIFY(run.standsStill());
     }
 
-    void measuringWhileIdleIsHeld() {
+    void backgroundEvaluationIsPaused() {
         const auto session = test::openDemo(kOptions);
         session->evaluate(test::demoConfig());
         Running run(*session, true, 4);
@@ -164,7 +164,7 @@ class PauseTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return run.told > before; }, 60000));
     }
 
-    void tokensWithoutAGateKnowNoPause() {
+    void tokensWithoutAGateAreNotPaused() {
         const CancelToken token;
         QVERIFY(!token.paused());
         token.check();

@@ -30,7 +30,7 @@ class PredictionTest : public QObject {
     }
 
     /// The fitted model applies to every configuration that differs only in which layers are quantized.
-    void locksCommentsAndExportOptionsForgetNothing() {
+    void locksCommentsAndExportOptionsKeepTheModel() {
         const auto session = test::openDemo({2, 32, 0});
         const auto contextOf = [&](const QuantizationConfig& config) {
             session->evaluate(config, Depth::Accuracy);

@@ -101,7 +101,7 @@ class PresetOracleTest : public QObject {
     }
 
   private Q_SLOTS:
-    void presetsAreTheTools_data() {
+    void presetsEqualTheirTools_data() {
         QTest::addColumn<QString>("preset");
         QTest::addColumn<QStringList>("settings");
         QTest::addColumn<QString>("model");
@@ -169,7 +169,7 @@ class PresetOracleTest : public QObject {
             {"quantization.weight.per_channel=false"});
         row("aimet-tf-enhanced", mobile, "aimet_mobilenetv2_cifar10_W8A8_tfenhanced", 0.97, 0, 0);
     }
-    void presetsAreTheTools() {
+    void presetsEqualTheirTools() {
         QFETCH(QString, preset);
         QFETCH(QStringList, settings);
         QFETCH(QString, model);

@@ -129,18 +129,18 @@ class ProcessGroupTest : public QObject {
     }
 
   private Q_SLOTS:
-    void resultsAreThoseOfOneProcess_data() {
+    void resultsEqualThoseOfOneProcess_data() {
         QTest::addColumn<bool>("classes");
         QTest::newRow("classes") << true;
         QTest::newRow("image") << false;
     }
-    void resultsAreThoseOfOneProcess() {
+    void resultsEqualThoseOfOneProcess() {
         QFETCH(bool, classes);
         compare([&](const SessionOptions& options) { return openSmall(options, classes); },
                 [](Session& session) { return everything(session, coarse()); }, {2, 3, 40});
     }
 
-    void resultsOfTheDemoAreThoseOfOneProcess() {
+    void resultsOfTheDemoEqualThoseOfOneProcess() {
         compare(
             [](SessionOptions options) {
                 options.samples = 36;
@@ -155,8 +155,8 @@ class ProcessGroupTest : public QObject {
             {2});
     }
 
-    void searchesFindTheSame_data() { resultsAreThoseOfOneProcess_data(); }
-    void searchesFindTheSame() {
+    void searchesFindTheSameResult_data() { resultsEqualThoseOfOneProcess_data(); }
+    void searchesFindTheSameResult() {
         QFETCH(bool, classes);
         compare([&](const SessionOptions& options) { return openSmall(options, classes); },
                 [](Session& session) {
@@ -259,7 +259,7 @@ class ProcessGroupTest : public QObject {
     }
 
     /// One process cannot even start, for example because its machine does not have the file.
-    void aProcessThatLeavesEndsTheOthers() {
+    void lostProcessEndsTheOthers() {
         Meeting meeting(2);
         const auto found = inGroup(meeting, [&](const std::shared_ptr<ProcessGroup>& group) {
             if (group->rank() == 1) failInput("there is no file 'm.onnx'");

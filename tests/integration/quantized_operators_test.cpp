@@ -34,7 +34,7 @@ class QuantizedOperatorsTest : public QObject {
         QVERIFY(m_names.size() >= 17);
     }
 
-    void codesAreOnnxRuntimes() {
+    void codesEqualOnnxRuntimes() {
         for (const QString& name : std::as_const(m_names)) {
             const fs::path file = fs::path(m_folder.path().toStdString()) / name.toStdString();
             const auto arrays = loadNpz(fs::path(file).concat(".npz"));

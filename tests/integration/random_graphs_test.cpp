@@ -123,7 +123,7 @@ class RandomGraphsTest : public QObject {
         QVERIFY(m_folder.isValid());
     }
 
-    void sixteenBitsChangeNextToNothing() {
+    void sixteenBitsChangeAlmostNothing() {
         for (int round = 0; round < 40; ++round) {
             std::string text;
             const auto session = randomSession(text);
@@ -208,7 +208,7 @@ class RandomGraphsTest : public QObject {
         QVERIFY2(moved <= kRounds / 10, qPrintable(QStringLiteral("%1 of %2").arg(moved).arg(kRounds)));
     }
 
-    /// Precisions change nothing where they equal what the network does anyway.
+    /// Precisions that equal those of the network change nothing.
     void theNetworksOwnPrecisionChangesNothing() {
         for (int round = 0; round < 40; ++round) {
             std::string text;
@@ -227,7 +227,7 @@ class RandomGraphsTest : public QObject {
 
     /// 5 and 8 bits both represent 1, 0 and -1 exactly, but as different codes: cached results of one must
     /// not be used for the other.
-    void sameWeightsOfOtherCodesAreComputedAnew() {
+    void equalWeightsWithOtherCodesAreComputedAgain() {
         const auto session =
             std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] W = {1, 0, -1, 1}, float[2,2,1,1] Z = {1, -1, 1, 1}>
@@ -255,7 +255,7 @@ class RandomGraphsTest : public QObject {
         QVERIFY2(other != wanted, "the codes make no difference here, so nothing was tested");
     }
 
-    void anEditOnTheWayChangesNothing() {
+    void intermediateEditChangesNothing() {
         for (int round = 0; round < 40; ++round) {
             std::string text;
             const auto session = randomSession(text);

@@ -48,7 +48,7 @@ struct Truth {
     }
 };
 
-/// As the session compiles it: checked against a batch of one.
+/// Compiles the program like the session: checked against a batch of one.
 std::shared_ptr<const Program> compile(const Truth& truth, std::int64_t batch) {
     std::map<TensorId, TensorDesc> inputs;
     for (const TensorId input : truth.graph->inputs()) {
@@ -123,7 +123,7 @@ class SampleGraphsTest : public QObject {
         }
     }
 
-    void batchesOfEverySizeAreOnnxRuntimes() {
+    void batchesOfEverySizeEqualOnnxRuntime() {
         for (const Truth& truth : m_truths)
             for (const std::size_t batch : {1, 2, 3, 5}) {
                 const Run run = runFrom(truth, compile(truth, static_cast<std::int64_t>(batch)), 0, batch);
@@ -142,7 +142,7 @@ class SampleGraphsTest : public QObject {
             }
     }
 
-    /// Where the layout says that the samples are, there they are: the values of each sample alone.
+    /// Each sample is at the position that the layout states: the values equal those of the sample alone.
     void everySampleIsFoundInEveryTensor() {
         std::size_t perSample = 0, separate = 0;
         for (const Truth& truth : m_truths) {

@@ -81,7 +81,7 @@ class SessionProcessTest : public QObject {
                 first["quantized"].toObject()["sqnr_db"].toDouble());
     }
 
-    void numbersAreThoseOfAnalyze() {
+    void resultsEqualThoseOfAnalyze() {
         const Outcome analyzed = runCli(arguments("analyze") + QStringList{"--json", "--skip", kWorst});
         QVERIFY2(analyzed.code == 0, analyzed.text());
         const QJsonObject expected = analyzed.document();
@@ -99,7 +99,7 @@ class SessionProcessTest : public QObject {
         QCOMPARE(cold["layers"].toArray(), expected["layers"].toArray());
     }
 
-    void undoAndRedoBringBackTheNumbers() {
+    void undoAndRedoRestoreTheResults() {
         const QJsonValue before = ask(R"({"do":"evaluate"})")["quantized"];
         const QJsonValue skipped = ask(request("skip", kWorst))["quantized"];
         const QJsonValue equalized =
@@ -114,7 +114,7 @@ class SessionProcessTest : public QObject {
         QCOMPARE(ask(request("quantize", kWorst))["quantized"], before);
     }
 
-    void leaveOneOutIsWhatSkippingEachGives() {
+    void leaveOneOutEqualsSkippingEachLayer() {
         // Few layers, so that the test is quick.
         const QJsonObject few = ask(
             R"x({"do":"set","key":"skip.rules","value":[{"kind":"pattern","regex":"features\\.([2-9]|1[0-7])"}]})x");
@@ -134,7 +134,7 @@ class SessionProcessTest : public QObject {
         QFAIL("the worst layer is missing");
     }
 
-    void onlyRepliesOnStdoutAndNoProgressUnasked() {
+    void onlyRepliesOnStdoutAndProgressOnRequest() {
         ask(R"({"do":"evaluate"})");
         const QByteArray errors = m_process->readAllStandardError();
         QVERIFY2(!errors.contains("network"), errors.constData());
@@ -148,7 +148,7 @@ class SessionProcessTest : public QObject {
         QVERIFY(m_process->readAllStandardError().contains("network"));
     }
 
-    void theEndOfInputEndsIt() {
+    void endOfInputEndsTheSession() {
         ask(R"({"do":"config"})");
         m_process->closeWriteChannel();
         QVERIFY(m_process->waitForFinished(60'000));

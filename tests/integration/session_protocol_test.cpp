@@ -130,7 +130,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY(ask(R"({"do":"redo"})")["ok"] == false);
     }
 
-    void quantizeBeatsTheTail() {
+    void quantizeOverridesTheTail() {
         const auto state = [this](std::size_t layer) {
             return ask(R"({"do":"layers"})")["layers"][layer]["state"].get<std::string>();
         };
@@ -143,7 +143,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY(config()["layers"].empty());
     }
 
-    void theConfigurationCanBeHandedBack() {
+    void configurationRoundTrips() {
         const Json before = config();
         Json other = before;
         other["quantization"]["weight"]["bits"] = 3;
@@ -153,7 +153,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY(config() == before);
     }
 
-    void aTableComesWhereItIsAskedFor() {
+    void layerTableOnRequest() {
         QVERIFY(!ask(R"({"do":"evaluate"})").contains("layers"));
         const Json reply = ask(R"({"do":"set","key":"skip.tail","value":false,"layers":true,"cold":true})");
         QCOMPARE(reply["layers"].size(), std::size_t(3));
@@ -161,7 +161,7 @@ class SessionProtocolTest : public QObject {
         QCOMPARE(reply["layers"][1]["host"].get<std::string>(), std::string("Conv_0"));
     }
 
-    void quitEnds() {
+    void quitEndsTheSession() {
         QVERIFY(ask(R"({"do":"quit"})")["ok"] == true);
         QVERIFY(m_protocol->ended());
     }

@@ -98,7 +98,7 @@ class SessionTest : public QObject {
             QCOMPARE(item.local.has_value(), item.quantizable);
     }
 
-    void aSkipChangesTheNumbersAndUndoBringsThemBack() {
+    void skipChangesTheResultsAndUndoRestoresThem() {
         const QuantizationConfig before = test::demoConfig();
         const auto first = m_session->evaluate(before);
         QuantizationConfig config = before;
@@ -131,7 +131,7 @@ class SessionTest : public QObject {
         QVERIFY(*result->quantized->sqnrDb > 100);  // only the folding's rounding
     }
 
-    void anActivationSkippedAloneLeavesItsUnit() {
+    void separatelySkippedActivationLeavesItsUnit() {
         QuantizationConfig config = test::demoConfig();
         SkipRule rule;
         rule.layers = {"/features/features.0/features.0.2/Clip",
@@ -149,7 +149,7 @@ class SessionTest : public QObject {
         QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
     }
 
-    void aPrecisionRuleWithoutEffectGivesANotice() {
+    void precisionRuleWithoutEffectGivesANotice() {
         const auto ruleFor = [](const char* op, const Precision& precision) {
             PrecisionRule rule;
             rule.covers.kind = SkipKind::Type;
@@ -258,7 +258,7 @@ class SessionTest : public QObject {
         QVERIFY(session.evaluate(config, Depth::States)->counts.skipped > 0);
     }
 
-    void aLayersOwnSettingBeatsRules() {
+    void layerSettingOverridesRules() {
         QuantizationConfig config = test::demoConfig();
         SkipRule all;
         all.kind = SkipKind::Type;
@@ -272,7 +272,7 @@ class SessionTest : public QObject {
     }
 
     /// With min-max, the range of an affine quantizer ends at the limits of its tensor's values.
-    void rangesAreThoseOfTheQuantizedTensor() {
+    void rangesEqualThoseOfTheQuantizedTensor() {
         for (const Placement placement : {Placement::InputsAndOutputs, Placement::WeightedInputs}) {
             QuantizationConfig config = presetConfig("w4a8");
             config.quantization.placement = placement;

@@ -61,7 +61,7 @@ class Net:
         return self.op("Gather", self.op("Shape", x), self.const(axis), axis=0)
 
     def shape(self, *parts):
-        """A shape put together while running, as exporters write it."""
+        """A shape computed at run time, as exporters write it."""
         axes = self.const([0])
         return self.op("Concat", *[self.op("Unsqueeze", p, axes) if isinstance(p, str) else self.const([p]) for p in parts], axis=0)
 
@@ -114,7 +114,7 @@ def masked_bert():
 
 
 def nhwc_resnet():
-    """As converters from TensorFlow write it: channels last outside, a Transpose before and behind every convolution."""
+    """As converters from TensorFlow write it: channels last outside, a Transpose before and after every convolution."""
     n = Net([("input", TensorProto.FLOAT, (16, 16, 3))])
 
     def conv(x, cin, cout, stride=1):

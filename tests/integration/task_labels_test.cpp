@@ -53,7 +53,7 @@ class TaskLabelsTest : public QObject {
     }
 
     /// Without a box that counts, there is no mAP: analyze says so, and targets cannot be judged.
-    void labelsWithoutBoxesAreNoTarget() {
+    void labelsWithoutBoxesCannotBeATarget() {
         auto found = foundByFloat(detector());
         for (auto& boxes : found) boxes.clear();
         writeCoco(found, path("empty.json"));

@@ -170,7 +170,7 @@ class TunePrecisionsTest : public QObject {
             }
     }
 
-    void theResultHasThesePrecisions() {
+    void resultHasTheReportedPrecisions() {
         const auto session = sessionOf(network(2, true), true);
         TuneOptions options = optionsFor(CostKind::Bytes);
         options.maxDrop = 0.02;
@@ -301,7 +301,7 @@ class TunePrecisionsTest : public QObject {
         QCOMPARE(QString::fromStdString(textOf(resumed)), QString::fromStdString(textOf(whole)));
     }
 
-    void theWinnerIsMeasuredOnOtherSamples() {
+    void chosenPointIsEvaluatedOnOtherSamples() {
         const auto session = sessionOf(network(2, true), true, 300);
         TuneOptions options;
         options.maxDrop = 0.02;

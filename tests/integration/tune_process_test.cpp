@@ -27,7 +27,7 @@ class TuneProcessTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void whatItSavesReplays() {
+    void savedConfigurationReproducesTheResult() {
         const QString saved = m_folder.filePath("found.json");
         const Outcome found =
             runCli(arguments("tune", {"--config", demoPath("demo.config.json"), "--max-drop", "5", "--json",
@@ -116,7 +116,7 @@ class TuneProcessTest : public QObject {
         QVERIFY2(wrong.err.contains("there is no folder '/nowhere'"), wrong.text());
     }
 
-    void aTargetThatIsMissedExitsWithThree() {
+    void missedTargetExitsWithThree() {
         const QString saved = m_folder.filePath("best.json");
         const Outcome found =
             runCli(arguments("tune", {"--config", demoPath("demo.config.json"), "--max-drop", "0.5",
@@ -130,7 +130,7 @@ class TuneProcessTest : public QObject {
         QCOMPARE(broken.code, 1);
     }
 
-    /// MACs in float do not tell w8a8 and w4a8 apart.
+    /// MACs in float do not distinguish w8a8 and w4a8.
     void precisionsMinimizeBytes() {
         const Outcome found = runCli(arguments(
             "tune", {"--max-drop", "100", "--precisions", "w8a8,w4a8", "--json", "--max-seconds", "60"}));
@@ -142,7 +142,7 @@ class TuneProcessTest : public QObject {
         QVERIFY2(few > 0, found.text());
     }
 
-    void nothingIsSavedWhereItCannotBeWritten() {
+    void unwritableOutputIsReported() {
         const Outcome found = runCli(
             arguments("tune", {"--max-drop", "5", "--save-config", m_folder.filePath("nowhere/found.json")}));
         QCOMPARE(found.code, 1);
@@ -150,7 +150,7 @@ class TuneProcessTest : public QObject {
         QVERIFY(found.out.isEmpty());
     }
 
-    void inTheSessionItIsOneStep() {
+    void tuneIsOneStepOfTheSession() {
         QProcess process;
         process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
                       arguments("session", {"--config", demoPath("demo.config.json")}));

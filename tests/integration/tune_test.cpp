@@ -150,7 +150,7 @@ class TuneTest : public QObject {
         QVERIFY(found.locked == std::vector<std::string>{locked});
     }
 
-    void outOfReachItComesAsCloseAsItGets() {
+    void unreachableTargetGivesTheClosestResult() {
         const auto session = sessionOf(network(1, false));
         QuantizationConfig config = coarse();
         config.layers["Conv_0"].quantize = true;
@@ -171,7 +171,7 @@ class TuneTest : public QObject {
                  text.c_str());
     }
 
-    void whatIsGoodEnoughStaysAsItIs() {
+    void networkWithinTheTargetIsUnchanged() {
         const auto session = sessionOf(network(1, true));
         TuneOptions options;
         options.maxDrop = 1;
@@ -182,7 +182,7 @@ class TuneTest : public QObject {
         QVERIFY(found.certain);
     }
 
-    void limitsEndIt() {
+    void limitsEndTheSearch() {
         const auto session = sessionOf(network(1, false));
         TuneOptions options;
         options.maxDrop = 0.02;
@@ -220,7 +220,7 @@ class TuneTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(), options, cancel), Cancelled);
     }
 
-    void theSameTwice() {
+    void resultIsReproducible() {
         TuneOptions options;
         options.maxDrop = 0.03;
         QStringList curves;
@@ -232,7 +232,7 @@ class TuneTest : public QObject {
     }
 
     /// The predicted effect of an edit starts from the user's configuration, not from that of a search.
-    void predictionsStartWhereTheyDid() {
+    void predictionsStartFromTheUsersConfiguration() {
         const auto session = sessionOf(network(2, true));
         session->evaluate(coarse(), Depth::Accuracy);
         const ForecastBasis before = forecastBasis(*session);
@@ -245,7 +245,7 @@ class TuneTest : public QObject {
         QCOMPARE(after.observations, std::size_t(0));
     }
 
-    void thresholdRulesStandStill() {
+    void thresholdRulesStayFixed() {
         const auto session = sessionOf(network(4, true));
         QuantizationConfig config = coarse();
         SkipRule rule;
@@ -268,7 +268,7 @@ class TuneTest : public QObject {
     }
 
     /// Channels with very different ranges, which equalization balances: no layer needs to stay in float.
-    void transformsMayBeEnough() {
+    void transformsCanBeSufficient() {
         const auto session =
             sessionOf(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => "
                                       "(float[N,2,6,6] Y) <float[3,2,1,1] V = {100, 90, 1, -0.9, "
@@ -298,7 +298,7 @@ class TuneTest : public QObject {
     }
 
     /// The weight exceeds float16, so the outputs are NaN with the second layer in float16.
-    void anOverflowDoesNotEndTheSearch() {
+    void overflowDoesNotEndTheSearch() {
         QTemporaryDir folder;
         const auto session = sessionOf(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,2,2] X) => "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own metrics in evaluations, leave-one-out and searches."""
+"""User-defined metrics in evaluations, leave-one-out and searches."""
 import numpy
 import pytest
 

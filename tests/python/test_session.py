@@ -190,7 +190,7 @@ def test_sessions_end(few, config):
 
 
 def test_an_interpreter_that_ends_during_a_search_ends():
-    # Each call of the metric is worse than the one before: the search is not content with the first result.
+    # Each call of the metric is worse than the one before: so the search does not end with the first result.
     code = (f"import quantloupe as ql, itertools, numpy\ns = ql.Session({str(MODEL)!r})\nworse = itertools.count()\n"
             "s.set_data(numpy.zeros((64, 3, 32, 32), numpy.float32))\ns.metric = lambda o, l: -float(next(worse))\n"
             "t = s.tune(ql.Config.preset('w4a8'), max_drop=0)\nprint(next(t).stage)\n")

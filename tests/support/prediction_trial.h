@@ -23,8 +23,7 @@ struct PredictionTrial {
 };
 
 /// Keeps one to three random layers in float, or quantizes them again, `edits` times; at most 15 are in float
-/// at once. Throws std::logic_error
-/// if the preview of an edit and the edit itself show different predictions.
+/// at once. Throws std::logic_error if the preview of an edit and the edit itself show different predictions.
 inline PredictionTrial predictRandomEdits(Session& session, const QuantizationConfig& base, int edits,
                                           unsigned seed) {
     EvaluationPtr before = session.evaluate(base, Depth::Accuracy);

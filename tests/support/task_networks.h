@@ -105,7 +105,7 @@ inline LoadedModel segmentation(bool indices) {
                  (indices ? "classes = ArgMax<axis = 1, keepdims = 0>(c)" : "classes = Identity(c)") + "}");
 }
 
-/// What the float network finds in each sample, in pixels of the input.
+/// The objects that the float network finds in each sample, in pixels of the input.
 inline std::vector<std::vector<Detection>> foundByFloat(const LoadedModel& loaded) {
     Session session(loaded);
     const auto waves = std::make_shared<Waves>();

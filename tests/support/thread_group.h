@@ -11,7 +11,7 @@
 
 namespace quantloupe::test {
 
-/// Where the threads of a group exchange their messages.
+/// The place where the threads of a group exchange their messages.
 class Meeting {
   public:
     explicit Meeting(std::size_t size) : m_messages(size) {}

@@ -61,19 +61,19 @@ class AmctStateTest : public QObject {
         QCOMPARE(at(both, second), std::pair(AmctStep::Verdict, AmctVerdict::NotMeasured));
         QCOMPARE(at(both, {second[0], second[1], points(both, 0)}),
                  std::pair(AmctStep::Verdict, AmctVerdict::Good));
-        // Undone, it is where it was, though more is known.
+        // After an undo, the step is the same as before, although more results are known.
         QCOMPARE(at(initial, {second[0], second[1], points(both, 0)}),
                  std::pair(AmctStep::Skip, AmctVerdict::GoOn));
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 0)}),
-                 std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that one would do
+                 std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that variant would be good enough
         QCOMPARE(at(both, {second[0], second[1], points(both, 3)}),
                  std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
-        // All that could be tried is no better, or cannot be measured at all.
+        // All variants were tried: they are not better, or cannot be evaluated.
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 1.04)}),
                  std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
         QCOMPARE(at(skipped, {second[0], second[1], AmctMeasurement(both, {})}),
                  std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
-        // Better, if not enough: it is worth going on from there.
+        // Better, but not good enough: it is worth continuing from there.
         facts.target.points = 0.5;
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 0.8)}),
                  std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
@@ -81,7 +81,7 @@ class AmctStateTest : public QObject {
         QCOMPARE(at(skipped, second), std::pair(AmctStep::Verdict, AmctVerdict::Removed));
     }
 
-    void withoutCandidatesStepTwoIsPassedOver() {
+    void stepTwoIsOmittedWithoutCandidates() {
         AmctFacts facts;
         facts.config = presetConfig(kAmctPreset);
         facts.measured = {points(facts.config, 2)};
@@ -89,13 +89,13 @@ class AmctStateTest : public QObject {
         QVERIFY(amctState(facts).present == AmctStep::Parameters);
         facts.candidates = 1;
         QVERIFY(amctState(facts).present == AmctStep::Skip);
-        // Parameters were tuned first: layers are still to be skipped.
+        // Parameters were tuned first, but layers still have to be skipped.
         facts.measured.push_back(points(tuned(facts.config), 2));
         facts.config = tuned(facts.config);
         QVERIFY(amctState(facts).present == AmctStep::Skip);
     }
 
-    void stepsThatAreDoneHaveATickAndANumber() {
+    void completedStepsHaveACheckMarkAndAResult() {
         const QuantizationConfig initial = presetConfig(kAmctPreset),
                                  skipped = withLayersSkipped(initial, {"a"});
         AmctFacts facts;
@@ -136,7 +136,7 @@ class AmctStateTest : public QObject {
         QVERIFY(sameMeasurement(amctInitial(tuned(unknown)), unknown));
     }
 
-    void whatNoNumberDependsOnDoesNotMatter() {
+    void cosmeticFieldsAreIgnored() {
         const QuantizationConfig config = presetConfig(kAmctPreset);
         QuantizationConfig other = config;
         other.layers["a"].comment = "look at this";
@@ -150,7 +150,7 @@ class AmctStateTest : public QObject {
         QVERIFY(!findMeasurement({points(tuned(other), 1)}, config));
     }
 
-    void numbersAreLostPointsOrDecibels() {
+    void resultsAreLostPointsOrDecibels() {
         Accuracy floating, quantized;
         QVERIFY(!amctNumber(floating, quantized, false));
         quantized.sqnrDb = 20;
@@ -168,7 +168,7 @@ class AmctStateTest : public QObject {
         QCOMPARE(amctGain({2, true}, {3, true}), -1.0);
     }
 
-    void candidatesAreTheLayersAtBothEndsTheSmallAndTheUnlike() {
+    void candidatesAreFirstLastSmallAndDissimilarLayers() {
         Document document;
         // X - Conv_0 - Relu_1 - Conv_2 - Relu_3 - Conv_4 - Relu_5 - Y: the ends are the first and the last
         // with weights.
@@ -208,7 +208,7 @@ class AmctStateTest : public QObject {
         QCOMPARE(amctLayersLeft({}), std::size_t(0));
     }
 
-    void whatIsNextIsNotAStepThatIsDone() {
+    void nextStepIsNotACompletedStep() {
         AmctState state;
         state.present = AmctStep::Skip;
         QCOMPARE(amctNextWords(state), QStringLiteral("Next: step 2."));
@@ -223,7 +223,7 @@ class AmctStateTest : public QObject {
         QVERIFY(!amctNextWords(state).contains("Next: step"));
     }
 
-    void severalInputsHaveAFirstLayerEach() {
+    void eachInputHasItsFirstLayer() {
         Document document;
         const auto path = test::writeModel(
             m_folder,
@@ -248,7 +248,7 @@ class AmctStateTest : public QObject {
         QCOMPARE(names(1), QStringLiteral("Conv2 Conv4"));  // a branch ends where its output is
     }
 
-    void variantsChangeOneThingEachAsAmctAllowsIt() {
+    void eachVariantChangesOneSettingThatAmctAllows() {
         const QuantizationConfig amct = presetConfig(kAmctPreset);
         const auto variants = amctVariants(amct);
         QVERIFY(variants.size() >= 7);
@@ -258,7 +258,7 @@ class AmctStateTest : public QObject {
             QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));
             const auto& parameters = variant.edit.next.calibration.parameters;
             const bool ifmr = parameters.maxPercentile || parameters.searchRange || parameters.searchStep;
-            QVERIFY2(!(ifmr && parameters.numOfBins), qPrintable(variant.title));  // AMCT refuses both
+            QVERIFY2(!(ifmr && parameters.numOfBins), qPrintable(variant.title));  // AMCT rejects both
             QVERIFY(!variant.why.isEmpty());
         }
         QuantizationConfig hfmg = amct;

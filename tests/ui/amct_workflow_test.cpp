@@ -23,13 +23,13 @@ class AmctWorkflowTest : public QObject {
     void init() { QSettings().clear(); }
     void cleanup() { m_window.reset(); }
 
-    void theWholeWayByMouseToTheVerdictAndBack() {
+    void wholeWorkflowByMouseAndUndo() {
         openWindow();
         AmctPanel* panel = m_window->amctPanel();
         QVERIFY(!panel->isVisible());
         QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(panel->isVisible());
-        // 4-bit weights cost the half; so layers are to be skipped.
+        // 4-bit weights cost half of the accuracy, so layers have to be skipped.
         QVERIFY(settled(AmctStep::Skip));
         QCOMPARE(panel->head(AmctStep::Initial)->remark(), QStringLiteral("\u221250.0"));
         QVERIFY(panel->head(AmctStep::Initial)->done() && !panel->head(AmctStep::Skip)->done());
@@ -43,10 +43,10 @@ class AmctWorkflowTest : public QObject {
         QVERIFY2(panel->verdict().startsWith(QStringLiteral("Good enough")), qPrintable(panel->verdict()));
         QCOMPARE(panel->head(AmctStep::JudgeSkipped)->remark(), QStringLiteral("+0.0"));
         document().undoStack()->undo();
-        QVERIFY(settled(AmctStep::Skip));  // back, by an undo
+        QVERIFY(settled(AmctStep::Skip));  // the undo goes back
         QVERIFY(!panel->head(AmctStep::JudgeSkipped)->done());
 
-        click("Skip: Input layers");  // which does not
+        click("Skip: Input layers");  // does not fix it
         QVERIFY(settled(AmctStep::Parameters));
         QVERIFY(panel->head(AmctStep::Skip)->done());
         click("Try Variants");
@@ -76,7 +76,7 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(panel->guide()->target().points, 60.0);
     }
 
-    void amctsPresetIsOfferedAndOffersTheWorkflow() {
+    void presetAndWorkflowLeadToEachOther() {
         openWindow();
         AmctPanel* panel = m_window->amctPanel();
         QVERIFY(!visibleButton("AMCT Tuning Workflow\u2026"));
@@ -85,7 +85,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(!panel->guide()->differences().isEmpty());
         QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);
         QVERIFY(panel->isOpen(AmctStep::Initial) && !panel->isOpen(AmctStep::Skip));
-        // shut again: the one that is next
+        // collapsed again: the next step is open
         QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);
         QVERIFY(panel->isOpen(AmctStep::Skip));
         panel->head(AmctStep::Initial)->setFocus();
@@ -100,7 +100,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->isVisible());
     }
 
-    void besideTheHistoryItIsATab() {
+    void workflowIsTabbedWithTheHistory() {
         openWindow();
         QWidget *history = m_window->historyPanel(), *panel = m_window->amctPanel();
         const auto inSight = [](QWidget* widget) {
@@ -118,7 +118,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(waitFor([&] { return inSight(panel); }));
     }
 
-    void linksOpenTheControlsAndSelectTheLayers() {
+    void linksRevealControlsAndSelectLayers() {
         openWindow();
         m_window->showImprove(ImprovePanel::Amct);
         QVERIFY(settled(AmctStep::Skip));
@@ -138,7 +138,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(QApplication::focusWidget()->isVisible());
     }
 
-    void anEditEndsTheTryingAndAVariantIsTakenOver() {
+    void editStopsTheTrialsAndVariantsCanBeApplied() {
         openWindow();
         m_window->showImprove(ImprovePanel::Amct);
         AmctGuide* guide = m_window->amctPanel()->guide();
@@ -165,7 +165,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(waitFor([&] { return guide->state().untried > 0 && !document().evaluating(); }));
     }
 
-    void aBrokenTargetInTheSettingsIsPassedOver() {
+    void invalidTargetInTheSettingsIsIgnored() {
         QSettings().setValue(QStringLiteral("amct/largestDrop"), QStringLiteral("-7"));
         Document document;
         QCOMPARE(AmctGuide(&document).target().points, 1.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tests of a window on the network of block_model.h share.
+// Shared by tests of a window on the network of block_model.h.
 
 #include "block_model.h"
 #include "window_test_support.h"

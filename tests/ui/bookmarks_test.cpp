@@ -21,7 +21,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
     void init() { QVERIFY(openBlocks({1400, 900})); }
     void cleanup() { m_window.reset(); }
 
-    void comesBackToPlaceMetricAndSelection() {
+    void restoresPositionMetricAndSelection() {
         look("/blocks/6/conv/Conv", 1.4, Metric::RangeRatio);
         const QPointF there = canvas()->view()->visibleScene().center();
         type(QStringLiteral("the sixth"));
@@ -38,7 +38,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         QCOMPARE(document()->current(), node("/blocks/6/conv/Conv"));
     }
 
-    void aNameIsProposedAndEscapeAddsNothing() {
+    void nameIsProposedAndEscapeCancels() {
         look("/blocks/2/conv/Conv", 1, Metric::LocalQs);
         QString proposed;
         QTimer::singleShot(0, [&] {
@@ -52,7 +52,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         QVERIFY(marks()->all().empty());
     }
 
-    void whatIsCollapsedComesBack() {
+    void collapsedBlocksAreRestored() {
         document()->select(node("/blocks/3/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ShiftModifier);
         QVERIFY(laidOut(2 + 8 + 2));
@@ -70,7 +70,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         QVERIFY(std::hypot(again->second.x() - place->second.x(), again->second.y() - place->second.y()) < 1);
     }
 
-    void oneNameIsOneBookmarkAndItIsRemoved() {
+    void bookmarksAreReplacedByNameAndRemoved() {
         look("/blocks/1/Add", 1, Metric::LocalQs);
         marks()->add(QStringLiteral("a"));
         marks()->add(QStringLiteral("b"));
@@ -90,7 +90,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         marks()->go(7);  // there is none
     }
 
-    void theProjectKeepsThem() {
+    void projectStoresBookmarks() {
         look("/blocks/4/Add", 0.9, Metric::CumulativeQs);
         marks()->add(QStringLiteral("a & b"));
         const std::vector<Bookmark> before = marks()->all();
@@ -125,7 +125,7 @@ class BookmarksTest : public QObject, private test::BlockWindow {
         document()->select(node(layer));
         canvas()->view()->showPlace(node(layer), {12, -7}, zoom);
     }
-    /// Into the dialog that asks for the name.
+    /// Types into the dialog that asks for the name.
     void type(const QString& name) {
         QTimer::singleShot(0, [name] {
             auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());

@@ -77,15 +77,15 @@ class CanvasTest : public QObject {
         m_document.reset();
     }
 
-    void everyBoxIsFoundAtItsPlaceAndNothingBetween() {
+    void hitTestingFindsBoxesAndNothingInBetween() {
         for (std::size_t i = 0; i < 6; ++i)
             QCOMPARE(m_canvas->view()->boxAt(middleOf(i)), std::optional<std::size_t>(i));
         const QPointF between = (middleOf(0) + middleOf(1)) / 2;
         QCOMPARE(m_canvas->view()->boxAt(between), std::nullopt);
     }
 
-    /// Docks and bars that appear take room from the canvas.
-    void aGraphThatIsShownWholeStaysWhole() {
+    /// Docks and bars that appear reduce the space of the canvas.
+    void fittedGraphStaysFitted() {
         const auto whole = [&] {
             return QRectF(m_canvas->rect())
                 .contains(m_canvas->transform().toView(m_canvas->index().bounds()));
@@ -104,7 +104,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_canvas->transform().zoom, zoom);
     }
 
-    void aClickSelectsControlAddsTheBackgroundClears() {
+    void clickSelectsControlAddsBackgroundClears() {
         click(2);
         QCOMPARE(m_document->selection(), std::vector{NodeId(2)});
         click(4, Qt::ControlModifier);
@@ -116,7 +116,7 @@ class CanvasTest : public QObject {
     }
 
     /// The moved part and the repainted border equal a complete repaint.
-    void aPannedFrameIsTheFrameThatIsPaintedAnew() {
+    void pannedFrameEqualsARepaintedFrame() {
         const PicturePtr pictures[] = {m_document->picture(), columnOf(*m_document->graph())};
         for (const PicturePtr& picture : pictures) {
             const PictureIndex index(*picture);
@@ -161,7 +161,7 @@ class CanvasTest : public QObject {
     }
 
     /// Content that changes without moving must not be reused from the previous frame.
-    void aSelectionIsDrawnAtOnce() {
+    void selectionIsDrawnImmediately() {
         const QImage before = m_canvas->grab().toImage();
         click(2);
         QVERIFY(m_canvas->grab().toImage() != before);
@@ -172,7 +172,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_canvas->grab().toImage(), selected);
     }
 
-    void spaceTogglesAndUndoBringsItBack() {
+    void spaceTogglesAndUndoRestores() {
         click(0);
         QVERIFY(m_canvas->looks()[0].outline == themeOf(m_canvas->palette()).quantized);
         QTest::keyClick(m_canvas.get(), Qt::Key_Space);
@@ -183,7 +183,7 @@ class CanvasTest : public QObject {
         QVERIFY(!m_canvas->looks()[0].hatched);
     }
 
-    void arrowsWalkAlongTheEdges() {
+    void arrowKeysFollowTheEdges() {
         click(1);
         QTest::keyClick(m_canvas.get(), Qt::Key_Down);
         QCOMPARE(m_document->current(), NodeId(2));
@@ -206,7 +206,7 @@ class CanvasTest : public QObject {
         QVERIFY2(std::hypot(moved.x(), moved.y()) < 1e-6, "the point under the cursor has moved");
     }
 
-    void placeAndZoomSurviveAnEdit() {
+    void positionAndZoomSurviveAnEdit() {
         m_canvas->view()->zoomAt({100, 100}, 1.7);
         const ViewTransform before = m_canvas->transform();
         click(0);
@@ -217,15 +217,15 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
     }
 
-    /// The graph moves under a resting mouse pointer, so the box under the pointer changes.
-    void whatIsUnderTheMouseIsWhatIsLookedAt() {
+    /// The graph moves under a mouse pointer that does not move, so the box under the pointer changes.
+    void hoverFollowsTheMovingGraph() {
         QTest::mouseMove(m_canvas.get(), middleOf(1).toPoint());
         const QImage at1 = m_canvas->grab().toImage();
         m_canvas->view()->centerScene(
             m_canvas->transform().toScene(QRectF(m_canvas->rect()).center() + middleOf(2) - middleOf(1)));
         QImage moved = m_canvas->grab().toImage();
         QTest::mouseMove(m_canvas.get(), middleOf(2).toPoint() + QPoint(1, 0));
-        QCOMPARE(m_canvas->grab().toImage(), moved);  // the second box was lit up already
+        QCOMPARE(m_canvas->grab().toImage(), moved);  // the second box was already highlighted
         QVERIFY(moved != at1);
         click(4);
         QTest::keyClick(m_canvas.get(), Qt::Key_Down);  // the keyboard is used now
@@ -256,7 +256,7 @@ class CanvasTest : public QObject {
     }
 
     /// "No value" differs from "no value yet".
-    void theLegendTellsThatValuesAreOnTheirWay() {
+    void legendReportsThatValuesAreBeingEvaluated() {
         Document document;
         GraphCanvas canvas(&document);
         const Legend legend(&canvas);
@@ -270,7 +270,7 @@ class CanvasTest : public QObject {
         QVERIFY(canvas.scale().any);
     }
 
-    void skipUntilIsChosenByTwoClicks() {
+    void skipUntilByTwoClicks() {
         QSignalSpy chosen(m_canvas->until(), &UntilChoice::chosen);
         m_canvas->until()->start(NodeId(0));
         QVERIFY(m_canvas->until()->active());

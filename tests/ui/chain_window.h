@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tests of a window on the small network of ui_test_support.h share.
+// Shared by tests of a window on the small network of ui_test_support.h.
 
 #include "window_test_support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tests of a document on the network of color_data.h share.
+// Shared by tests of a document on the network of color_data.h.
 
 #include "color_data.h"
 

@@ -30,7 +30,7 @@ class CommandsTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    void thePaletteFindsByAFewLettersAndRuns() {
+    void paletteFindsCommandsByAFewLettersAndRunsThem() {
         QTest::keyClick(m_window.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
         auto* palette = m_window->findChild<CommandPalette*>();
         QVERIFY(palette);
@@ -40,7 +40,7 @@ class CommandsTest : public QObject {
         QVERIFY2(palette->list()->currentItem()->text().contains(QStringLiteral("Manual Evaluation")),
                  qPrintable(palette->list()->currentItem()->text()));
         QTest::keyClick(palette->line(), Qt::Key_Return);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->document()->held(); }, 5000));
+        QVERIFY(QTest::qWaitFor([&] { return m_window->document()->manualEvaluation(); }, 5000));
         QVERIFY(!palette->isVisible());
     }
 
@@ -54,33 +54,34 @@ class CommandsTest : public QObject {
                  fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));
     }
 
-    void heldEditsAreMeasuredTogether() {
+    void manualEditsAreEvaluatedTogether() {
         Document& document = *m_window->document();
         QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
-        QVERIFY(document.held());
+        QVERIFY(document.manualEvaluation());
         QSignalSpy finished(&document, &Document::evaluationFinished);
         document.select(NodeId(0));
         m_window->layerTable()->view()->setFocus();
         QTest::keyClick(m_window->layerTable()->view(), Qt::Key_Space);
         QVERIFY(document.layer(NodeId(0))->state == LayerState::Skipped);  // at once
         document.edit(skipType(document.config(), "Conv"));
-        QCOMPARE(document.heldEdits(), 2);
+        QCOMPARE(document.pendingEdits(), 2);
         QTest::qWait(200);
         QCOMPARE(finished.size(), 0);
         QVERIFY(document.metricsStale());
         QTest::keyClick(m_window.get(), Qt::Key_F5);
         QVERIFY(QTest::qWaitFor([&] { return finished.size() == 1; }, 20000));
-        QCOMPARE(document.heldEdits(), 0);
-        QVERIFY(document.held());
+        QCOMPARE(document.pendingEdits(), 0);
+        QVERIFY(document.manualEvaluation());
         QVERIFY(!document.metricsStale());
         document.undoStack()->undo();
         QVERIFY(idle());
         QCOMPARE(finished.size(), 1);
-        QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);  // let go
+        QTest::keyClick(m_window.get(), Qt::Key_H,
+                        Qt::ControlModifier | Qt::ShiftModifier);  // manual evaluation is off again
         QVERIFY(QTest::qWaitFor([&] { return finished.size() == 2; }, 20000));
     }
 
-    void theSheetShowsEveryShortcut() {
+    void shortcutSheetListsEveryShortcut() {
         QTest::keyClick(m_window.get(), Qt::Key_F1);
         auto* sheet = m_window->findChild<ShortcutSheet*>();
         QVERIFY(sheet);
@@ -101,7 +102,7 @@ class CommandsTest : public QObject {
         QVERIFY(m_window->layerTable()->filterLine()->hasFocus());
     }
 
-    void theFilterKnowsExpressionsAndTheirOpposite() {
+    void filterSupportsExpressionsAndNegation() {
         QLineEdit* line = m_window->layerTable()->filterLine();
         const auto names = [&](const QString& text) {
             line->setText(text);
@@ -119,7 +120,7 @@ class CommandsTest : public QObject {
         QVERIFY(line->toolTip().isEmpty());
         names(QStringLiteral("/_[24/"));
         QVERIFY(!line->toolTip().isEmpty());                        // the error message
-        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 3);  // half typed, it hides nothing
+        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 3);  // an incomplete term hides nothing
     }
 
     void columnsAreRemembered() {

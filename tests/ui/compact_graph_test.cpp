@@ -44,7 +44,7 @@ class CompactGraphTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    void everyRowIsSelectedByItself() {
+    void rowsAreSelectedSeparately() {
         for (const int layer : {0, 1, 2, 4}) {
             QTest::mouseClick(canvas(), Qt::LeftButton, {}, middleOf(layer).toPoint());
             QCOMPARE(document()->selection(), std::vector{NodeId(static_cast<std::size_t>(layer))});
@@ -54,7 +54,7 @@ class CompactGraphTest : public QObject {
         QVERIFY2(canvas()->grab().toImage() != before, "the selected row is not marked");
     }
 
-    void arrowsWalkThroughTheRows() {
+    void arrowKeysVisitTheRows() {
         document()->select(NodeId(0));
         for (const int layer : {1, 2, 3, 4, 5}) {
             QTest::keyClick(canvas(), Qt::Key_Down);
@@ -64,7 +64,7 @@ class CompactGraphTest : public QObject {
         QCOMPARE(document()->current(), NodeId(4));
     }
 
-    void aStackIsOneObject() {
+    void stackIsDrawnAsOneObject() {
         QVERIFY(document()->layer(NodeId(1))->state == LayerState::Folded);
         QVERIFY(document()->layer(NodeId(2))->state == LayerState::Fused);
         QVERIFY(look(0).part == StackPart::Top && look(1).part == StackPart::Middle);
@@ -77,7 +77,7 @@ class CompactGraphTest : public QObject {
         QTest::keyClick(canvas(), Qt::Key_Space);
         QVERIFY(look(0).dashed && look(1).dashed && look(2).dashed);
         QCOMPARE(look(2).fill, themeOf(canvas()->palette()).inFloatFill);
-        // Its heat goes through all of it.
+        // The heat bar extends through the whole stack.
         canvas()->setMetric(Metric::RangeRatio);
         const Picture& picture = *canvas()->picture();
         QVERIFY(&heatLook(picture, canvas()->looks(), boxOf(1)) == &look(0));
@@ -111,7 +111,7 @@ class CompactGraphTest : public QObject {
         }
     }
 
-    void aHighZoomTellsMore() {
+    void highZoomShowsMoreDetails() {
         const QStringList lines = canvas()->hints().details(boxOf(0));
         const QString all = lines.join('\n');
         for (const char* word :
@@ -119,7 +119,7 @@ class CompactGraphTest : public QObject {
             QVERIFY2(all.contains(QString::fromUtf8(word)), qPrintable(all));
         QVERIFY(canvas()->hints().details(boxOf(1)).front() == QLatin1String("BatchNormalization"));
         QVERIFY(canvas()->hints().details(boxOf(1)).join('\n').contains(QLatin1String("folded")));
-        // All of it is drawn where it fits: at 200 % the box shows more than the same box enlarged.
+        // More details are drawn if they fit: at 200 % the box shows more than the same box enlarged.
         ViewTransform view;
         view.center(toRectF(canvas()->picture()->nodes[boxOf(0)].box).center(), QRectF(canvas()->rect()));
         const auto linesAt = [&](double zoom) {

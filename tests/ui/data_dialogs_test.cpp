@@ -21,7 +21,7 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
     void init() { QVERIFY(openDocument()); }
     void cleanup() { m_document.reset(); }
 
-    void rowsOfDialogsAreOneGrid() {
+    void rowsOfDialogsAreAligned() {
         TaskDialog labels(*m_document);
         MetricProgramDialog program(*m_document);
         for (QDialog* dialog : {static_cast<QDialog*>(&labels), static_cast<QDialog*>(&program)}) {
@@ -33,10 +33,10 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         }
     }
 
-    void wrongPreprocessingIsCalledOut() {
+    void wrongPreprocessingGivesAWarning() {
         QVERIFY(chanceWarning(*m_document->evaluation()).isEmpty());
         Document swapped;
-        // The labels the wrong way round: always wrong.
+        // With swapped labels, every prediction is wrong.
         QVERIFY(test::openColors(swapped, m_folder,
                                  test::writeColors(m_folder, QStringLiteral("swapped"), QStringLiteral("z"),
                                                    QStringLiteral("a"))));
@@ -58,7 +58,7 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         PreprocessDialog dialog(*m_document);
         dialog.QWidget::show();
         QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
-        // The images are not cut.
+        // The images are fully visible.
         QVERIFY(waitFor([&] {
             for (const auto* label : dialog.findChildren<QLabel*>())
                 if (!label->pixmap().isNull())

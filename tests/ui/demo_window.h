@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tests of dialogs on the demo share.
+// Shared by tests of dialogs on the demo.
 
 #include "base/atomic_file.h"
 #include "support/demo.h"
@@ -11,7 +11,7 @@ namespace quantloupe::test {
 /// A window on the demo. Tests inherit from it and call openDemoWindow() before the first test.
 class DemoWindow {
   protected:
-    /// Returns false if the demo could not be evaluated. Nothing is measured while the window is idle.
+    /// Returns false if the demo could not be evaluated. Nothing is evaluated while the window is idle.
     bool openDemoWindow() {
         keepSettingsIn(m_folder);
         QSettings().setValue(QStringLiteral("measureWhileIdle"), false);

@@ -30,7 +30,7 @@ class DocumentTest : public QObject {
         QVERIFY(m_document->config().rules.empty());
     }
 
-    void quantizingALayerOfTheTailBeatsTheRule() {
+    void quantizingALayerOverridesTheTail() {
         QVERIFY(stateOf("Conv_4") == LayerState::Skipped);
         m_document->select(node("Conv_4"));
         m_document->toggleSelection();
@@ -55,7 +55,7 @@ class DocumentTest : public QObject {
         QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
     }
 
-    void untilTakesTheDirectionOfTheData() {
+    void skipUntilFollowsTheDataFlow() {
         const Graph& graph = *m_document->graph();
         const ConfigEdit edit = skipUntil(graph, m_document->config(), node("Conv_2"), node("Conv_0"));
         QCOMPARE(edit.next.rules.back().from, std::string("Conv_0"));
@@ -80,7 +80,7 @@ class DocumentTest : public QObject {
         QCOMPARE(m_document->config().quantization.weight.bits, 8);
     }
 
-    void anImpossibleRuleIsRefusedAndChangesNothing() {
+    void impossibleRuleIsRejectedAndChangesNothing() {
         QSignalSpy messages(m_document.get(), &Document::message);
         const QuantizationConfig before = m_document->config();
         ConfigEdit edit = skipPattern(before, "(");
@@ -90,7 +90,7 @@ class DocumentTest : public QObject {
         QCOMPARE(m_document->undoStack()->count(), 0);
     }
 
-    void aCommentIsKeptAndEvaluatesNothing() {
+    void commentIsKeptWithoutEvaluation() {
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
         ConfigEdit edit{m_document->config(), QStringLiteral("Comment"), {}, kMergeComment};
         edit.next.layers["Conv_0"].comment = "sensitive";
@@ -110,7 +110,7 @@ class DocumentTest : public QObject {
         QVERIFY(m_document->config() == saved);
     }
 
-    void onlyTheLastOfManyEditsIsDelivered() {
+    void onlyTheResultOfTheLastEditIsDelivered() {
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
         for (int i = 0; i < 9; ++i) {
             m_document->select(node("Conv_0"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports as the user meets them in the window, on the demo: options of models, several files at once,
-// "Verify in ONNX Runtime", and the report.
+// Exports in the window, on the demo: options of models, several files at once, "Verify in ONNX Runtime", and
+// the report.
 #include <QApplication>
 #include <QMessageBox>
 #include <QProcess>
@@ -22,7 +22,7 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
     void initTestCase() { QVERIFY(openDemoWindow()); }
 
     /// Changing the export options is an undo step, but nothing is evaluated again.
-    void howAModelIsWrittenIsChosenBeforeIt() {
+    void exportOptionsAreChosenInTheDialog() {
         ModelExportDialog dialog(document(), m_window.get());
         dialog.show();
         shoot(&dialog, "model_export");
@@ -66,7 +66,7 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         QVERIFY(noticed >= 2);  // 4-bit weights are not Quark's
     }
 
-    void oneThatFailsDoesNotKeepBackTheOthers() {
+    void failedExportDoesNotPreventOthers() {
         const QString folder = m_folder.filePath(QStringLiteral("partly"));
         // a folder has the name of the file
         QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));
@@ -88,7 +88,7 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         QVERIFY(dialog.item("amct")->text(1).contains(QStringLiteral("amct.json")));
     }
 
-    void willItHold() {
+    void verifiesInOnnxRuntime() {
         VerifyDialog dialog(document(), m_window.get());
         dialog.show();
         const QString none =
@@ -119,7 +119,7 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         QVERIFY(std::abs(here - there) <= 0.5);
     }
 
-    void verifyingCanBeCancelled() {
+    void verificationCanBeCancelled() {
         VerifyDialog dialog(document(), m_window.get());
         dialog.pythonLine()->setText(writtenProgram("slow", "sleep 600\n"));
         dialog.start();
@@ -130,7 +130,7 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         dialog.pythonLine()->clear();
     }  // and its end does not wait ten minutes
 
-    void theReportOnPaper() {
+    void pdfReport() {
         // It appears under its name when it is complete.
         startExport(document(), exportInfo(ExportKind::Pdf), file("net.report.pdf"));
         QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(file("net.report.pdf")), 600000);

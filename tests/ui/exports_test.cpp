@@ -49,7 +49,7 @@ class ExportsTest : public QObject {
         QVERIFY(m_document.configPath().empty());  // saving must not write into the demo
     }
 
-    void aSkipRecolorsAtOnceAndUndoBringsTheNumberBack() {
+    void skipRecolorsImmediatelyAndUndoRestoresTheResult() {
         const double before = *m_document.evaluation()->quantized->top1;
         const NodeId first = *m_document.graph()->findNode("/features/features.0/features.0.0/Conv");
         m_document.select(first);
@@ -63,7 +63,7 @@ class ExportsTest : public QObject {
         QCOMPARE(*m_document.evaluation()->quantized->top1, before);
     }
 
-    void everyKindWritesWhatItSays() {
+    void everyExportWritesItsFormat() {
         QVERIFY(exportTo(ExportKind::FileFormat, file("amct.json"), "amct"));
         const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
         QCOMPARE(amct["version"], 1);
@@ -76,7 +76,7 @@ class ExportsTest : public QObject {
         QCOMPARE(count, 66);  // as many activations as ONNX Runtime's own quantizer finds
 
         QVERIFY(exportTo(ExportKind::EqualizedModel, file("float.onnx")));
-        QCOMPARE(loadModel(file("float.onnx")).graph->nodeCount(), 100u);  // 52 batch norms fewer
+        QCOMPARE(loadModel(file("float.onnx")).graph->nodeCount(), 100u);  // without the 52 batch norms
 
         QVERIFY(exportTo(ExportKind::Svg, file("graph.svg")));
         QXmlStreamReader xml(QByteArray::fromStdString(readFile(file("graph.svg"))));
@@ -87,7 +87,7 @@ class ExportsTest : public QObject {
         QVERIFY(readFile(file("graph.dot")).starts_with("digraph"));
     }
 
-    void theDialogListsLossesBeforeWriting() {
+    void dialogListsUnsupportedSettingsBeforeWriting() {
         ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "quark"), file("net.quark.py"));
         QVERIFY(dialog.limits().contains("rules become single layers"));
         QVERIFY(!dialog.saveButton()->isEnabled());
@@ -101,7 +101,7 @@ class ExportsTest : public QObject {
         QCOMPARE(QGuiApplication::clipboard()->text(), dialog.preview());
     }
 
-    void whatAnExportChangesCanBePreviewed() {
+    void changesOfAnExportCanBePreviewed() {
         const QuantizationConfig before = m_document.config();
         const auto opened = [&] {
             auto dialog = std::make_unique<ExportDialog>(
@@ -123,7 +123,7 @@ class ExportsTest : public QObject {
     }
 
     /// A configuration that the tool gets is exported as it is.
-    void whatWasExportedIsExportedUnchanged() {
+    void exportedConfigurationIsExportedUnchanged() {
         const QuantizationConfig before = m_document.config();
         for (const FileFormat& format : fileFormats()) {
             if (format.write == nullptr || format.read == nullptr || format.name == "qdq") continue;
@@ -144,7 +144,7 @@ class ExportsTest : public QObject {
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
 
-    void outputsAreProposedWhereTheUserPutThem() {
+    void lastOutputFolderIsProposed() {
         namespace fs = std::filesystem;
         const fs::path demo = m_document.model()->path, own = file("own.onnx"),
                        other = m_folder.path().toStdString() + "/elsewhere";
@@ -165,7 +165,7 @@ class ExportsTest : public QObject {
                 QCOMPARE(exportInfo(ExportKind::FileFormat, format.name).suffix, format.ending);
     }
 
-    void nothingThatIsSavedOverwritesWhatWasOpened() {
+    void savedFilesDoNotOverwriteOpenedFiles() {
         const std::string bytes = test::textModelBytes(
             "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { y = Relu(x) "
             "}");

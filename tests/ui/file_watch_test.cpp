@@ -17,7 +17,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
     void init() { QVERIFY(openChain()); }
     void cleanup() { m_window.reset(); }
 
-    void aChangedFileIsOfferedAndKeepsTheTuning() {
+    void reloadOfAChangedFileKeepsTheTuning() {
         Document& document = *m_window->document();
         m_window->findChild<FileWatch*>()->setRest(30);
         document.edit(skipType(document.config(), "Relu"));
@@ -31,8 +31,8 @@ class FileWatchTest : public QObject, private test::ChainWindow {
         const auto measured = document.history().entries().size();
         QVERIFY(measured >= 1);
 
-        // Another model in its place, by renaming as programs do: one weight is another, one layer more at
-        // the end.
+        // Replaces the model by renaming a file, as programs do: one weight is different, and there is one
+        // more layer at the end.
         QString text = QString::fromLatin1(test::kChain);
         text.replace("V = {1, 0.5, -1, 0.25}", "V = {1, 0.5, -1, 0.75}")
             .replace("Y = Relu(E)", "F = Relu(E)\n  Y = Neg(F)");
@@ -58,7 +58,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
                  qPrintable(m_window->messageBar()->text()));
     }
 
-    void aBrokenFileLeavesAllAsItIs() {
+    void brokenFileChangesNothing() {
         Document& document = *m_window->document();
         document.edit(skipType(document.config(), "Relu"));
         m_window->findChild<FileWatch*>()->setRest(30);
@@ -71,7 +71,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
         QCOMPARE(m_window->messageBar()->kind(), MessageKind::Error);
         QCOMPARE(document.model(), before);
         QCOMPARE(document.config().rules.size(), std::size_t(1));
-        // The next good one is offered again.
+        // The next valid file is offered again.
         test::writeModel(m_folder);
         QVERIFY(offered());
     }
@@ -113,7 +113,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
         QCOMPARE(weight(), 5.0f);
     }
 
-    void aMessageAboutDataGoesWhenTheDataIsThere() {
+    void messageDisappearsWhenDataIsOpened() {
         Document& document = *m_window->document();
         document.openData(m_folder.filePath(QStringLiteral("nothing")).toStdString());
         QVERIFY(QTest::qWaitFor(
@@ -129,7 +129,7 @@ class FileWatchTest : public QObject, private test::ChainWindow {
         QVERIFY2(!m_window->messageBar()->isVisible(), qPrintable(m_window->messageBar()->text()));
     }
 
-    void whatIsTouchedButTheSameIsNotOffered() {
+    void otherFilesInTheFolderAreIgnored() {
         m_window->findChild<FileWatch*>()->setRest(30);
         QSignalSpy changed(m_window->findChild<FileWatch*>(), &FileWatch::changed);
         test::writeModel(m_folder, QString::fromLatin1(test::kChain), "beside.onnx");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What newcomers meet: the start page, the tour, the documentation, the question for data, menus and themes.
+// What new users see: the start page, the tour, the documentation, the request for data, menus and themes.
 #include <QApplication>
 #include <QFileDialog>
 #include <QLineEdit>
@@ -37,10 +37,10 @@ class FirstRunTest : public QObject {
         m_window.reset();
     }
 
-    void theStartPageShowsTheDemoAsPictures() {
+    void startPageShowsPicturesOfTheDemo() {
         QPushButton *open = button("Open Model\u2026"), *demo = button("Open the Demo");
         QVERIFY(open && demo && button("Take the Tour"));
-        // The picture is one of many colors: images of the demo.
+        // The picture has many colors, because it shows images of the demo.
         const QImage picture = demo->grab().toImage();
         QSet<QRgb> colors;
         for (int y = 0; y < picture.height() / 2; ++y)
@@ -50,7 +50,7 @@ class FirstRunTest : public QObject {
             QVERIFY(m_window->rect().contains(QRect(one->mapTo(m_window.get(), QPoint()), one->size())));
     }
 
-    void theTourHasFiveStepsOverTheDemo() {
+    void tourHasFiveStepsWithTheDemo() {
         QTest::mouseClick(button("Take the Tour"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return tour() && tour()->running(); }, 60000));
         QVERIFY(document().hasModel());
@@ -81,7 +81,7 @@ class FirstRunTest : public QObject {
         QVERIFY(!tour()->running());
     }
 
-    void withoutDataRandomInputsAreEvaluatedAndDataIsAskedFor() {
+    void withoutDataRandomInputsAreUsedAndDataIsRequested() {
         QVERIFY(test::openAndWait(document(), test::writeModel(m_folder)));
         QVERIFY(document().evaluation()->randomInputs);
         QVERIFY(button("Folder\u2026") && button("File\u2026"));
@@ -104,7 +104,7 @@ class FirstRunTest : public QObject {
                                 20000));
         QCOMPARE(document().data()->samples, std::size_t(6));
         QVERIFY(!document().evaluation()->randomInputs);
-        QVERIFY(!button("File\u2026"));  // asked no longer
+        QVERIFY(!button("File\u2026"));  // no longer requested
     }
 
     void themesAreChosenAndRemembered() {
@@ -159,7 +159,7 @@ class FirstRunTest : public QObject {
         QVERIFY(pages >= 10);
     }
 
-    void menusHoldWhatBelongsTogether() {
+    void menusContainRelatedCommands() {
         QVERIFY(test::openAndWait(document(), test::writeModel(m_folder)));
         QStringList evaluation;
         for (const QAction* action : menu("Evaluation")->actions())

@@ -22,7 +22,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
     }
     void cleanup() { m_window.reset(); }
 
-    void aBlockBecomesOneBoxWhereItWas() {
+    void collapsedBlockKeepsItsPosition() {
         click("/blocks/2/act/Relu");
         const QPointF before = topOf("/blocks/2/conv/Conv");
         press(Qt::Key_G);
@@ -38,7 +38,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QVERIFY2(std::hypot(again.x(), again.y()) < 0.01, "the block has jumped on opening");
     }
 
-    void aClickOnAGroupTakesAllOfIt() {
+    void clickOnAGroupSelectsAllItsLayers() {
         press(Qt::Key_G, Qt::ShiftModifier);
         QCOMPARE(canvas()->picture()->nodes.size(), 2u + 6u + 2u);
         click("/blocks/3/Add");
@@ -54,7 +54,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QCOMPARE(canvas()->picture()->nodes.size(), 2u + 20u);
     }
 
-    void aGroupShowsItsWorst() {
+    void groupShowsItsWorstLayer() {
         canvas()->setMetric(Metric::RangeRatio);
         press(Qt::Key_G, Qt::ShiftModifier);
         QCOMPARE(lookOf("/blocks/2/Add").number, formatMetric(8, Metric::RangeRatio));
@@ -63,7 +63,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QVERIFY(std::abs(parts[0] + parts[1] + parts[2] + parts[3] - 1) < 1e-9);
     }
 
-    void aDoubleClickOpensAndTheNameCollapses() {
+    void doubleClickExpandsAndTheNameCollapses() {
         press(Qt::Key_G, Qt::ShiftModifier);
         doubleClick(middleOf("/blocks/1/Add"));
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
@@ -86,7 +86,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QCOMPARE(canvas()->picture()->nodes.size(), 2u + 3u);
     }
 
-    void untilTakesAWholeGroup() {
+    void skipUntilTakesAWholeGroup() {
         press(Qt::Key_G, Qt::ShiftModifier);
         click("/stem/Conv");
         QTest::keyClick(canvas(), Qt::Key_U);
@@ -119,7 +119,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QCOMPARE(canvas()->index().bounds(), start);
     }
 
-    void aNetworkThatIsALineIsOfferedColumns() {
+    void columnsAreSuggestedForALongNetwork() {
         QTest::keyClick(canvas(), Qt::Key_F);
         QVERIFY(!m_window->messageBar()->isVisible());
         m_window = test::openWindow(test::writeBlockModel(m_long.path().toStdString(), 12), {1400, 500});
@@ -134,7 +134,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QVERIFY(canvas()->view()->transform().zoom > 0.1);
     }
 
-    void altArrowsTraceTheData() {
+    void altArrowsSelectUpstreamAndDownstream() {
         click("/blocks/2/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_Up, Qt::AltModifier);
         QCOMPARE(selected(), (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv",
@@ -166,7 +166,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QCOMPARE(selected(), QStringList{"/blocks/0/Add"});
     }
 
-    void f3WalksTheMatchesRoundAndRound() {
+    void f3CyclesThroughTheMatches() {
         m_window->layerTable()->filterLine()->setText(QStringLiteral("op:Add"));
         QStringList met;
         for (int i = 0; i < 7; ++i) {
@@ -180,7 +180,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         QCOMPARE(selected().size(), 1);
     }
 
-    void bracketsWalkTheWorst() {
+    void bracketsVisitTheWorstLayers() {
         canvas()->setMetric(Metric::RangeRatio);
         QTest::keyClick(m_window.get(), Qt::Key_BracketRight);
         QCOMPARE(selected(), QStringList{"/blocks/5/conv/Conv"});
@@ -221,7 +221,7 @@ class FoldingTest : public QObject, private test::BlockWindow {
         const QRectF box = toRectF(boxOf(name).box);
         return canvas()->view()->transform().toView(QPointF(box.center().x(), box.top()));
     }
-    /// A key that lays the graph out anew.
+    /// A key that lays out the graph again.
     void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
         const Picture* before = canvas()->picture();
         QTest::keyClick(m_window.get(), key, modifiers);

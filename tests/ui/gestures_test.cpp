@@ -24,7 +24,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
     }
     void cleanup() { m_window.reset(); }
 
-    void untilIsPreviewedUnderTheCursor() {
+    void skipUntilIsPreviewedUnderTheCursor() {
         click("/blocks/1/conv/Conv");
         QTest::keyClick(canvas(), Qt::Key_U);
         QVERIFY(canvas()->until()->active());
@@ -40,7 +40,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QCOMPARE(previewed(), (QStringList{"/blocks/1/act/Relu", "/blocks/1/conv/Conv"}));
     }
 
-    void aPreviewIsDrawnDashedAndYellow() {
+    void previewIsDrawnDashedAndYellow() {
         click("/blocks/1/conv/Conv");
         canvas()->view()->actualSize();  // dashes and hatches as they are meant to be seen
         hover("/blocks/1/conv/Conv");
@@ -130,7 +130,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(!canvas()->until()->active());
     }
 
-    void shiftClickTakesAllPathsBetween() {
+    void shiftClickSelectsAllPathsInBetween() {
         click("/stem/Conv");
         click("/blocks/0/Add", Qt::ShiftModifier);
         // The shortcut has no layer; the branch has two.
@@ -169,7 +169,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(document()->layer(node("/stem/Conv"))->state == LayerState::Quantized);
     }
 
-    void withoutScopesTheShapeMakesBlocks() {
+    void withoutScopesTheStructureDefinesBlocks() {
         const auto path = test::writeModel(
             m_folder,
             QStringLiteral(
@@ -194,7 +194,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(document()->config().rules.empty());
     }
 
-    void keyBOpensTheBlocks() {
+    void keyBPreviewsTheBlocks() {
         click("/blocks/1/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_B);
         QVERIFY(QTest::qWaitFor(
@@ -203,7 +203,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         m_window->findChild<GraphGestures*>()->blockMenu()->close();
     }
 
-    void keysPreviewBeforeTheyCommit_data() {
+    void keysPreviewBeforeApplying_data() {
         QTest::addColumn<Qt::Key>("key");
         QTest::addColumn<Qt::Key>("confirmed");
         QTest::addColumn<QStringList>("covered");
@@ -216,7 +216,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QTest::newRow("T twice") << Qt::Key_T << Qt::Key_T << convolutions;
         QTest::newRow("T, Enter") << Qt::Key_T << Qt::Key_Return << convolutions;
     }
-    void keysPreviewBeforeTheyCommit() {
+    void keysPreviewBeforeApplying() {
         QFETCH(Qt::Key, key);
         QFETCH(Qt::Key, confirmed);
         QFETCH(QStringList, covered);
@@ -230,7 +230,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QTest::keyClick(canvas(), Qt::Key_Escape);
         QVERIFY(previewed().isEmpty() && rules.empty());
         QTest::keyClick(canvas(), key);
-        click("/blocks/2/conv/Conv");  // another selection withdraws it
+        click("/blocks/2/conv/Conv");  // another selection cancels it
         QVERIFY(previewed().isEmpty() && rules.empty());
         click("/blocks/3/conv/Conv");
         QTest::keyClick(canvas(), key);
@@ -241,7 +241,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
     }
 
     /// Hovering has shown the preview.
-    void chosenInTheMenuItIsDoneAtOnce() {
+    void menuChoiceIsAppliedImmediately() {
         click("/blocks/3/conv/Conv");
         for (QAction* top : m_window->menuBar()->actions()) {
             if (top->text() != QLatin1String("&Layers")) continue;
@@ -256,7 +256,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
         QVERIFY(previewed().isEmpty());
     }
 
-    void aThresholdCountsWhileItMoves() {
+    void movingThresholdShowsTheNumberOfLayers() {
         ThresholdBar* bar = m_window->graphView()->thresholdBar();
         QTest::keyClick(m_window.get(), Qt::Key_H);
         QVERIFY(bar->isVisible());
@@ -270,7 +270,7 @@ class GesturesTest : public QObject, private test::BlockWindow {
             QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)),
                      qPrintable(bar->countText()));
         }
-        // The expected effect has a row of its own, in which it is not cut.
+        // The expected effect has its own row, in which it is not truncated.
         QVERIFY(!bar->effect()->isVisible());
         bar->setForecast(QStringLiteral("expected \u221213.25 points (\u221214.50 to +12.25)"));
         QVERIFY(QTest::qWaitFor([&] { return bar->effect()->isVisible(); }, 5000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured configurations in the window: comparisons, names and notes, the baseline, and the plot of accuracy
-// over cost. The network's numbers are derived in color_data.h.
+// Evaluated configurations in the window: comparisons, names and notes, the baseline, and the plot of
+// accuracy over cost. The network's numbers are derived in color_data.h.
 #include "panels/history_panel.h"
 
 #include <QApplication>
@@ -37,7 +37,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         };
         click(1, Qt::ControlModifier);
         click(0, Qt::ControlModifier);
-        QVERIFY(m_document->config() == before);  // gathering goes nowhere
+        QVERIFY(m_document->config() == before);  // selecting rows to compare changes nothing
         const auto half = m_document->evaluation()->quantized->samples / 2;
         QVERIFY(waitFor([&] { return panel.comparison().contains(QStringLiteral("fixed")); }));
         QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)),
@@ -47,7 +47,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
             told = told || label->text() == QStringLiteral("weight bits: 4 \u2192 8");
         QVERIFY(told);
         click(1, {});
-        QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click does go back
+        QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click goes back
     }
 
     void differencesAreDescribed() {
@@ -82,7 +82,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         QCOMPARE(project.history[0].cost->totalBytes, std::uint64_t(4 * (9 + 6)));
     }
 
-    void theBaselineStandsBesideTheNumbers() {
+    void baselineIsShownNextToTheResults() {
         m_document->pinBaseline(1);
         SummaryBar bar(m_document.get());
         bar.show();
@@ -95,7 +95,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
     }
 
-    void theFrontIsOfThoseThatNoneBeats() {
+    void frontContainsTheParetoOptimalPoints() {
         std::vector<TradeOffPoint> points;
         for (const auto& [cost, value] : {std::pair{0.0, 50.0},
                                           {1.0, 60.0},
@@ -109,7 +109,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         QVERIFY(paretoFront({}).empty());
     }
 
-    void aPointOfThePlotGoesThere() {
+    void clickOnAPointOfThePlotGoesBackToIt() {
         const QuantizationConfig coarse = m_document->config();
         m_document->edit(skipType(coarse, "Gemm"));
         QVERIFY(waitFor(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Importing another tool's file as the user meets it in the window, on the demo: the review, and the one step
-// that it makes.
+// Importing another tool's file in the window, on the demo: the review, and the single undo step.
 #include "dialogs/import_dialog.h"
 
 #include <QApplication>
@@ -38,7 +37,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
   private Q_SLOTS:
     void initTestCase() { QVERIFY(openDemoWindow()); }
 
-    void anImportIsReviewedAndOneStep() {
+    void importIsReviewedAndOneUndoStep() {
         const auto path = written("other.encodings.json", "");
         writeFileAtomically(
             path,
@@ -75,7 +74,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         QVERIFY(waitForEvaluation());
     }
 
-    void aNearNameIsTakenByAClick() {
+    void similarNameIsChosenByAClick() {
         const std::string wrong = "/features/features.0/features.0.0/Cov";
         const auto path = written(
             "near.json",
@@ -107,7 +106,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
                      .contains(QString::fromStdString(wrong)));
         QCOMPARE(linesUnder(dialog.review(), QStringLiteral("Names that you replaced")).size(), 1);
         QVERIFY(document().config() == before);
-        // It can be taken back, by the keyboard too.
+        // It can be undone, also by keyboard.
         dialog.review()->setFocus();
         dialog.review()->setCurrentItem(link(QStringLiteral("Undo This")));
         QTest::keyClick(dialog.review(), Qt::Key_Return);
@@ -124,7 +123,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         QVERIFY(waitForEvaluation());
     }
 
-    void aNameThatIsThereAlreadyIsNotGivenTwice() {
+    void usedNamesAreNotSuggested() {
         QString text = QStringLiteral(
             "{'version': 1, 'batch_num': 2, 'activation_offset': true, 'joint_quant': false, 'do_fusion': "
             "true, "
@@ -196,7 +195,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         QVERIFY(waitForReview(dialog));
     }
 
-    void aBadFileIsRefusedAndAnotherFormatCanBeTried() {
+    void invalidFileIsRejectedAndAnotherFormatCanBeTried() {
         const auto path = written("broken.json", R"({"version": 1, "quant_enable": tru})");
         ImportDialog dialog(document(), path, m_window.get());
         QVERIFY(waitForReview(dialog));

@@ -36,7 +36,7 @@ class InspectorTest : public QObject {
         m_document.reset();
     }
 
-    void bitsAreSetForAllSelectedLayersAsOneStep() {
+    void bitsOfAllSelectedLayersAreOneUndoStep() {
         m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
         choose(box("Weights"), QStringLiteral("5 bits"));
         QCOMPARE(settings("Conv_0").weightBits, std::optional<int>(5));
@@ -68,7 +68,7 @@ class InspectorTest : public QObject {
         QTRY_VERIFY(shown("Keep All in Float"));
     }
 
-    void layersThatDifferAreShownAsSuch() {
+    void differingValuesAreShownAsMixed() {
         m_document->select(node("Conv_0"));
         choose(box("Weights"), QStringLiteral("4 bits"));
         m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
@@ -119,8 +119,7 @@ class InspectorTest : public QObject {
         QVERIFY(shows("conv_1"));
     }
 
-    // AMCT's asymmetric, of single layers; the settings are those of the input where only inputs are
-    // quantized.
+    // AMCT's `asymmetric` of single layers; the settings apply to the input if only inputs are quantized.
     void symmetryOfSingleLayers() {
         m_document->select(node("Conv_2"));
         choose(box("Output codes"), QStringLiteral("symmetric"));
@@ -157,7 +156,7 @@ class InspectorTest : public QObject {
         QVERIFY(m_document->config().transforms.skipFolding.empty());
     }
 
-    void theLockBeatsTheRules() {
+    void lockOverridesTheRules() {
         m_document->select(node("Conv_4"));  // of the tail
         QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Skipped);
         click("quantized");
@@ -169,7 +168,7 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->config().layers.contains("Conv_4"));
     }
 
-    void aMethodOfItsOwnBringsItsParameters() {
+    void layerMethodShowsItsParameters() {
         m_document->select(node("Conv_0"));
         choose(box("Output range"), QStringLiteral("percentile"));
         QVERIFY(settings("Conv_0").calibrationMethod == CalibrationMethod::Percentile);
@@ -183,7 +182,7 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->config().calibration.parameters.percentile);
     }
 
-    void settingsAreCopiedAndPastedAndTheCommentStays() {
+    void pastingSettingsKeepsTheComment() {
         QuantizationConfig config = m_document->config();
         config.layers["Conv_2"].comment = "mind the gap";
         m_document->edit({config, QStringLiteral("comment"), {}});
@@ -208,7 +207,7 @@ class InspectorTest : public QObject {
         QCOMPARE(said.size(), 1);
     }
 
-    void distributionsAreThoseOfTheWeight() {
+    void distributionsOfTheWeight() {
         m_document->select(node("Conv_2"));
         QVERIFY(waitForInsight());
         const LayerInsight& insight = *m_inspector->distributions()->model()->insight();
@@ -222,7 +221,7 @@ class InspectorTest : public QObject {
         QCOMPARE(rangeRatio(insight.details->channels, false).value_or(0), 1.5);
     }
 
-    void equalizedPartnersCanBeSwitchedOff() {
+    void equalizationGroupCanBeDisabled() {
         m_document->edit(changeConfig(
             m_document->config(), QStringLiteral("equalize"),
             [](QuantizationConfig& c) { c.transforms.equalization.profile = EqualizationProfile::Aimet; }));

@@ -76,7 +76,7 @@ class LatencyTest : public QObject {
         }));
     }
 
-    void itFollowsEachEdit() {
+    void latencyFollowsEachEdit() {
         import(kProfile);
         QVERIFY(document().edit(skipLayers(document().config(), {"Conv_0"})));
         // before the evaluation has finished
@@ -98,7 +98,7 @@ class LatencyTest : public QObject {
         QVERIFY(conv.quiet);
     }
 
-    void theProjectRemembersIt() {
+    void projectStoresProfiles() {
         import(kProfile);
         QVERIFY(m_window->isWindowModified());
         const auto file = path("latency.quantloupe");
@@ -115,7 +115,7 @@ class LatencyTest : public QObject {
         QVERIFY(!m_window->isWindowModified());
     }
 
-    void anUnstatedPrecisionIsAskedFor() {
+    void missingPrecisionIsRequested() {
         writeFileAtomically(path("plain.csv"), "layer,ms\nConv_0,3\nGemm_4,1\nFlatten_3,0\n");
         m_dialog->importFrom(path("plain.csv"));
         QVERIFY(document().latency().sources().empty());
@@ -151,7 +151,7 @@ class LatencyTest : public QObject {
         QVERIFY(document().latency().sources().empty());
     }
 
-    void withoutOnnxRuntimeItSaysHowToGetIt() {
+    void missingOnnxRuntimeIsExplained() {
         program("none", "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
         m_dialog->measure();
         QVERIFY(m_dialog->job()->running());
@@ -162,7 +162,7 @@ class LatencyTest : public QObject {
         QVERIFY(document().latency().sources().empty());
     }
 
-    void measuringCanBeCancelled() {
+    void measurementCanBeCancelled() {
         program("slow", "#!/bin/sh\nsleep 600\n");
         m_dialog->measure();
         QTest::qWait(1000);

@@ -34,8 +34,8 @@ class LayerTableModelTest : public QObject {
         QVERIFY(!model.index(1, LayerTableModel::LocalQs).data(LayerTableModel::SortRole).isValid());
     }
 
-    /// The header view asks the model on the first click.
-    void firstClickOnANumberPutsTheWorstFirst() {
+    /// The header view queries the model on the first click.
+    void firstClickOnANumberSortsTheWorstFirst() {
         Document document;
         LayerTableModel model(&document);
         const auto first = [&](int column) {
@@ -49,7 +49,7 @@ class LayerTableModelTest : public QObject {
             QCOMPARE(first(column), Qt::AscendingOrder);
     }
 
-    void filterKnowsWordsTypesStatesAndLimits() {
+    void filterSupportsWordsTypesStatesAndLimits() {
         QTemporaryDir folder;
         Document document;
         LayerTableModel model(&document);
@@ -73,7 +73,7 @@ class LayerTableModelTest : public QObject {
         QCOMPARE(filter.rowCount(), 6);
     }
 
-    void sortingByNumberLeavesTheUnmeasuredLast() {
+    void missingNumbersAreSortedLast() {
         QTemporaryDir folder;
         Document document;
         LayerTableModel model(&document);
@@ -123,7 +123,7 @@ class LayerTableModelTest : public QObject {
         LayerTableModel model(&document);
         LayerFilter filter;
         filter.setSourceModel(&model);
-        document.setStudies(true);
+        document.setBackgroundEvaluation(true);
         QVERIFY(test::openAndWait(document, test::writeModel(folder), test::writeChainSamples(folder)));
         QVERIFY(QTest::qWaitFor([&] { return document.layer(NodeId(0))->leaveOneOut.has_value(); }, 20000));
         QCOMPARE(model.gainUnit(), GainUnit::Decibels);
@@ -139,7 +139,7 @@ class LayerTableModelTest : public QObject {
         QVERIFY(found("<", gain + distance) && !found("<", gain - distance));
     }
 
-    void scaleOfSqnrIsBadWhereItIsLow() {
+    void lowSqnrIsBad() {
         std::vector<LayerResult> layers(2);
         layers[0].local = TensorDifference{0.1, 0.99, 20};
         layers[1].local = TensorDifference{0.5, 0.8, 6};

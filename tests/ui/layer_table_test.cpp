@@ -44,7 +44,8 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QCOMPARE(table()->filter()->rowCount(), int(document()->layers().size()));
         QTest::mouseClick(headButton(QStringLiteral("Quantizable Only")), Qt::LeftButton);
         QCOMPARE(table()->filter()->rowCount(), int(quantizable));
-        // A term that asks for an operator or a state finds what is hidden; words say that there is more.
+        // A term for an operator or a state also finds hidden layers; for words, a text says that there are
+        // more.
         type(QStringLiteral("op:Relu"));
         QCOMPARE(table()->filter()->rowCount(), 4);
         type(QStringLiteral("act"));
@@ -75,7 +76,7 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QCOMPARE(bandOf("/blocks/2/conv/Conv").hsvSaturation(), before);
     }
 
-    void selectAllTakesTheRowsThatAreShown() {
+    void selectAllSelectsTheVisibleRows() {
         type(QStringLiteral("blocks/1/"));
         const auto expected = std::vector{node("/blocks/1/conv/Conv"), node("/blocks/1/Add")};
         for (QWidget* focused : {static_cast<QWidget*>(table()->view()), static_cast<QWidget*>(canvas())}) {
@@ -96,13 +97,13 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QCOMPARE(document()->selection().size(), document()->layers().size());
     }
 
-    void downAndEnterLeadToTheRows_data() {
+    void downAndEnterMoveToTheRows_data() {
         QTest::addColumn<Qt::Key>("key");
         QTest::newRow("Down") << Qt::Key_Down;
         QTest::newRow("Return") << Qt::Key_Return;
         QTest::newRow("Enter") << Qt::Key_Enter;
     }
-    void downAndEnterLeadToTheRows() {
+    void downAndEnterMoveToTheRows() {
         QFETCH(Qt::Key, key);
         type(QStringLiteral("blocks/2"));
         table()->filterLine()->setFocus();
@@ -144,7 +145,7 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QVERIFY2(shown->fullText().contains(complaint), qPrintable(shown->fullText()));
     }
 
-    void everyLayerIsFoundAsItIsShown() {
+    void everyLayerIsFoundByItsDisplayedName() {
         QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
         for (std::size_t i = 0; i < document()->layers().size(); ++i) {
             type(document()->layerName(NodeId(i)));

@@ -51,13 +51,13 @@ class LayerViewsTest : public QObject {
         QCOMPARE(rows().size(), 6);
     }
 
-    void everyBuiltInViewIsUnderstood() {
+    void everyBuiltInViewIsValid() {
         for (const LayerView& view : builtInViews()) {
             table()->apply(view);
             QVERIFY2(table()->filter()->complaint().isEmpty(), qPrintable(view.name));
             QVERIFY(view.shows(table()->present()));
             QVERIFY(!table()->view()->isColumnHidden(view.column));
-            // A term that is no term would be searched for as a word, and find nothing here.
+            // An invalid term would be searched for as a word and find nothing here.
             for (const QString& term : view.filter.split(QLatin1Char(' '), Qt::SkipEmptyParts))
                 QVERIFY2(term.contains(QLatin1Char(':')) || term.contains(QLatin1Char('<')) ||
                              term.contains(QLatin1Char('>')),
@@ -65,7 +65,7 @@ class LayerViewsTest : public QObject {
         }
     }
 
-    void aViewIsSavedByKeysAndKept() {
+    void viewIsSavedByKeyboardAndKept() {
         table()->filterLine()->setText(QStringLiteral("op:Conv"));
         table()->view()->sortByColumn(LayerTableModel::Name, Qt::DescendingOrder);
         table()->view()->setColumnHidden(LayerTableModel::Sqnr, true);
@@ -78,7 +78,7 @@ class LayerViewsTest : public QObject {
         table()->view()->sortByColumn(LayerTableModel::Number, Qt::AscendingOrder);
         table()->view()->setColumnHidden(LayerTableModel::Sqnr, false);
 
-        // Another window, another model; by a few letters.
+        // In another window with another model, by typing a few letters.
         m_window = test::openWindow(
             test::writeModel(m_folder,
                              QString::fromLatin1(test::kChain)
@@ -95,10 +95,11 @@ class LayerViewsTest : public QObject {
         QTRY_COMPARE(rows(), (QStringList{QStringLiteral("Conv_4"), QStringLiteral("Conv_2"),
                                           QStringLiteral("Conv_0")}));
         QVERIFY(table()->view()->isColumnHidden(LayerTableModel::Sqnr));
-        QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Layers));  // where it is seen
+        QCOMPARE(m_window->workTabs()->currentTab(),
+                 static_cast<int>(WorkTabs::Layers));  // the tab with the table
     }
 
-    void theSameNameReplacesAndABuiltInOneIsRefused() {
+    void sameNameReplacesAndBuiltInNameIsRejected() {
         for (const char* filter : {"op:Relu", "op:Conv"}) {
             table()->filterLine()->setText(QLatin1String(filter));
             menu()->save();
@@ -136,7 +137,7 @@ class LayerViewsTest : public QObject {
         QCOMPARE(menu()->actions().size(), builtInViews().size() + 3);  // and a line, save, remove
     }
 
-    void brokenEntriesArePassedOver() {
+    void invalidEntriesAreIgnored() {
         const QString key = QStringLiteral("layerTable/views");
         const QStringList broken{QStringLiteral("{"), QStringLiteral("7"),
                                  json("{'name': 'no filter', 'sort': '#'}"),

@@ -20,11 +20,11 @@ class LayoutCacheTest : public QObject {
         m_path = m_folder->path().toStdString() + "/layouts";
     }
 
-    void aKeptLayoutIsReadAndNotMadeAgain() {
+    void cachedLayoutIsUsed() {
         const GraphPtr graph = test::blockModel(5);
         const Picture first = layoutWithCache(*graph, {}, {}, m_path, 0);
         QCOMPARE(files().size(), 1u);
-        // A file that says otherwise shows that it is the file that is drawn.
+        // A modified file shows that the layout is read from the file.
         Picture moved = first;
         moved.nodes[3].box.x += 123;
         writeFileAtomically(files()[0], writePlaces(moved));
@@ -40,25 +40,25 @@ class LayoutCacheTest : public QObject {
         QVERIFY(readFile(files()[0]) == good);
     }
 
-    void quickLayoutsAreNotKept() {
+    void fastLayoutsAreNotCached() {
         layoutWithCache(*test::blockModel(3), {}, {}, m_path, 60);
         QVERIFY(files().empty());
     }
 
-    void aFolderThatCannotBeMadeIsNoError() {
+    void uncreatableFolderIsNotAnError() {
         writeFileAtomically(m_folder->path().toStdString() + "/file", "in the way");
         const Picture picture = layoutWithCache(*test::blockModel(3), {}, {},
                                                 m_folder->path().toStdString() + "/file/layouts", 0);
         QVERIFY(!picture.edges[0].points.empty());
     }
 
-    void theOldestGo() {
+    void oldestLayoutsAreDeleted() {
         for (std::size_t blocks = 1; blocks <= kMaxLayouts + 5; ++blocks)
             layoutWithCache(*test::blockModel(blocks), {}, {}, m_path, 0);
         QCOMPARE(files().size(), kMaxLayouts);
     }
 
-    void cancelledIsCancelled() {
+    void cancellationIsPassedOn() {
         CancelToken token;
         token.cancel();
         QVERIFY_EXCEPTION_THROWN(layoutWithCache(*test::blockModel(3), {}, token, m_path, 0), Cancelled);

@@ -42,7 +42,7 @@ class LoggedCommandsTest : public QObject, private test::ColorDocument {
     void init() { QVERIFY(openDocument()); }
     void cleanup() { m_document.reset(); }
 
-    void theLogGivesACommandThatMeasuresTheSame() {
+    void loggedCommandGivesTheSameResult() {
         LogPanel panel(m_document.get());
         panel.show();
         QuantizationConfig odd = m_document->config();

@@ -58,7 +58,7 @@ class MainWindowTest : public QObject {
         QVERIFY(!m_window->messageBar()->isVisible());
     }
 
-    void aBadFileLeavesTheModelThatIsOpen() {
+    void invalidFileKeepsTheOpenModel() {
         QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
         QSignalSpy failed(m_window->document(), &Document::failed);
         m_window->open({m_folder.filePath(QStringLiteral("missing.onnx")).toStdString(), {}, {}, {}});
@@ -70,7 +70,7 @@ class MainWindowTest : public QObject {
         QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Skipped);
     }
 
-    void anUnknownOperatorIsShownAllTheSame() {
+    void unknownOperatorIsShown() {
         const QString text = QStringLiteral(
             "<ir_version: 8, opset_import: [\"\" : 13, \"my.domain\" : 1]> g (float[N,4] X) => (float[N,4] "
             "Y) "
@@ -99,7 +99,7 @@ class MainWindowTest : public QObject {
         QCOMPARE(rows[0].row(), 1);
     }
 
-    void allTabsAreSeenInASmallWindow() {
+    void allTabsAreVisibleInASmallWindow() {
         m_window->resize(1280, 720);
         QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
@@ -150,7 +150,7 @@ class MainWindowTest : public QObject {
         QTRY_VERIFY(note->isHidden());
     }
 
-    void csvHasTheRowsThatAreSeen() {
+    void csvContainsTheVisibleRows() {
         QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
         m_window->layerTable()->filterLine()->setText(QStringLiteral("op:relu"));
         const QStringList lines = m_window->layerTable()->asCsv().trimmed().split(QLatin1Char('\n'));
@@ -159,7 +159,7 @@ class MainWindowTest : public QObject {
     }
 
     /// Builds of the same commit at different times would differ otherwise.
-    void resourcesHaveNoTimes() {
+    void resourcesHaveNoTimestamps() {
         int count = 0;
         for (QDirIterator files(QStringLiteral(":/ui"), QDir::Files); files.hasNext(); ++count) {
             const QFileInfo file(files.next());

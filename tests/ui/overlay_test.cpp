@@ -28,7 +28,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
     void init() { QVERIFY(openBlocks({1500, 900})); }
     void cleanup() { m_window.reset(); }
 
-    void aLogarithmTellsSmallValuesApart() {
+    void logarithmicScaleSeparatesSmallValues() {
         const auto all = values({0.001, 0.01, 0.1, 1});
         const MetricScale linear = scaleOf(all, Metric::LocalQs);
         QVERIFY(std::abs(linear.position(0.01) - 0.01) < 1e-12);
@@ -59,7 +59,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
                  QStringLiteral("\u22121.00 dB"));
     }
 
-    void aCosineIsBadWhereItIsLow() {
+    void lowCosineIsBad() {
         ScaleChoice log;
         log.logarithmic = true;
         const MetricScale scale = scaleOf(values({0.9, 0.99, 0.999}), Metric::Cosine, log);
@@ -69,7 +69,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         QCOMPARE(scale.position(1), 0.0);
     }
 
-    void aDifferenceHasItsNothingInTheMiddle() {
+    void zeroDifferenceIsInTheMiddle() {
         const MetricScale scale = scaleOf(values({-0.2, 0, 0.1}), Metric::Difference);
         QCOMPARE(scale.position(0), 0.5);
         QCOMPARE(scale.position(-0.2), 0.0);
@@ -80,7 +80,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         QVERIFY(better.hslSaturation() < 60 && worse.hslSaturation() > 120);
     }
 
-    void chosenEndsStayInsideTheValues() {
+    void chosenEndsStayWithinTheValues() {
         ScaleChoice choice;
         choice.best = 0.2, choice.worst = 9;
         const MetricScale scale = scaleOf(values({0, 0.5, 1}), Metric::LocalQs, choice);
@@ -97,7 +97,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         }
     }
 
-    void rangeRatiosAreThoseOfTheWeights() {
+    void rangeRatiosOfTheWeights() {
         canvas()->setMetric(Metric::RangeRatio);
         QCOMPARE(canvas()->overlay().valueOf(node("/blocks/0/conv/Conv")), std::optional(2.0));
         QCOMPARE(canvas()->overlay().valueOf(node("/blocks/3/conv/Conv")), std::optional(16.0));
@@ -159,7 +159,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         const QString why =
             whyNoValue(*document(), document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
         QVERIFY2(why.contains("no constant weight"), qPrintable(why));
-        // Every metric gives a reason exactly where it gives no value.
+        // Every metric gives a reason if and only if it gives no value.
         for (const Metric metric : kMetrics) {
             if (metric == Metric::None) continue;
             const Overlay overlay = overlayOf(*document(), document()->layers(), metric, {});
@@ -169,9 +169,9 @@ class OverlayTest : public QObject, private test::BlockWindow {
         }
     }
 
-    /// Where one row is too narrow the states take two or three or stand below the scale, down to the
+    /// If one row is too narrow, the states use two or three rows or are below the scale, down to the
     /// narrowest window.
-    void aNarrowLegendLosesNoState() {
+    void narrowLegendShowsAllStates() {
         const QFont font = m_window->graphView()->legend()->font();
         const Theme& colors = theme(false);
         MetricScale scale = canvas()->scale();
@@ -199,7 +199,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
     }
 
     /// The layers covered by a rule preview are described next to the boxes, not on them.
-    void theBannerCoversNoBoxOfAWholeGraph() {
+    void bannerDoesNotCoverAFittedGraph() {
         canvas()->view()->fitAll();
         canvas()->setPreview(NodeSet(document()->graph()->nodeCount(), true), QStringLiteral("all of it"));
         const auto* banner = m_window->graphView()->findChild<QFrame*>(QStringLiteral("banner"));
@@ -214,7 +214,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         canvas()->clearPreview();
     }
 
-    void endsAreDraggedAndGivenBack() {
+    void endsAreDraggedAndReset() {
         canvas()->setMetric(Metric::RangeRatio);
         Legend* legend = m_window->graphView()->legend();
         const QRectF bar = legend->barRect();
@@ -234,8 +234,8 @@ class OverlayTest : public QObject, private test::BlockWindow {
         QVERIFY(std::abs(canvas()->scale().position(8.5) - 0.5) < 1e-9);
     }
 
-    void differencesAreToTheConfigurationBefore() {
-        document()->setStudies(false);
+    void differencesAreFromThePreviousConfiguration() {
+        document()->setBackgroundEvaluation(false);
         const auto data = test::writeColors(m_folder);
         const auto evaluated = [&] {
             return document()->evaluation() && document()->evaluation()->complete &&

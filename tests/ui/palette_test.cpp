@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The colors of the window: texts are readable (WCAG 2.1 AA), and the ramp of the sensitivities is never
-// taken for a state, with normal vision or with one of the three color blindnesses.
+// mistaken for a state, with normal vision or with one of the three color blindnesses.
 #include <QRegularExpression>
 #include <QTest>
 #include <algorithm>
@@ -151,12 +151,12 @@ class PaletteTest : public QObject {
             QVERIFY(contrast(heatColor(1, dark), under) >= 4.5);
             QVERIFY(contrast(heatColor(0.5, dark), under) >= 2.5);
         }
-        // A bar's rim, which shows how long it could be.
+        // The outline of a bar, which shows its maximum length.
         QVERIFY(contrast(t.faint, t.quantizedFill) >= 3 && contrast(t.faint, t.panel) >= 3);
     }
 
-    void noVisionTakesTheRampForAState_data() { themes_data(); }
-    void noVisionTakesTheRampForAState() {
+    void rampDiffersFromStatesInEveryVision_data() { themes_data(); }
+    void rampDiffersFromStatesInEveryVision() {
         QFETCH(const bool, dark);
         const Theme& t = theme(dark);
         const std::pair<const char*, QColor> states[] = {
@@ -175,9 +175,9 @@ class PaletteTest : public QObject {
                 }
     }
 
-    /// The precisions are told apart from each other and from the states.
-    void everyVisionTellsPrecisionsApart_data() { themes_data(); }
-    void everyVisionTellsPrecisionsApart() {
+    /// The precisions differ from each other and from the states.
+    void precisionsDifferInEveryVision_data() { themes_data(); }
+    void precisionsDifferInEveryVision() {
         QFETCH(const bool, dark);
         const Theme& t = theme(dark);
         constexpr std::size_t kClasses = 6;
@@ -196,8 +196,8 @@ class PaletteTest : public QObject {
             }
     }
 
-    void betterAndWorseAreTwoColors_data() { themes_data(); }
-    void betterAndWorseAreTwoColors() {
+    void betterAndWorseHaveDifferentColors_data() { themes_data(); }
+    void betterAndWorseHaveDifferentColors() {
         QFETCH(const bool, dark);
         for (const Vision& vision : kVisions) {
             QVERIFY(difference(differenceColor(0, dark), differenceColor(1, dark), vision) > 25);

@@ -19,7 +19,7 @@ class PaperDrawingTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void aDrawingOnPaperIsCutBetweenBoxes() {
+    void drawingIsCutBetweenBoxes() {
         QString svg = QStringLiteral(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"360\" height=\"5000\" viewBox=\"0 10 360 "
             "5000\">"
@@ -61,7 +61,7 @@ class PaperDrawingTest : public QObject {
         QCOMPARE(PaperDrawing(QByteArray("<svg>")).pages(), std::size_t{0});
     }
 
-    void aHeadingIsOnThePageOfItsText() {
+    void headingIsOnThePageOfItsText() {
         int moved = 0;
         for (const char* text : {"<p>Text</p>", "<table><tr><td>Cell</td></tr></table>"})
             for (int lines = 0; lines < 60; ++lines) {

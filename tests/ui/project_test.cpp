@@ -35,7 +35,7 @@ class ProjectTest : public QObject {
         m_folder.reset();
     }
 
-    void whatWasSavedIsThereAgain() {
+    void projectRestoresEverything() {
         toggle("Conv_0");
         document().pinBaseline(0);
         document().select(node("Relu_3"));
@@ -67,7 +67,7 @@ class ProjectTest : public QObject {
     }
 
     /// A project does not store layer results: those of its baseline are computed when idle.
-    void theBaselinesLayersAreMeasuredAgain() {
+    void layersOfTheBaselineAreEvaluatedAgain() {
         const auto values = [](const std::vector<LayerResult>& layers) {
             std::vector<double> all;
             for (const LayerResult& layer : layers)
@@ -82,7 +82,7 @@ class ProjectTest : public QObject {
         QVERIFY(values(*document().reference().layers()) == first);
         QVERIFY(document().saveProject(file("a.quantloupe")));
         m_window = makeWindow();
-        document().setStudies(false);
+        document().setBackgroundEvaluation(false);
         m_window->open({file("a.quantloupe"), {}, {}, {}});
         QVERIFY(waitUntilMeasured());
         QVERIFY(!document().reference().layers());
@@ -109,11 +109,11 @@ class ProjectTest : public QObject {
         QVERIFY(document().undoStack()->undoText().contains(QStringLiteral("As opened")));
         document().undoStack()->undo();
         QVERIFY(document().config() == last);
-        Q_EMIT view->clicked(view->model()->index(0, 0));  // where it is already
+        Q_EMIT view->clicked(view->model()->index(0, 0));  // the current configuration
         QCOMPARE(document().undoStack()->index(), 2);
     }
 
-    void theHistoryShowsTheDifferenceToTheBaseline() {
+    void historyShowsTheDifferenceFromTheBaseline() {
         toggle("Conv_0");
         const QAbstractItemModel* model = m_window->historyPanel()->view()->model();
         QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(),
@@ -128,7 +128,7 @@ class ProjectTest : public QObject {
         QVERIFY(document().history().baseline().empty());
     }
 
-    void aModelThatChangedIsNoticed() {
+    void changedModelIsDetected() {
         document().edit(skipLayers(document().config(), {"Conv_2"}));
         QVERIFY(waitUntilMeasured());
         QVERIFY(document().saveProject(file("a.quantloupe")));
@@ -149,7 +149,7 @@ class ProjectTest : public QObject {
         QVERIFY(m_window->isWindowModified());
     }
 
-    void aBrokenProjectLeavesWhatIsOpen() {
+    void brokenProjectKeepsTheOpenModel() {
         for (const char* content : {"", "{\"quantloupe_project\": 1}", "{\"quantloupe_project\": 7}"}) {
             writeFileAtomically(file("bad.quantloupe"), content);
             m_window->openDropped(qpath("bad.quantloupe"));
@@ -165,7 +165,7 @@ class ProjectTest : public QObject {
                  qPrintable(m_window->messageBar()->text()));
     }
 
-    void dataThatIsGoneStaysInTheProject() {
+    void missingDataStaysInTheProject() {
         QVERIFY(document().saveProject(file("a.quantloupe")));
         fs::rename(file("data.npz"), file("elsewhere.npz"));
         m_window = makeWindow();
@@ -176,7 +176,7 @@ class ProjectTest : public QObject {
         QCOMPARE(document().project().data, file("data.npz"));
     }
 
-    void nothingIsKeptOfWhatIsSaved() {
+    void savedChangesHaveNoRecoveryCopy() {
         m_window->enableRecovery(recovery());
         m_window->findChild<Autosave*>()->setDelay(1);
         QSignalSpy written(m_window->findChild<Autosave*>(), &Autosave::written);
@@ -190,7 +190,7 @@ class ProjectTest : public QObject {
         QVERIFY(QTest::qWaitFor([this] { return copies() == 0; }, 5000));
         toggle("Conv_2");
         QVERIFY(QTest::qWaitFor([this] { return copies() == 1; }, 5000));
-        m_window.reset();  // a clean end
+        m_window.reset();  // a normal exit
         QCOMPARE(copies(), 0);
     }
 
@@ -201,7 +201,7 @@ class ProjectTest : public QObject {
         m_window->enableRecovery(recovery());
         QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("a.quantloupe")),
                  qPrintable(m_window->messageBar()->text()));
-        // A model that is opened meanwhile does not make the offer go away.
+        // Opening a model does not remove the offer.
         QVERIFY(test::openAndWait(document(), file("chain.onnx")));
         QVERIFY(m_window->messageBar()->acceptButton()->isVisible());
         m_window->messageBar()->acceptButton()->click();
@@ -225,7 +225,7 @@ class ProjectTest : public QObject {
         QVERIFY(document().projectPath().empty());
     }
 
-    void whatACrashLeftCanBeDiscarded() {
+    void recoveryCopyCanBeDiscarded() {
         crash();
         m_window = makeWindow();
         m_window->enableRecovery(recovery());

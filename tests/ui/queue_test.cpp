@@ -35,7 +35,7 @@ class QueueTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    /// Letting go of a result on the window's thread does not free it there.
+    /// Releasing a result on the window's thread does not free it there.
     void resultsAreFreedInBackground() {
         QThread* freedOn = nullptr;
         QSemaphore freed;
@@ -54,13 +54,13 @@ class QueueTest : public QObject {
         QVERIFY(!freedInBackground(std::shared_ptr<const int>()));
     }
 
-    void worksComeInTheirOrderAndCancelledOnesAreLeftOut() {
+    void workIsListedInOrderWithoutCancelledEntries() {
         JobQueue queue;
         const CancelToken first, second;
         const quint64 a = queue.add(QueuedWork::Kind::Evaluation, {}, first);
         const quint64 b = queue.add(QueuedWork::Kind::Export, QStringLiteral("amct"), second);
         queue.add(QueuedWork::Kind::Export, QStringLiteral("quark"), CancelToken());
-        queue.add(QueuedWork::Kind::Question, QStringLiteral("layer"), CancelToken());
+        queue.add(QueuedWork::Kind::Query, QStringLiteral("layer"), CancelToken());
         queue.start(a);
         QVERIFY(queue.works()[0].running && !queue.works()[1].running);
         QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, a query"));
@@ -74,7 +74,7 @@ class QueueTest : public QObject {
         QVERIFY(waitingWords({}).isEmpty());
     }
 
-    void nothingIsForetoldBeforeARunOfTheKind() {
+    void noEstimateBeforeTheFirstRunOfAKind() {
         TimeLeft left;
         left.start(QStringLiteral("evaluation"), 0);
         left.progress(QStringLiteral("calibrating"), 0, 100, 0);
@@ -87,7 +87,7 @@ class QueueTest : public QObject {
         QVERIFY(!left.shown(70));
     }
 
-    void stagesToComeAreThoseOfTheLastRun() {
+    void remainingStagesAreThoseOfTheLastRun() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 1000);
         left.progress(QStringLiteral("calibrating"), 0, 100, 1000);
@@ -104,7 +104,7 @@ class QueueTest : public QObject {
     }
 
     /// Each tick is off by up to a fifth: the displayed time only decreases, one step at a time.
-    void itCountsDownWithoutJitter() {
+    void remainingTimeDecreasesWithoutJitter() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 0);
         int before = 1000, changes = 0;
@@ -123,7 +123,7 @@ class QueueTest : public QObject {
         QVERIFY2(changes <= 15, qPrintable(QString::number(changes)));
     }
 
-    void anEstimateThatIsClearlyAnotherIsShownAfterAWhile() {
+    void clearlyDifferentEstimateIsShownAfterAWhile() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 0);
         left.progress(QStringLiteral("calibrating"), 0, 1000, 0);
@@ -141,7 +141,7 @@ class QueueTest : public QObject {
         QCOMPARE(timeLeftWords(150), QStringLiteral("about 3 min left"));
     }
 
-    void theKeyHoldsWhatIsMeasuredAndLetsItGoOn() {
+    void keyPausesAndResumes() {
         QTest::keyClick(m_window.get(), Qt::Key_P);
         QVERIFY(job()->paused());
         QVERIFY2(m_status->text().startsWith(QStringLiteral("Paused")), qPrintable(m_status->text()));
@@ -166,7 +166,7 @@ class QueueTest : public QObject {
                  qPrintable(QStringLiteral("%1 of %2 s, %3 s paused").arg(reported).arg(total).arg(held)));
     }
 
-    void theButtonOfTheLineDoesTheSame() {
+    void buttonPausesAndResumes() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         QPushButton* resume = button("Resume");
@@ -187,8 +187,8 @@ class QueueTest : public QObject {
             job()->runExport(QStringLiteral("a file"),
                              [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         int answered = 0;
-        job()->ask(QStringLiteral("anything"),
-                   [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
+        job()->query(QStringLiteral("anything"),
+                     [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
         QVERIFY2(
             QTest::qWaitFor(
                 [&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a query")); }, 5000),
@@ -199,7 +199,7 @@ class QueueTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return job()->queue().empty(); }, 5000));
     }
 
-    void cancellingEndsItAndThePause() {
+    void cancellingEndsTheEvaluationAndThePause() {
         job()->setPaused(true);
         const EvaluationPtr before = document().evaluation();
         document().edit(skipType(document().config(), "Gemm"));
@@ -234,26 +234,26 @@ class QueueTest : public QObject {
         QVERIFY(document().evaluation()->config == document().config());
     }
 
-    void closingTheWindowWhileHeldHangsNobody() {
+    void closingThePausedWindowDoesNotHang() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
-        job()->ask(QStringLiteral("anything"),
-                   [](Session&, const CancelToken&) { return std::function<void()>(); });
+        job()->query(QStringLiteral("anything"),
+                     [](Session&, const CancelToken&) { return std::function<void()>(); });
         QTest::qWait(100);
         m_window->close();
         m_window.reset();  // returns; the time limit of the test ends a hang
     }
 
-    void anotherModelIsOpenedWhileHeld() {
+    void openingAnotherModelEndsThePause() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         QVERIFY(test::openAndWait(document(), test::writeModel(m_folder)));
         QVERIFY(!job()->paused());
     }
 
-    void measuringWhileIdleIsHeld() {
+    void backgroundEvaluationIsPaused() {
         QSignalSpy finished(&document(), &Document::evaluationFinished);
-        document().setStudies(true);
+        document().setBackgroundEvaluation(true);
         document().evaluate();
         QVERIFY(finished.wait(20000));
         QTest::keyClick(m_window.get(), Qt::Key_P);

@@ -135,14 +135,14 @@ class ReferencePicturesTest : public QObject {
                        .toUtf8());
     }
 
-    void theWindowLooksLikeItsReference_data() {
+    void windowEqualsItsReference_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<int>("scale");
         const std::vector<State> all = states(m_folder.path());
         QCOMPARE(all.size(), 20u);
         for (const State& state : all) QTest::newRow(state.name) << state.arguments << state.scale;
     }
-    void theWindowLooksLikeItsReference() {
+    void windowEqualsItsReference() {
         QFETCH(QStringList, arguments);
         QFETCH(int, scale);
         const QString name = QString::fromUtf8(QTest::currentDataTag());
@@ -172,7 +172,7 @@ class ReferencePicturesTest : public QObject {
     }
 
     /// The comparison notices a layer of another color, and a shift by 4 points.
-    void changesAreNoticed() {
+    void changesAreDetected() {
         const QImage reference =
             QImage(referenceOf(QStringLiteral("demo_light"))).convertToFormat(QImage::Format_RGB32);
         QVERIFY(!reference.isNull());

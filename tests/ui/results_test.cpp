@@ -34,7 +34,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
     void init() { QVERIFY(openDocument()); }
     void cleanup() { m_document.reset(); }
 
-    void theWaterfallEndsWhereTheNetworkIs() {
+    void waterfallEndsAtTheQuantizedAccuracy() {
         AccuracyPathPanel panel(m_document.get());
         panel.resize(700, 300);
         panel.show();
@@ -49,16 +49,16 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QVERIFY(weights != steps.end());
         QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
         QVERIFY(!panel.stale());
-        m_document->setHeld(true);
+        m_document->setManualEvaluation(true);
         m_document->edit(skipType(m_document->config(), "Gemm"));
         QVERIFY(panel.stale());
         QCOMPARE(panel.waterfall()->steps().back().value, 0.5);  // stays until there is a new one
-        m_document->setHeld(false);
+        m_document->setManualEvaluation(false);
         QVERIFY(waitFor([&] { return !panel.stale(); }));
         QCOMPARE(panel.waterfall()->steps().back().value, 1.0);
     }
 
-    void waterfallOfDecibelsPassesOverWhatIsExact() {
+    void waterfallOfDecibelsOmitsExactSteps() {
         std::vector<AccuracyStep> path(3);
         path[0] = {"float", {}};
         path[1] = {"folded", {}};
@@ -72,7 +72,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
     }
 
     /// All images are classified as green.
-    void theConfusionMatrixNamesItsClassesAndTheTableIsNotCut() {
+    void confusionMatrixHasNamesAndTheTableIsComplete() {
         ClassesPanel panel(m_document.get());
         panel.resize(740, 260);
         panel.show();
@@ -107,7 +107,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QCOMPARE(clicked[0], (QList<QVariant>{1, 0}));  // blue as green
     }
 
-    void flippedImagesAreTheBlueOnesAndTellWhere() {
+    void changedImagesShowWhereTheyDiverge() {
         FlippedPanel panel(m_document.get());
         panel.resize(900, 300);
         panel.show();
@@ -138,7 +138,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
                  model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
     }
 
-    void numbersThatJudgeNothingAreNeutral() {
+    void meaninglessNumbersAreNeutral() {
         Evaluation evaluation;
         evaluation.quantized = Accuracy{};
         evaluation.quantized->samples = 2;
@@ -171,7 +171,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }
 
-    void suggestionsHaveBeenMeasuredAndDoWhatTheySay() {
+    void suggestionsAreEvaluatedAndCanBeApplied() {
         SuggestionSection section(m_document.get());
         section.resize(400, 600);
         section.show();
@@ -197,7 +197,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
 
     /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last
     /// one arrives twice.
-    void everySnapshotIsTakenOnce() {
+    void everySnapshotIsProcessedOnce() {
         int snapshots = 0, changes = 0;
         connect(m_document->job(), &EvaluationJob::evaluated, this, [&] { ++snapshots; });
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
@@ -209,7 +209,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QCOMPARE(changes, snapshots);
     }
 
-    void whatIsNotMeasuredYetIsShownAsBefore() {
+    void missingResultsKeepThePreviousValues() {
         Evaluation before, now;
         before.layers.resize(2), now.layers.resize(2);
         before.quantized = accuracyOn(10);
@@ -225,7 +225,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         const auto beforePtr = std::make_shared<const Evaluation>(before);
         ShownEvaluation shown = withNumbersOf(beforePtr, std::make_shared<const Evaluation>(now));
         QCOMPARE(shown.evaluation->layers[0].local->qs, 0.5);
-        QVERIFY(shown.evaluation->layers[0].state == LayerState::Quantized);  // a state is no number
+        QVERIFY(shown.evaluation->layers[0].state == LayerState::Quantized);  // a state is not a number
         QCOMPARE(shown.evaluation->layers[1].cumulative->qs, 0.75);
         QCOMPARE(shown.evaluation->layers[1].weightBits, 4);
         QCOMPARE(shown.layers->at(0).local->qs, 0.5);

@@ -22,7 +22,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
     }
     void cleanup() { m_window.reset(); }
 
-    void bothShowWhatWasAndWhatIs() {
+    void bothSidesShowTheirConfiguration() {
         const QPointF middle = canvas()->view()->visibleScene().center();
         const int width = canvas()->width();
         toggle();
@@ -52,7 +52,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QCOMPARE(canvas()->width(), width);
     }
 
-    void oneColorIsOneValue() {
+    void sameColorMeansSameValue() {
         toggle();
         skip("/blocks/1/conv/Conv");
         for (const int key : {Qt::Key_2, Qt::Key_3, Qt::Key_6, Qt::Key_7}) {
@@ -77,7 +77,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QCOMPARE(other()->metric(), Metric::None);
     }
 
-    void placeAndZoomAreShared() {
+    void positionAndZoomAreShared() {
         toggle();
         skip("/blocks/1/conv/Conv");
         for (GraphCanvas* moved : {other(), canvas()}) {
@@ -99,7 +99,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QVERIFY(QTest::qWaitFor(
             [&] { return canvas()->size() == other()->size() && m_window->width() == 1300; }, 5000));
         QVERIFY(sameView());
-        // Folding lays the graph out anew, for both.
+        // Collapsing lays out the graph again, on both sides.
         document()->select(node("/blocks/2/act/Relu"));
         QTest::keyClick(m_window.get(), Qt::Key_G);
         QVERIFY(QTest::qWaitFor(
@@ -112,7 +112,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QVERIFY(QTest::qWaitFor([&] { return canvas()->picture()->nodes.size() == 22; }, 5000));
     }
 
-    void handsWorkOnBothSides() {
+    void inputWorksOnBothSides() {
         toggle();
         skip("/blocks/1/conv/Conv");
         canvas()->view()->fitAll();
@@ -140,7 +140,7 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QVERIFY(!canvas()->until()->active());
     }
 
-    void whatWasMeasuredOnOtherDataIsForgotten() {
+    void resultsOfOtherDataAreDiscarded() {
         skip("/blocks/1/conv/Conv");
         QVERIFY(document()->reference().layers());
         Q_EMIT document()->dataChanged();

@@ -281,7 +281,7 @@ class StormTest : public QObject {
         qInfo("%d steps", m_steps);
     }
 
-    void theStormLeavesTheNumbersOfAFreshSession() {
+    void finalResultsEqualThoseOfAFreshSession() {
         openDocument();
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
         QVERIFY(finished.wait(kPatience));

@@ -81,7 +81,7 @@ class TranslationTest : public QObject {
         QCoreApplication::installTranslator(&m_brackets);
     }
 
-    void whatIsSeenIsTranslated() {
+    void visibleTextsAreTranslated() {
         const auto model = test::writeModel(m_folder);
         const auto window = test::openWindow(model, {1400, 900});
         QVERIFY(window);

@@ -33,7 +33,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         m_document.reset();
     }
 
-    void takenItIsOneStep() {
+    void applyingAPointIsOneUndoStep() {
         const QuantizationConfig before = m_document->config();
         const int steps = m_document->undoStack()->count();
         find();
@@ -41,7 +41,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(found.reached);
         QCOMPARE(found.curve.size(), std::size_t(2));
         QCOMPARE(found.curve[1].layers, std::vector<std::string>{"Gemm_4"});
-        QVERIFY(m_document->config() == before);  // nothing is taken by itself
+        QVERIFY(m_document->config() == before);  // nothing is applied automatically
         QCOMPARE(table()->rowCount(), 2);
         QCOMPARE(table()->currentRow(), 1);
         QCOMPARE(table()->item(1, 2)->text(), formatRate(1));
@@ -57,7 +57,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
         QVERIFY(!button(QStringLiteral("Apply"))->isEnabled());  // it is already the current configuration
 
-        // Another point of the same search, by its place in the plot: the first, which is where it began.
+        // Another point of the same search, by a click in the plot: the first, where the search started.
         auto* plot = finder()->findChild<TradeOffPlot*>();
         QTest::mouseClick(plot, Qt::LeftButton, {}, plot->placeOf(0).toPoint());
         QVERIFY(m_document->config() == before);
@@ -68,13 +68,13 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->config() == before);
     }
 
-    void withTheButtonToo() {
+    void buttonAppliesAPoint() {
         find();
         QTest::mouseClick(button(QStringLiteral("Apply")), Qt::LeftButton);
         QVERIFY(m_document->config() == finder()->found()->curve[1].config);
     }
 
-    void theFieldAndTheChoiceCount() {
+    void limitAndCostAreUsed() {
         auto* field = finder()->findChild<NumberField*>();
         enter("much");
         QVERIFY(!field->complaint().isEmpty());
@@ -90,7 +90,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
     }
 
     /// As on the command line: MACs, with several precisions bytes, with a profile milliseconds.
-    void theUsualCostFollowsThePrecisions() {
+    void defaultCostFollowsThePrecisions() {
         const auto shown = [this] { return finder()->findChild<ChoiceBox*>()->currentText(); };
         QCOMPARE(shown(), costTitle(CostKind::Macs));
         QTest::mouseClick(button(QStringLiteral("W8A8")), Qt::LeftButton);
@@ -109,7 +109,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
     }
 
     /// The session of the document answers while the search runs in its own.
-    void itRunsBesideEdits() {
+    void searchContinuesDuringEdits() {
         start();
         QVERIFY(finder()->finding());
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
@@ -119,7 +119,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QCOMPARE(finished.size(), 1);
         QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
         QVERIFY(finder()->found()->reached);
-        // What was found is of the configuration before the edit, which it would replace.
+        // The results are of the configuration before the edit, and applying one would replace the edit.
         QVERIFY(says(QStringLiteral("Found for an earlier configuration")));
         QVERIFY(table()->isEnabled());
         const QuantizationConfig edited = m_document->config();
@@ -129,7 +129,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->config() == edited);
     }
 
-    void cancellingAnEvaluationDoesNotEndIt() {
+    void cancellingAnEvaluationDoesNotEndTheSearch() {
         start();
         m_document->cancel();
         QVERIFY(finder()->finding());
@@ -137,7 +137,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(finder()->found());
     }
 
-    void otherDataEndsIt() {
+    void otherDataEndsTheSearch() {
         start();
         m_document->openData(m_data);
         QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 30000));
@@ -206,7 +206,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->undoStack()->count() == m_document->undoStack()->index());
     }
 
-    void aPointUnderTheMouseIsTold() {
+    void pointUnderTheMouseIsReported() {
         find();
         std::vector<std::string> seen;
         connect(finder(), &TuneFinder::pointed, this, [&](const TunePoint* point) {
@@ -266,7 +266,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(table()->item(0, 1)->text().endsWith(QStringLiteral("ms")));
     }
 
-    void amountsAreRead() {
+    void amountsAreParsed() {
         QCOMPARE(parseAmount("12.5"), std::optional(12.5));
         QCOMPARE(parseAmount(" 300 k"), std::optional(300e3));
         QCOMPARE(parseAmount("1.5M"), std::optional(1.5e6));

@@ -38,8 +38,8 @@ class TuningPanelTest : public QObject {
         m_document.reset();
     }
 
-    /// The controls of all sections begin at the same place, also the indented ones.
-    void thereIsOneGrid() {
+    /// The controls of all sections begin at the same horizontal position, also the indented ones.
+    void controlsAreAligned() {
         std::set<int> places;
         std::size_t rows = 0;
         for (auto* label : m_panel->findChildren<QLabel*>(kRowLabel)) {
@@ -93,7 +93,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(state() == LayerState::Quantized);  // at once
         QVERIFY(QTest::qWaitFor([&] { return !m_document->evaluating(); }, 20000));
         QVERIFY(state() == LayerState::Quantized);
-        QCOMPARE(m_document->history().entries().size(), entries);  // as it was measured without the rule
+        QCOMPARE(m_document->history().entries().size(), entries);  // as it was evaluated without the rule
         bool told = false;
         for (auto* label : m_panel->findChildren<QLabel*>())
             told = told || label->text().startsWith(QStringLiteral("off \u00b7 1 layer"));
@@ -128,7 +128,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(!named<NumberField>("Passes")->isVisible());
     }
 
-    void passesAreTypedAndRefusedInPlace() {
+    void invalidPassesAreMarkedInTheField() {
         m_document->edit(changeConfig(config(), QStringLiteral("on"), [](QuantizationConfig& c) {
             c.transforms.equalization.profile = EqualizationProfile::Aimet;
         }));
@@ -149,7 +149,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(named<NumberField>("Convergence threshold")->isVisible());
     }
 
-    void aimetsEqualizeModelIsOneClick() {
+    void oneClickAppliesAimetsEqualizeModel() {
         auto* button = named<QAbstractButton>("Use AIMET's equalize_model", true);
         QVERIFY(button);
         QTest::mouseClick(button, Qt::LeftButton);
@@ -180,7 +180,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(config().refine.rounding == Rounding::Nearest);
     }
 
-    void migrationIsTypedAndRefusedInPlace() {
+    void invalidMigrationIsMarkedInTheField() {
         auto* field = named<NumberField>("Outlier migration");
         QVERIFY(field);
         QCOMPARE(field->text(), QStringLiteral("0"));
@@ -191,7 +191,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(field->complaint().contains(QStringLiteral("0 to 1")));
     }
 
-    void aMethodShowsItsParametersAndNoOthers() {
+    void methodShowsOnlyItsParameters() {
         const std::pair<CalibrationMethod, QStringList> expected[] = {
             {CalibrationMethod::MinMax, {}},
             {CalibrationMethod::MovingAverage, {"averaging_constant"}},
@@ -243,7 +243,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(!config().calibration.parameters.maxPercentile);
     }
 
-    void everyPresetIsThere() {
+    void everyPresetIsListed() {
         auto* box = named<QComboBox>("Preset");
         QCOMPARE(box->count(), static_cast<int>(presets().size()));
         for (std::size_t i = 0; i < presets().size(); ++i) {
@@ -255,7 +255,7 @@ class TuningPanelTest : public QObject {
         }
     }
 
-    void finerPointsFoldAwayAndRemember() {
+    void advancedSettingsCollapseAndRememberTheirState() {
         auto* heading = named<SectionHeading>("Advanced");
         auto* scales = named<QAbstractButton>("Power-of-two weight scales", true);
         QVERIFY(!scales->isVisible());
@@ -326,7 +326,7 @@ class TuningPanelTest : public QObject {
         }
     }
 
-    void allPositionRulesAtOnceAndTheirRounds() {
+    void allPositionRulesAndRounds() {
         QTest::mouseClick(named<SectionHeading>("AMD NPU"), Qt::LeftButton);
         auto* loops = named<NumberField>("Rounds of position rules");
         QVERIFY(!loops->isVisible());
@@ -347,7 +347,7 @@ class TuningPanelTest : public QObject {
                 config().quantization.npuPositions.adjustShiftSwish);
     }
 
-    void theWheelOverAChoiceScrollsThePanelAndChangesNothing() {
+    void wheelOverAComboBoxScrollsThePanel() {
         auto* box = named<QComboBox>("Calibration method");
         m_panel->setFocus();
         const QuantizationConfig before = config();

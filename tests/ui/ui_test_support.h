@@ -22,8 +22,8 @@ inline void keepSettingsIn(const QTemporaryDir& folder) {
     QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
 }
 
-/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: names assigned on loading. The tail is Conv_4 and
-/// Relu_5; one output pixel of each channel keeps it small enough to be skipped by default.
+/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: names assigned on loading. The tail is Conv_4 and Relu_5;
+/// one output pixel of each channel keeps it small enough to be skipped by default.
 inline const char* const kChain = R"(
 <ir_version: 8, opset_import: ["" : 13]>
 chain (float[N,2,8,8] X) => (float[N,2,1,1] Y)

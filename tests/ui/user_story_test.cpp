@@ -52,7 +52,7 @@ class UserStoryTest : public QObject {
         QVERIFY(m_window->windowTitle().contains("mobilenetv2_cifar10"));
     }
 
-    void seesInputsBlueAndQuantizedGreen() {
+    void showsInputsBlueAndQuantizedLayersGreen() {
         const Theme& colors = themeOf(canvas()->palette());
         QTest::keyClick(canvas(), Qt::Key_0, Qt::ControlModifier);
         int ends = 0;
@@ -65,7 +65,7 @@ class UserStoryTest : public QObject {
         QVERIFY(sameHue(bandOf(boxOf(kFirst)), colors.quantized));
     }
 
-    void recolorsByAMetricAndWalksToTheWorst() {
+    void recolorsByAMetricAndGoesToTheWorstLayer() {
         QTest::keyClick(canvas(), Qt::Key_2);
         QVERIFY(canvas()->metric() != Metric::None);
         QTest::keyClick(canvas(), Qt::Key_BracketRight);
@@ -86,7 +86,7 @@ class UserStoryTest : public QObject {
         QVERIFY2(m_skipped > m_start + 0.05, qPrintable(QString::number(m_skipped)));
     }
 
-    void skipsUntilAnotherAndTakesItBack() {
+    void skipsUntilAnotherLayerAndUndoes() {
         click(kFirst);
         QTest::keyClick(canvas(), Qt::Key_U);
         hover(kFifth);

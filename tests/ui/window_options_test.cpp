@@ -56,7 +56,7 @@ class WindowOptionsTest : public QObject {
     }
 
     /// An error in the options does not hide the model.
-    void aLayerThatDoesNotExistIsAnError() {
+    void unknownLayerIsAnError() {
         const test::Outcome outcome = test::runProgram(
             QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"),
             {m_model, QStringLiteral("--skip"), QStringLiteral("Conv_9"), QStringLiteral("--screenshot"),

@@ -24,7 +24,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
     void cleanup() { m_window.reset(); }
 
     /// The inspector becomes a tab next to a dock if there is no room for both.
-    void docksLeaveTheGraphItsRoom() {
+    void docksLeaveSpaceForTheGraph() {
         Inspector* inspector = m_window->inspector();
         const int graph = m_window->graphView()->width();
         const auto tabbedWith = [this, inspector](const char* dock) {
@@ -77,8 +77,8 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(inspector->isHidden());
     }
 
-    /// What the summary bar shows depends on its width, which must not depend on what it shows.
-    void theLayoutSettlesAtEveryWidth() {
+    /// The content of the summary bar depends on its width, which must not depend on the content.
+    void layoutIsStableAtEveryWidth() {
         class Resizes : public QObject {
           public:
             int count = 0;
@@ -150,7 +150,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
             }
     }
 
-    void keysAreChangedAndKept() {
+    void shortcutsAreChangedAndStored() {
         QAction* fit = action("Fit Graph");
         QAction* columns = action("Wrap into Columns");
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
@@ -188,8 +188,8 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(QSettings().allKeys().filter("shortcuts").isEmpty());
     }
 
-    void recentFilesAreNoCommands() {
-        // A window that starts with a list of recent files; opening a model makes that list anew.
+    void recentFilesAreNotCommands() {
+        // A window that starts with a list of recent files; opening a model rebuilds that list.
         const auto other =
             test::writeModel(m_folder, QString::fromLatin1(test::kChain), QStringLiteral("other.onnx"));
         MainWindow next;
@@ -204,11 +204,11 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
             QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) &&
                          (*item)->text(0) != QLatin1String("Clear List"),
                      qPrintable((*item)->text(0)));
-        sheet.resetButton()->click();  // goes over all commands: none of them may be gone
+        sheet.resetButton()->click();  // visits all commands: all of them must still exist
         QCOMPARE(test::actionNamed(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
     }
 
-    void aSecondWindowIsItsOwn() {
+    void secondWindowIsIndependent() {
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
         MainWindow* second = nullptr;
         for (QWidget* widget : QApplication::topLevelWidgets())
@@ -227,7 +227,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(m_window->isVisible());
     }
 
-    void theLayoutIsKeptAndReset() {
+    void layoutIsRestoredAndReset() {
         {
             MainWindow window;
             window.setAskBeforeClosing(false);
@@ -253,7 +253,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(!third.inspector()->isHidden());
     }
 
-    void theLastWorkIsOfferedOrOpenedAtOnce() {
+    void lastSessionIsOfferedOrReopened() {
         const auto work = [this] {
             MainWindow window;
             window.setAskBeforeClosing(false);

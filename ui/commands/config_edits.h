@@ -67,7 +67,7 @@ ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule);
 ConfigEdit switchRule(const QuantizationConfig& config, std::size_t index, bool on);
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index);
 ConfigEdit setTail(const QuantizationConfig& config, bool skip);
-/// Removes "always quantize" and "never quantize" from a layer.
+/// Removes "always quantized" or "always float" from a layer.
 ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string& name);
 /// Applies the settings of a preset; keeps rules, layer settings and comments.
 ConfigEdit applyPreset(const QuantizationConfig& config, const std::string& name);

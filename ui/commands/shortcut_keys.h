@@ -24,7 +24,7 @@ class ShortcutKeys {
     bool isDefault(const QAction* action) const;
     /// Returns the command other than `except` that uses these keys; null if there is none.
     QAction* holder(const QKeySequence& keys, const QAction* except) const;
-    /// Assigns the keys; another command with the same keys loses them. Empty: removes the keys.
+    /// Assigns the keys and removes them from any other command. Empty: removes the keys of the command.
     void set(QAction* action, const QKeySequence& keys);
     void reset(QAction* action);
     void resetAll();

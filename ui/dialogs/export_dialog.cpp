@@ -105,7 +105,7 @@ void ExportDialog::present(const ExportPreview& preview) {
     m_notices->setText(preview.notices.empty() && !preview.changed
                            ? tr("This configuration is exported completely.")
                        : preview.notices.empty() ? QString()
-                                                 : tr("To be aware of:\n") + bullets(preview.notices));
+                                                 : tr("Notes:\n") + bullets(preview.notices));
     m_notices->setVisible(!m_notices->text().isEmpty());
     m_text->setPlainText(QString::fromStdString(preview.text));
     m_text->setPlaceholderText(tr("No text preview: this format is a model file."));

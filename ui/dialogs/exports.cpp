@@ -255,7 +255,7 @@ QString commandOf(const Document& document, const ExportInfo& info, const std::f
     return {};
 }
 
-/// Tells the log.
+/// Reports the export to the log.
 void announce(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
     Q_EMIT document.exportStarted(QString::fromStdString(path.filename().string()),
                                   commandOf(document, info, path));

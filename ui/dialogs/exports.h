@@ -32,8 +32,9 @@ struct ExportPreview {
     std::atomic<bool> ready = false;  ///< set last
     std::string text;                 ///< text of the main file, if it is a text file
     std::vector<std::string> notices;
-    /// What the tool runs instead of the configuration, if the text can be read back and differs. Layers that
-    /// stay in float for another reason than before, as a layer instead of by a rule, are no difference.
+    /// The configuration that the tool will use instead, if the text can be read back and differs. Layers
+    /// that stay in float for another reason than before, as a layer instead of by a rule, do not count as a
+    /// difference.
     std::optional<QuantizationConfig> changed;
 };
 /// Fills `result`; the job then reports an empty text. `info` describes an export format.

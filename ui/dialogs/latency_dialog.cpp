@@ -15,7 +15,8 @@ namespace {
 
 enum Column { kName, kPrecision, kLayers, kTime, kColumns };
 
-/// To choose from if a profile does not state its precision; the first choice is the configuration's.
+/// Precisions that the user can choose for a profile that states none, in addition to that of the
+/// configuration.
 constexpr std::array kPrecisions = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
 
 QString precisionsOf(const LatencySource& source) {
@@ -147,7 +148,7 @@ LatencyDialog::LatencyDialog(Document& document, QWidget* parent)
     refresh();
 }
 
-/// For a profile that does not say at which precision the layers ran.
+/// Builds the question about the precision of a profile that does not state it.
 QWidget* LatencyDialog::buildPending() {
     m_pendingPart = new QFrame;
     m_pendingPart->setObjectName(QStringLiteral("banner"));

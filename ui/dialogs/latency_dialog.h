@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The document's latency profiles: importing those of other tools, measuring in ONNX Runtime, and what could
-// not be matched. Does not block the window.
+// The document's latency profiles: importing those of other tools, measuring in ONNX Runtime, and the names
+// that match no layer. Does not block the window.
 
 #include <QCheckBox>
 #include <QDialog>

@@ -106,7 +106,7 @@ void MetricProgramDialog::run() {
     m_running = true;
     m_result->setText(tr("Running\u2026"));
     refresh();
-    m_document.job()->ask(
+    m_document.job()->query(
         QStringLiteral("metric program"),
         [self = QPointer(this), metric, config = m_document.config()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {

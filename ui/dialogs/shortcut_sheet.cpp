@@ -57,7 +57,7 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
         return made;
     };
     m_assign = button(tr("Assign"),
-                      tr("Assigns these keys to the command; another command that has them loses them"));
+                      tr("Assigns these keys to the command, and removes them from any other command"));
     m_clear =
         button(tr("Clear Keys"), tr("Removes the keys; the command stays in the menus and the palette"));
     m_default = button(tr("Default"), tr("Restores the default keys of the command"));

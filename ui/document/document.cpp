@@ -22,7 +22,7 @@ Document::Document(QObject* parent) : QObject(parent) {
                 m_evaluating = false;
                 // This is usually the last snapshot.
                 if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
-                m_accuracyStale = m_metricsStale = m_heldEdits > 0;
+                m_accuracyStale = m_metricsStale = m_pendingEdits > 0;
                 rememberMeasured(last);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
@@ -255,19 +255,19 @@ void Document::setConfig(const QuantizationConfig& config) {
     Q_EMIT configChanged();
     if (!m_model || !matters) return;
     guessStates();
-    if (!m_held) return evaluate();
-    ++m_heldEdits;
+    if (!m_manualEvaluation) return evaluate();
+    ++m_pendingEdits;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
     if (m_evaluating) m_job.cancel();  // the running evaluation is for an outdated configuration
     Q_EMIT evaluationChanged();
-    Q_EMIT heldChanged();
+    Q_EMIT manualEvaluationChanged();
 }
 
-void Document::setHeld(bool held) {
-    if (held == m_held) return;
-    m_held = held;
-    Q_EMIT heldChanged();
-    if (!held && m_heldEdits > 0) evaluate();
+void Document::setManualEvaluation(bool on) {
+    if (on == m_manualEvaluation) return;
+    m_manualEvaluation = on;
+    Q_EMIT manualEvaluationChanged();
+    if (!on && m_pendingEdits > 0) evaluate();
 }
 
 void Document::guessStates() {
@@ -312,7 +312,7 @@ void Document::evaluate() {
     m_evaluating = true;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
     m_job.evaluate(m_config, m_evaluation);
-    if (std::exchange(m_heldEdits, 0) > 0) Q_EMIT heldChanged();
+    if (std::exchange(m_pendingEdits, 0) > 0) Q_EMIT manualEvaluationChanged();
     Q_EMIT evaluationChanged();
 }
 
@@ -358,8 +358,8 @@ void Document::layout() {
     m_layoutJob.layout(m_model->graph, options);
 }
 
-void Document::setStudies(bool on) {
-    m_studies = on;
+void Document::setBackgroundEvaluation(bool on) {
+    m_backgroundEvaluation = on;
     waitForIdle();
 }
 
@@ -369,18 +369,19 @@ void Document::setQuiet(bool quiet) {
 }
 
 void Document::waitForIdle() {
-    if ((m_studies || m_reference.missing()) && m_evaluation && m_evaluation->complete) m_idle.start();
+    if ((m_backgroundEvaluation || m_reference.missing()) && m_evaluation && m_evaluation->complete)
+        m_idle.start();
 }
 
 /// The baseline of an opened project has priority over learning to predict edits.
 void Document::doIdleWork() {
     if (!m_model || m_job.busy() || m_quiet) return;
     if (const auto baseline = m_reference.missing())
-        m_job.measureAside(*baseline, [this](const EvaluationPtr& evaluation) {
+        m_job.evaluateInBackground(*baseline, [this](const EvaluationPtr& evaluation) {
             m_reference.adoptBaseline(evaluation);
             waitForIdle();
         });
-    else if (m_studies)
+    else if (m_backgroundEvaluation)
         m_job.measureInBackground(m_config);
 }
 

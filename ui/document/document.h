@@ -20,9 +20,9 @@
 #include "base/input_paths.h"
 #include "commands/config_edits.h"
 #include "config/quantization_config.h"
+#include "document/evaluation_history.h"
 #include "document/layer_latency.h"
 #include "document/layer_reference.h"
-#include "document/measured_history.h"
 #include "document/metric.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
@@ -40,9 +40,9 @@ struct OpenRequest {
     std::optional<std::filesystem::path> recoveredFor = std::nullopt;
     /// Changes the configuration that was opened; empty: it stays as it is.
     std::function<void(QuantizationConfig&)> configure{};
-    /// Empty: that of the project, or of the file next to the model.
+    /// Empty: the preprocessing of the project, or of the file next to the model.
     std::optional<Preprocess> preprocess = std::nullopt;
-    std::optional<TaskSettings> task = std::nullopt;  ///< empty: that of the project, or without labels
+    std::optional<TaskSettings> task = std::nullopt;  ///< empty: those of the project, or no labels
 };
 
 inline constexpr const char* kProjectSuffix = ".quantloupe";
@@ -84,7 +84,7 @@ class Document : public QObject {
     /// The default scale of the layers' values, without changes by the user.
     const MetricScale& scale(Metric metric) const;
     /// Whether the accuracy effect of each layer is evaluated in the background when idle. Off by default.
-    void setStudies(bool on);
+    void setBackgroundEvaluation(bool on);
     bool accuracyStale() const { return m_accuracyStale; }
     bool metricsStale() const { return m_metricsStale; }
     bool evaluating() const { return m_evaluating; }
@@ -134,7 +134,7 @@ class Document : public QObject {
     /// Returns the project as it would be saved now.
     Project project() const;
     bool saveProject(const std::filesystem::path& path);
-    const MeasuredHistory& history() const { return m_history; }
+    const EvaluationHistory& history() const { return m_history; }
     /// Makes this configuration current again, as one undo step.
     void goBackTo(std::size_t index);
     /// Pins this configuration as the baseline, or unpins it.
@@ -146,7 +146,7 @@ class Document : public QObject {
     /// The latency profiles, and the time of each layer.
     LayerLatency& latency() { return m_latency; }
     const LayerLatency& latency() const { return m_latency; }
-    /// While set, nothing is measured in the background, so that latencies are true.
+    /// While set, nothing is evaluated in the background, so that it does not disturb latency measurements.
     void setQuiet(bool quiet);
     /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
     /// passes it back.
@@ -156,9 +156,9 @@ class Document : public QObject {
     void cancel();
     /// Manual evaluation: edits are not evaluated until evaluate() is called or this is turned off. Layer
     /// states are still updated at once.
-    void setHeld(bool held);
-    bool held() const { return m_held; }
-    int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
+    void setManualEvaluation(bool on);
+    bool manualEvaluation() const { return m_manualEvaluation; }
+    int pendingEdits() const { return m_pendingEdits; }  ///< since the last evaluation
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
     /// Sets the size of the view that later layouts have to fit, in scene units at actual size.
@@ -178,7 +178,7 @@ class Document : public QObject {
     void selectionChanged();
     void historyChanged();
     void projectChanged();  ///< path of the project
-    void heldChanged();
+    void manualEvaluationChanged();
     void viewLoaded(std::string json);
     void exportStarted(QString name, QString command);  ///< file name; equivalent command line, empty: none
     void message(quantloupe::ui::MessageKind kind, QString text);
@@ -223,10 +223,10 @@ class Document : public QObject {
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand
     bool m_guessed = false;  ///< states of m_layers are predicted and not yet evaluated
-    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false,
-         m_held = false, m_quiet = false;
-    int m_heldEdits = 0;
-    Delay m_idle{500};  ///< while the user is editing, nothing is measured in the background
+    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false,
+         m_backgroundEvaluation = false, m_manualEvaluation = false, m_quiet = false;
+    int m_pendingEdits = 0;
+    Delay m_idle{500};  ///< while the user is editing, nothing is evaluated in the background
     std::vector<NodeId> m_selection;
     NodeId m_current;
     OpenRequest m_request;  ///< further steps once the model is loaded
@@ -238,7 +238,7 @@ class Document : public QObject {
     std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
-    MeasuredHistory m_history;
+    EvaluationHistory m_history;
     LayerReference m_reference{this};
     LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;

@@ -93,7 +93,7 @@ QString Document::adoptProject(LoadingProject loading) {
         changes = changesInWords(match, adapted.dropped, loading.reloaded);
     }
     m_config = std::move(project.config);
-    m_history = MeasuredHistory(std::move(project.history), std::move(project.baseline));
+    m_history = EvaluationHistory(std::move(project.history), std::move(project.baseline));
     m_latency.restore(std::move(project.latency));
     m_configPath = loading.config;
     if (!changes.isEmpty() || loading.unsaved) m_undo.resetClean();

@@ -44,7 +44,7 @@ Precision runningPrecision(const LayerResult& layer) {
 }
 
 LayerLatency::LayerLatency(Document* document) : m_document(document) {
-    // After an evaluation, and after an export, which drops queries.
+    // Updates after an evaluation, and after an export, because both drop queries.
     connect(document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
         if (!busy) update();
     });
@@ -74,7 +74,8 @@ std::optional<LatencySum> LayerLatency::sum(const std::vector<LayerResult>& laye
         sum.ms += cell->ms;
         sum.floatMs += m_table->at(layer.node.index(), Precision::float32()).ms;
         if (cell->estimated) sum.estimatedMs += cell->ms;
-        // Layers that take no time by the model, such as Flatten, say nothing about how much is known.
+        // Estimates of 0, as for Flatten, do not count in the number of layers that are measured or
+        // estimated.
         if (cell->estimated && cell->ms == 0) continue;
         ++sum.layers;
         sum.measured += !cell->estimated;
@@ -105,7 +106,7 @@ void LayerLatency::restore(std::vector<LatencySource> sources) {
     Q_EMIT changed();
 }
 
-/// Of everything that the table depends on besides the profiles.
+/// Returns a hash of everything that the table depends on besides the profiles.
 std::size_t LayerLatency::hostsHash() const {
     std::size_t hash = 0;
     const auto mix = [&hash](std::size_t value) { hash = hash * 1099511628211u + value; };
@@ -120,10 +121,10 @@ std::size_t LayerLatency::hostsHash() const {
 void LayerLatency::update() {
     if (m_sources.empty() && m_waiting.empty()) return;
     const EvaluationPtr evaluation = m_document->evaluation();
-    if (!evaluation || m_document->evaluating()) return;  // after the evaluation
+    if (!evaluation || m_document->evaluating()) return;  // update() is called again after the evaluation
     const std::size_t hosts = hostsHash();
     if (m_waiting.empty() && m_builtFor == hosts) return;
-    m_document->job()->ask(
+    m_document->job()->query(
         kSlot,
         [this, evaluation, hosts, sources = m_sources, waiting = m_waiting](
             Session& session, const CancelToken&) -> std::function<void()> {
@@ -156,14 +157,14 @@ void LayerLatency::adopt(const Built& built, std::size_t added) {
     m_waiting.erase(m_waiting.begin(), m_waiting.begin() + static_cast<std::ptrdiff_t>(added));
     m_sources = built.sources;
     m_table = built.table;
-    if (added > 0) m_document->undoStack()->resetClean();  // it is part of the project
+    if (added > 0) m_document->undoStack()->resetClean();  // the profile is part of the project
     if (!built.problems.isEmpty())
         m_document->say(MessageKind::Error, built.problems.join(QLatin1Char('\n')));
     else if (added > 0 && m_table)
         m_document->say(MessageKind::Note,
                         tr("Latency: %1.").arg(QString::fromStdString(m_table->summary())));
     Q_EMIT changed();
-    update();  // for what was added meanwhile
+    update();  // for profiles added meanwhile
 }
 
 }  // namespace quantloupe::ui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The document's latency profiles, and the time of each layer that follows from them: measured, or estimated
-// where no profile has the layer at its precision (cost/latency_table.h). The project stores the profiles.
+// if no profile has the layer at its precision (cost/latency_table.h). The project stores the profiles.
 //
 // The table is computed on the engine's thread whenever profiles or hosts of layers change; precisions are
 // looked up in it at once. GUI thread.
@@ -43,8 +43,8 @@ class LayerLatency : public QObject {
     std::optional<LatencySum> sum(const std::vector<LayerResult>& layers) const;
 
     /// Adds a profile; its times replace those of earlier ones. Times without a precision are those of the
-    /// current configuration. Says what was added and what could not be matched, or why it cannot be used.
-    /// A profile measured here is merged with the one of the same name.
+    /// current configuration. Reports how much was added and which names match no layer, or why the profile
+    /// cannot be used. A profile measured here is merged with the one of the same name.
     void add(LatencySource source);
     void remove(std::size_t index);
     /// Sets the profiles of a project.

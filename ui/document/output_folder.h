@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where save dialogs start: in the folder used last for this model, else in the model's folder. GUI thread.
+// The initial folder of save dialogs: the folder used last for this model, else the model's folder. GUI
+// thread.
 
 #include <filesystem>
 #include <string>

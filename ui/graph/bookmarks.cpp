@@ -58,7 +58,7 @@ void Bookmarks::addTo(QMenu* menu) {
     m_add = m_menu->addAction(tr("&Bookmark This View\u2026"));
     m_add->setShortcut(QKeySequence(QStringLiteral("Ctrl+B")));
     m_add->setToolTip(tr("Saves position, zoom, metric, collapsed blocks and selection in the project"));
-    connect(m_add, &QAction::triggered, this, &Bookmarks::ask);
+    connect(m_add, &QAction::triggered, this, &Bookmarks::askForName);
     fillMenu();
 }
 
@@ -97,7 +97,7 @@ QString Bookmarks::proposal() const {
                                   .arg(m_document->layerName(now.at.toStdString()), metricName(now.metric));
 }
 
-void Bookmarks::ask() {
+void Bookmarks::askForName() {
     if (!m_document->hasModel()) return;
     QInputDialog dialog(m_canvas);
     dialog.setWindowTitle(tr("Bookmark This View"));

@@ -49,7 +49,7 @@ class Bookmarks : public QObject {
     void fromJson(const QJsonArray& json);
 
   private:
-    void ask();
+    void askForName();
     void fillMenu();
     void arrive();
     Bookmark seen(const QString& name) const;

@@ -32,7 +32,7 @@ class CanvasInput : public QObject {
     void wheel(QWheelEvent* event);
     void contextMenu(const QContextMenuEvent* event);
     void leave();
-    bool zoomGesture(QEvent* event);  ///< returns false if the event is none
+    bool zoomGesture(QEvent* event);  ///< returns false if the event is not a zoom gesture
     bool key(QKeyEvent* event);       ///< returns false if the key has no meaning here
     /// Updates what is under the mouse after the graph has moved.
     void hoverAgain();

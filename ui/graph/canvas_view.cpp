@@ -243,7 +243,7 @@ void CanvasView::adaptToSize(QSize before) {
     if (m_startPending && *m_shown) return showStart();
     // A graph that is shown whole stays whole, for example when a dock appears.
     if (*m_shown && m_fit == m_transform) return fitWhole(std::max(1.0, m_transform.zoom));
-    // What was in the middle stays there.
+    // Keeps the middle of the view in the middle.
     if (*m_shown && before.isValid())
         m_transform.offset += QPointF(m_widget->width() - before.width(), 0) / 2;
     finishMove();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which part of the graph a canvas shows: zooming, fitting, centering, and keeping the visible part in place
-// when the graph is laid out again or the canvas is resized.
+// The part of the graph that a canvas shows: zooming, fitting, centering, and keeping the visible part in
+// place when the graph is laid out again or the canvas is resized.
 
 #include <QMarginsF>
 #include <QObject>
@@ -84,7 +84,7 @@ class CanvasView : public QObject {
     QWidget* m_widget;
     ViewTransform m_transform;
     QMarginsF m_margins;
-    std::optional<ViewTransform> m_fit;  ///< that showed the whole graph; while it is not moved, it stays so
+    std::optional<ViewTransform> m_fit;  ///< of the whole graph, until it is moved
     bool m_startPending = false;         ///< the first view waits for a size
     bool m_fitsNext = false;             ///< the next picture is shown whole
     NodeId m_still;                      ///< requested by holdStill()

@@ -11,9 +11,9 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr double kLine = 1.2;    ///< width of edges
-constexpr double kLoudLine = 2;  ///< width of the edges of the hovered or current box
-constexpr double kHead = 6;      ///< length of arrow heads
+constexpr double kLine = 1.2;           ///< width of edges
+constexpr double kHighlightedLine = 2;  ///< width of the edges of the hovered or current box
+constexpr double kHead = 6;             ///< length of arrow heads
 constexpr double kReferenceFont = 8.5;
 
 QPointF toPointF(const Point& p) { return {p.x, p.y}; }
@@ -62,7 +62,7 @@ EdgePainter::EdgePainter(QPainter& painter, const PaintScene& scene, TextCache& 
       m_zoom(zoom),
       m_plain(zoom < kPlainZoom) {}
 
-bool EdgePainter::looked(const Edge& edge) const {
+bool EdgePainter::isHighlighted(const Edge& edge) const {
     const auto touches = [&](std::optional<std::size_t> node) {
         return node && (edge.from == *node || edge.to == *node);
     };
@@ -76,7 +76,7 @@ void EdgePainter::paint() {
     const auto visible = m_scene.index->edgesIn(m_visible.adjusted(-2, -12, 100, 12));
     for (const std::size_t i : visible) {
         const Edge& edge = m_scene.picture->edges[i];
-        if (looked(edge) || !edge.drawn()) continue;
+        if (isHighlighted(edge) || !edge.drawn()) continue;
         if (m_plain) {
             addPlain(edge);
         } else {
@@ -88,21 +88,21 @@ void EdgePainter::paint() {
         // Dense lines must not hide the boxes.
         fillPlain(blended(m_theme.edge, m_theme.canvas, m_zoom < 0.08 ? 0.28 : 0.5));
     } else {
-        fillQuiet(m_theme.edge);
+        fillSegments(m_theme.edge);
         m_painter.fillPath(heads, m_theme.edge);
         for (const std::size_t i : visible)
-            if (const Edge& edge = m_scene.picture->edges[i]; edge.reference && !looked(edge))
+            if (const Edge& edge = m_scene.picture->edges[i]; edge.reference && !isHighlighted(edge))
                 paintReference(edge, m_theme.edge);
     }
     // All of them, regardless of their position: the line from a stub to its far box is not in the index.
-    std::set<std::size_t> loud;
+    std::set<std::size_t> highlighted;
     for (const auto& node : {m_scene.hovered, m_scene.current}) {
         if (!node) continue;
-        loud.insert(m_scene.index->edgesInto(*node).begin(), m_scene.index->edgesInto(*node).end());
-        loud.insert(m_scene.index->edgesOutOf(*node).begin(), m_scene.index->edgesOutOf(*node).end());
+        highlighted.insert(m_scene.index->edgesInto(*node).begin(), m_scene.index->edgesInto(*node).end());
+        highlighted.insert(m_scene.index->edgesOutOf(*node).begin(), m_scene.index->edgesOutOf(*node).end());
     }
-    for (const std::size_t i : loud)
-        if (!m_scene.picture->edges[i].inside) paintLooked(m_scene.picture->edges[i]);
+    for (const std::size_t i : highlighted)
+        if (!m_scene.picture->edges[i].inside) paintHighlighted(m_scene.picture->edges[i]);
 }
 
 void EdgePainter::addSegments(const Edge& edge) {
@@ -117,7 +117,7 @@ void EdgePainter::addSegments(const Edge& edge) {
     }
 }
 
-void EdgePainter::fillQuiet(const QColor& color) {
+void EdgePainter::fillSegments(const QColor& color) {
     const bool smooth = m_painter.testRenderHint(QPainter::Antialiasing);
     if (m_grid.pixels()) m_painter.setRenderHint(QPainter::Antialiasing, false);
     for (const QRectF& line : m_straight) m_painter.fillRect(line, color);
@@ -190,11 +190,11 @@ void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
 }
 
 /// Incoming edges are dashed and outgoing edges are solid, because color alone is not accessible to everyone.
-void EdgePainter::paintLooked(const Edge& edge) {
+void EdgePainter::paintHighlighted(const Edge& edge) {
     const bool in =
         m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
     const QColor& color = in ? m_theme.edgeIn : m_theme.accent;
-    QPen pen(color, m_plain ? 1.5 / m_zoom : kLoudLine);
+    QPen pen(color, m_plain ? 1.5 / m_zoom : kHighlightedLine);
     pen.setCapStyle(in ? Qt::FlatCap : Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
     m_painter.setPen(pen);
     m_painter.setBrush(Qt::NoBrush);
@@ -239,7 +239,8 @@ void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
                 continue;
             }
             // A rectangle, because its ends do not extend by half of its width.
-            const QPointF across = along.x() == 0 ? QPointF(kLoudLine / 2, 0) : QPointF(0, kLoudLine / 2);
+            const QPointF across =
+                along.x() == 0 ? QPointF(kHighlightedLine / 2, 0) : QPointF(0, kHighlightedLine / 2);
             m_painter.fillRect(m_grid.snapped(QRectF(first - across, last + across).normalized()), color);
         }
     }
@@ -250,15 +251,15 @@ void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
 /// hovered or current.
 void EdgePainter::paintReference(const Edge& edge, const QColor& color) {
     if (m_plain) return;
-    const bool loud = looked(edge);
+    const bool highlighted = isHighlighted(edge);
     const QPointF start = toPointF(edge.points.front());
-    if (loud) {
+    if (highlighted) {
         const QRectF from = toRectF(m_scene.picture->nodes[edge.from].box);
         m_painter.setPen(QPen(color, 1.2, Qt::DashLine));
         m_painter.drawLine(QPointF(from.center().x(), from.bottom()), start);
     }
     if (m_zoom < kTextZoom) return;
-    m_painter.setPen(loud ? color : m_theme.muted);
+    m_painter.setPen(highlighted ? color : m_theme.muted);
     m_texts.draw(m_painter, m_grid, QString::fromStdString(m_scene.picture->nodes[edge.from].title),
                  TextCache::Face::Subtitle, kReferenceFont, QRectF(start.x() - 95, start.y() - 4, 90, 11),
                  true, Qt::ElideLeft);

@@ -20,13 +20,13 @@ class EdgePainter {
 
   private:
     using Edge = PictureEdge;
-    bool looked(const Edge& edge) const;
+    bool isHighlighted(const Edge& edge) const;
     void addSegments(const Edge& edge);
     void addPlain(const Edge& edge);
-    void fillQuiet(const QColor& color);
+    void fillSegments(const QColor& color);
     void fillPlain(const QColor& color);
     void addHead(const Edge& edge, QPainterPath& heads) const;
-    void paintLooked(const Edge& edge);
+    void paintHighlighted(const Edge& edge);
     void paintDashes(const QPolygonF& line, const QColor& color);
     void paintReference(const Edge& edge, const QColor& color);
 

@@ -204,7 +204,7 @@ void GraphCanvas::markPreviewed() {
     sceneChanged();
 }
 
-/// The session has the current configuration and does not know the scales of the reference.
+/// The session only has the scales of the current configuration, not those of the reference.
 void GraphCanvas::wantScales() {
     if (!m_leader) m_scales->setWanted(transform().zoom >= kDetailZoom);
 }

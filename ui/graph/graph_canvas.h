@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The graph on the screen: paints the picture with the colors of the metric, the selection and the previewed
-// rule. CanvasView has the position and the zoom, CanvasInput the mouse and the keyboard, CanvasSelection
-// what they select. New results keep selection, position and zoom.
+// rule. CanvasView manages the position and the zoom, CanvasInput handles the mouse and the keyboard, and
+// CanvasSelection selects layers. New results keep selection, position and zoom.
 
 #include <QWidget>
 #include <map>
@@ -69,7 +69,7 @@ class GraphCanvas : public QWidget {
     std::optional<std::size_t> hoveredBox() const { return m_scene.hovered; }
 
     /// Draws these layers as if a rule kept them in float; `words` are shown above the graph. `rule`: whether
-    /// it is one, so that its effect can be predicted.
+    /// a rule is previewed, whose effect can be predicted.
     void setPreview(NodeSet covered, const QString& words, bool rule = true);
     bool previewsRule() const { return m_previewIsRule; }
     void clearPreview();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The meaning of colors and shapes, below the graph: the metric's color scale and the states.
-// Dragging adjusts the ends of the scale, a double click resets them; a click on "linear" makes it
-// logarithmic.
+// The meaning of colors and shapes, below the graph: the metric's color scale and the states. Dragging
+// adjusts the ends of the scale, a double click resets them; a click on "linear" makes it logarithmic.
 
 #include <QPixmap>
 #include <QWidget>

@@ -88,7 +88,7 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
         case Metric::Macs:
             if (layer->macs > 0) return {};
             if (!layer->macsReason.empty()) return QString::fromStdString(layer->macsReason);
-            return Words::tr("it performs no multiplications");
+            return Words::tr("it has no MACs");
         case Metric::Difference:
             if (!reference.layers()) return reference.whyNone();
             if (difference(*layer, reference.layers())) return {};
@@ -97,7 +97,7 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
         case Metric::Latency:
             if (document.latency().of(*layer)) return {};
             if (document.latency().sources().empty())
-                return Words::tr("there is no latency profile: import one or measure it (menu Evaluation)");
+                return Words::tr("there is no latency profile: import or measure one (Evaluation menu)");
             if (!document.latency().table()) return Words::tr("the profiles are read after the evaluation");
             return Words::tr("%1 computes it").arg(QString::fromStdString(layer->host));
     }

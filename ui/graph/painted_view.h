@@ -23,7 +23,7 @@ class PaintedView {
                         const QColor& background);
 
   private:
-    /// Where the image border cuts a curve, the rasterizer can be off by one gray level, so the border is
+    /// If the image border cuts a curve, the rasterizer can be off by one gray level, so the border is
     /// outside the visible part.
     static constexpr int kMargin = 32;  ///< device pixels, more than the radius of a corner
 

@@ -24,7 +24,7 @@ QString expectedWords(const ExpectedEffect& effect) {
 
 PreviewForecast::PreviewForecast(Document* document, GraphCanvas* canvas, QObject* parent)
     : QObject(parent), m_document(document), m_canvas(canvas) {
-    connect(&m_delay, &QTimer::timeout, this, &PreviewForecast::ask);
+    connect(&m_delay, &QTimer::timeout, this, &PreviewForecast::query);
     connect(canvas, &GraphCanvas::previewChanged, this, &PreviewForecast::previewChanged);
     connect(document, &Document::evaluationFinished, this, [this] {
         if (!m_covered.empty()) m_delay.start();
@@ -40,7 +40,7 @@ void PreviewForecast::previewChanged() {
     if (m_canvas->previewsRule() && std::ranges::count(m_covered, true) > 0) m_delay.start();
 }
 
-void PreviewForecast::ask() {
+void PreviewForecast::query() {
     if (m_document->evaluating() || !m_document->hasModel() || !m_canvas->previewsRule()) return;
     std::vector<std::string> names;
     bool studied = false;  // otherwise a query would only interrupt the learning
@@ -52,14 +52,13 @@ void PreviewForecast::ask() {
     }
     if (names.empty() || !studied) return;
     const QuantizationConfig config = withLayersSkipped(m_document->config(), names);
-    m_document->job()->ask(kSlot,
-                           [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {
-                               const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
-                               return [this, effect, covered] {
-                                   if (covered == m_covered)
-                                       setText(effect ? expectedWords(*effect) : QString());
-                               };
-                           });
+    m_document->job()->query(
+        kSlot, [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {
+            const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
+            return [this, effect, covered] {
+                if (covered == m_covered) setText(effect ? expectedWords(*effect) : QString());
+            };
+        });
 }
 
 void PreviewForecast::setText(const QString& text) {

@@ -26,7 +26,7 @@ class PreviewForecast : public QObject {
 
   private:
     void previewChanged();
-    void ask();
+    void query();
     void setText(const QString& text);
 
     Document* m_document;

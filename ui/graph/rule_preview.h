@@ -13,7 +13,7 @@
 namespace quantloupe::ui {
 
 struct RulePreview {
-    NodeSet covered;  ///< one flag a node
+    NodeSet covered;  ///< one flag per node
     std::size_t nodes = 0, quantizable = 0;
     std::size_t changed = 0;  ///< number of layers that are quantized now and would stay in float
     QString complaint;        ///< why the rule covers nothing
@@ -23,7 +23,7 @@ struct RulePreview {
 /// thresholds are compared with them. O(nodes + edges).
 RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const SkipRule& rule);
-/// "14 nodes, 5 quantizable, 3 of them quantized now".
+/// "14 nodes, 5 quantizable, 3 of them currently quantized".
 QString previewWords(const RulePreview& preview);
 
 }  // namespace quantloupe::ui

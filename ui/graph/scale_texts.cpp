@@ -24,7 +24,7 @@ QString outputText(const LayerScale& scale) {
 }  // namespace
 
 ScaleTexts::ScaleTexts(Document* document, QObject* parent) : QObject(parent), m_document(document) {
-    connect(&m_delay, &QTimer::timeout, this, &ScaleTexts::ask);
+    connect(&m_delay, &QTimer::timeout, this, &ScaleTexts::query);
     connect(document, &Document::evaluationFinished, this, [this] { setWanted(m_wanted); });
     for (const auto signal : {&Document::modelChanged, &Document::dataChanged})
         connect(document, signal, this, &ScaleTexts::forget);
@@ -54,11 +54,11 @@ void ScaleTexts::setWanted(bool wanted) {
         m_delay.stop();
 }
 
-void ScaleTexts::ask() {
+void ScaleTexts::query() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!m_wanted || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
-    m_document->job()->ask(kScalesSlot, [this, config = m_document->config(), generation = m_generation](
-                                            Session& session, const CancelToken& cancel) {
+    m_document->job()->query(kScalesSlot, [this, config = m_document->config(), generation = m_generation](
+                                              Session& session, const CancelToken& cancel) {
         return [this, config, generation, layers = layerScales(session, config, cancel)] {
             if (generation != m_generation) return;
             m_scales.clear();

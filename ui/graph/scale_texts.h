@@ -26,7 +26,7 @@ class ScaleTexts : public QObject {
     void changed();
 
   private:
-    void ask();
+    void query();
     /// Discards the scales after the model or the data have changed.
     void forget();
 

@@ -80,7 +80,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
     : QObject(parent), m_thread(QStringLiteral("engine")), m_state(std::make_shared<State>()) {}
 
 EvaluationJob::~EvaluationJob() {
-    disconnect();  // whoever listens may be half gone
+    disconnect();  // receivers may be partly destroyed
     cancel();
     m_loadToken.cancel();
     // The session is destroyed by the thread that used it.
@@ -89,7 +89,7 @@ EvaluationJob::~EvaluationJob() {
 }
 
 void EvaluationJob::begin() {
-    m_studyToken.cancel();
+    m_backgroundToken.cancel();
     dropQueries();
     if (m_open++ == 0) Q_EMIT busyChanged(true);
 }
@@ -115,7 +115,7 @@ void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const Ca
     Q_EMIT queueChanged();
 }
 
-/// `work` runs on the engine's thread and returns what is to be done on this one.
+/// Runs `work` on the engine's thread, then the function that it returns on this one.
 template <typename Work>
 void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QString& what,
                          const CancelToken& token, Work work) {
@@ -139,7 +139,7 @@ void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QS
 
 void EvaluationJob::loadModel(const std::filesystem::path& path) {
     cancel();
-    ++m_generation;  // what still comes belongs to the model before
+    ++m_generation;  // results that still arrive belong to the previous model
     m_loadToken.cancel();
     m_loadToken = CancelToken();
     const CancelToken token = m_loadToken;
@@ -151,7 +151,7 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
              auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
              return [this, model, session, token, signatures = layerSignatures(*model->graph),
                      names = LayerNames(model->graph)] {
-                 if (token.cancelled()) return;  // another was asked for meanwhile
+                 if (token.cancelled()) return;  // another model was requested meanwhile
                  // Up to here the session belonged to the displayed model.
                  m_thread.post([state = m_state, session] {
                      std::swap(state->session, *session);
@@ -229,11 +229,11 @@ void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationP
 }
 
 void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
-    m_studyToken.cancel();
-    m_studyToken = pausable();
-    const CancelToken token = m_studyToken;
+    m_backgroundToken.cancel();
+    m_backgroundToken = pausable();
+    const CancelToken token = m_backgroundToken;
     const quint64 generation = m_generation;
-    enqueue(QueuedWork::Kind::Study, {}, token, [this, state = m_state, config, token, generation] {
+    enqueue(QueuedWork::Kind::Background, {}, token, [this, state = m_state, config, token, generation] {
         try {
             token.check();
             if (!state->session || !state->session->hasData() || state->session->randomInputs()) return;
@@ -255,10 +255,11 @@ void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
     });
 }
 
-void EvaluationJob::measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then) {
-    m_studyToken.cancel();
-    m_studyToken = pausable();
-    const CancelToken token = m_studyToken;
+void EvaluationJob::evaluateInBackground(const QuantizationConfig& config,
+                                         std::function<void(EvaluationPtr)> then) {
+    m_backgroundToken.cancel();
+    m_backgroundToken = pausable();
+    const CancelToken token = m_backgroundToken;
     const quint64 generation = m_generation;
     enqueue(QueuedWork::Kind::Baseline, {}, token,
             [this, state = m_state, config, token, generation, then = std::move(then)] {
@@ -296,11 +297,11 @@ void EvaluationJob::runExport(const QString& what,
 }
 
 void EvaluationJob::cancel() {
-    m_studyToken.cancel();
+    m_backgroundToken.cancel();
     dropQueries();
     m_evaluationToken.cancel();
     m_queue.cancel(QueuedWork::Kind::Export);
-    setPaused(false);  // what is asked for next must not wait for nothing
+    setPaused(false);  // otherwise the next request would wait
     Q_EMIT queueChanged();
 }
 

@@ -66,13 +66,13 @@ class EvaluationJob : public QObject {
                   const std::optional<Preprocess>& preprocess = std::nullopt, const TaskSettings& task = {});
     /// Values that are not known yet are taken from `before` (null: shown as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
-    /// When idle, measures the accuracy cost of each layer and learns to predict
+    /// When idle, evaluates the effect of each layer on accuracy and learns to predict effects
     /// (Session::measureInBackground), then evaluates again so that the results contain the new values. Any
     /// other request ends it at once. Reports neither progress nor errors.
     void measureInBackground(const QuantizationConfig& config);
     /// When idle, evaluates another configuration without keeping anything for edits of the current one.
     /// Cancelled like measureInBackground(), silently; null if it fails. Only one of the two runs at a time.
-    void measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then);
+    void evaluateInBackground(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then);
     /// Runs `work` on the engine's thread after the queued work; exported() reports its text.
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
     /// Queries the session for something besides evaluations, such as details of a layer or the images whose
@@ -80,7 +80,7 @@ class EvaluationJob : public QObject {
     /// later query in the same slot and every evaluation cancel it silently: ask again after the evaluation.
     /// `refused` receives the engine's message on failure.
     using Query = std::function<std::function<void()>(Session&, const CancelToken&)>;
-    void ask(const QString& slot, Query work, std::function<void(QString)> refused = {});
+    void query(const QString& slot, Query work, std::function<void(QString)> refused = {});
     /// Drops the query of the slot.
     void dropQuery(const QString& slot);
     /// Cancels the evaluation, the exports and the queries, and ends the pause.
@@ -135,8 +135,9 @@ class EvaluationJob : public QObject {
     std::shared_ptr<State> m_state;
     std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
     JobQueue m_queue;
-    CancelToken m_evaluationToken, m_loadToken, m_studyToken;  ///< the last: of what is done while idle
-    std::map<QString, CancelToken> m_queries;                  ///< unanswered queries
+    CancelToken m_evaluationToken, m_loadToken;
+    CancelToken m_backgroundToken;             ///< of evaluations while idle
+    std::map<QString, CancelToken> m_queries;  ///< unanswered queries
     quint64 m_generation = 0;
     int m_open = 0;  ///< unanswered requests
 };

@@ -5,13 +5,13 @@
 
 namespace quantloupe::ui {
 
-void EvaluationJob::ask(const QString& slot, Query work, std::function<void(QString)> refused) {
+void EvaluationJob::query(const QString& slot, Query work, std::function<void(QString)> refused) {
     dropQuery(slot);
-    m_studyToken.cancel();
+    m_backgroundToken.cancel();
     const CancelToken token = pausable();
     m_queries.insert_or_assign(slot, token);
     const quint64 generation = m_generation;
-    enqueue(QueuedWork::Kind::Question, slot, token,
+    enqueue(QueuedWork::Kind::Query, slot, token,
             [this, state = m_state, slot, token, generation, work = std::move(work),
              refused = std::move(refused)] {
                 std::function<void()> after;

@@ -11,9 +11,9 @@
 namespace quantloupe::ui {
 
 struct QueuedWork {
-    enum class Kind { Loading, Data, Evaluation, Export, Question, Baseline, Study };
+    enum class Kind { Loading, Data, Evaluation, Export, Query, Baseline, Background };
     Kind kind = Kind::Evaluation;
-    QString what;  ///< Export: a description for the user; Question: its slot
+    QString what;  ///< Export: a description for the user; Query: its slot
     bool running = false;
     quint64 id = 0;
 };

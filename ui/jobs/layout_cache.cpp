@@ -49,7 +49,7 @@ Picture layoutWithCache(const Graph& graph, const LayoutOptions& options, const 
         std::filesystem::create_directories(folder);
         writeFileAtomically(file, writePlaces(picture));
         prune(folder);
-    } catch (const std::exception&) {  // a full disk is no reason not to draw
+    } catch (const std::exception&) {  // the graph is drawn even if the disk is full
     }
     return picture;
 }

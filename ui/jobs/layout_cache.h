@@ -9,7 +9,7 @@
 
 namespace quantloupe::ui {
 
-constexpr double kSlowLayoutSeconds = 0.05;  ///< quicker ones are not worth a file
+constexpr double kSlowLayoutSeconds = 0.05;  ///< faster layouts are not worth a file
 constexpr std::size_t kMaxLayouts = 64;      ///< beyond this, the least recently read files are deleted
 
 /// Like layoutPicture(). A cache that cannot be read or written, or is damaged, only costs time. The folder

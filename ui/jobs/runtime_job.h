@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs exported models in ONNX Runtime, on a thread of its own: only writing the models needs the session's
-// thread, so that tuning goes on meanwhile. GUI thread.
+// thread, so that tuning can continue meanwhile. GUI thread.
 
 #include <QObject>
 #include <QTemporaryDir>
@@ -28,9 +28,9 @@ class RuntimeJob : public QObject {
     void cancelled();
 
   protected:
-    /// What is left to do on the GUI thread.
+    /// The rest of the work, for the GUI thread.
     using Then = std::function<void()>;
-    /// What the session's thread hands over.
+    /// The part of the work that does not need the session's thread.
     struct Prepared {
         QString stage;  ///< shown while `run` runs
         std::function<Then(const CancelToken&)> run;

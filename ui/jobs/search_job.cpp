@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kNiceness = 10;
 
-/// Of the calling thread, and of the session's workers, which it starts.
+/// Lowers the priority of the calling thread, and of the session's workers, which are started by it.
 void lowerPriority() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness); }
 
 }  // namespace

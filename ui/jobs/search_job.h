@@ -15,7 +15,7 @@
 
 namespace quantloupe::ui {
 
-/// What is searched.
+/// A search: the network, its data, and the options.
 struct SearchRequest {
     LoadedModel model;
     std::filesystem::path evaluation, calibration;  ///< the latter may be empty
@@ -33,7 +33,7 @@ class SearchJob : public QObject {
 
     /// Cancels the previous search. `token` cancels this one.
     void start(const SearchRequest& request, const CancelToken& token);
-    /// What was found so far was reported by improved(); finished() does not follow.
+    /// The result so far was reported by improved(); finished() does not follow.
     void cancel();
     bool running() const { return m_running; }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double kWorthTelling = 3;       // seconds
 constexpr double kSeenOfStage = 1;        // seconds, and
 constexpr double kShareOfStage = 0.05;    // as much of it, before its own pace counts
-constexpr double kTolerance = 0.25;       // of what is left
+constexpr double kTolerance = 0.25;       // fraction of the remaining time
 constexpr double kLeastTolerance = 2;     // seconds
 constexpr double kDoubtBeforeChange = 2;  // seconds
 
@@ -36,7 +36,7 @@ void TimeLeft::start(const QString& kind, double now) {
 void TimeLeft::progress(const QString& stage, std::size_t done, std::size_t total, double now) {
     if (m_stages.empty() || m_stages.back().name != stage) {
         if (!m_stages.empty()) m_stages.back().seconds = now - m_stageStart;
-        // What went before the first word of the first stage belongs to it.
+        // The time before the first report belongs to the first stage.
         if (!m_stages.empty()) m_stageStart = now;
         m_stages.push_back({stage, 0});
     }
@@ -54,7 +54,7 @@ std::optional<double> TimeLeft::estimate(double now) const {
     const auto known = m_known.find(m_kind);
     if (m_stages.empty() || known == m_known.end()) return std::nullopt;
     const auto stage = std::ranges::find(known->second, m_stages.back().name, &Stage::name);
-    if (stage == known->second.end()) return std::nullopt;  // what follows it is not known
+    if (stage == known->second.end()) return std::nullopt;  // the following stages are not known
     const double spent = now - m_stageStart;
     double left = std::max(0.0, stage->seconds - spent);
     if (spent >= kSeenOfStage && m_share >= kShareOfStage) left = spent / m_share * (1 - m_share);

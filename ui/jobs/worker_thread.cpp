@@ -19,7 +19,7 @@ void WorkerThread::stop() {
     m_thread.quit();
     m_thread.wait();
     annotateAcquire(m_tasks.get());
-    m_tasks.reset();  // its thread has ended; with it goes what was still queued
+    m_tasks.reset();  // its thread has ended; this discards the tasks that were still queued
 }
 
 void WorkerThread::post(std::function<void()> task) {

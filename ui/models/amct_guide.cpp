@@ -24,7 +24,7 @@ bool makesSense(const AmctTarget& target) {
 }
 
 /// Returns the results on the open data, which have the same number of samples and the same float accuracy.
-std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const MeasuredHistory& history) {
+std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const EvaluationHistory& history) {
     std::vector<AmctMeasurement> measured;
     if (!present.floating) return measured;
     const auto rateNow = taskRate(*present.floating);
@@ -163,7 +163,7 @@ void AmctGuide::tryVariants() {
             Qt::QueuedConnection);
     };
     m_trying = true;
-    m_document->job()->ask(
+    m_document->job()->query(
         kVariantsSlot,
         [configs, found](Session& session, const CancelToken& cancel) -> std::function<void()> {
             measureVariants(session, configs, found, cancel);

@@ -22,7 +22,7 @@ struct AmctVariant {
 std::vector<AmctVariant> amctVariants(const QuantizationConfig& config);
 
 /// Evaluates the configurations one by one on all evaluation samples, independent of the normal evaluations.
-/// `found` receives each result on the calling thread. A variant that cannot be evaluated has no number.
+/// `found` receives each result on the calling thread. A variant that cannot be evaluated has no result.
 /// Throws Cancelled.
 void measureVariants(Session& session, const std::vector<QuantizationConfig>& configs,
                      const std::function<void(const AmctMeasurement&)>& found, const CancelToken& cancel);

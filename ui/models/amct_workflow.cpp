@@ -45,7 +45,7 @@ void resetSkips(QuantizationConfig& config, const QuantizationConfig& preset) {
     for (auto& [name, settings] : config.layers) settings.quantize.reset();
 }
 
-QuantizationConfig whatIsMeasured(QuantizationConfig config) {
+QuantizationConfig comparableConfig(QuantizationConfig config) {
     config.preset.clear();
     config.exports = {};
     std::erase_if(config.rules, [](const SkipRule& rule) { return rule.off; });
@@ -57,7 +57,7 @@ QuantizationConfig whatIsMeasured(QuantizationConfig config) {
 }  // namespace
 
 AmctMeasurement::AmctMeasurement(QuantizationConfig measured, std::optional<AmctNumber> result)
-    : config(whatIsMeasured(std::move(measured))), number(result) {}
+    : config(comparableConfig(std::move(measured))), number(result) {}
 
 std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs) {
     if (const auto drop = rateDrop(floating, quantized); drop && !randomInputs)
@@ -89,12 +89,12 @@ QuantizationConfig amctInitial(const QuantizationConfig& config) {
 }
 
 bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other) {
-    return whatIsMeasured(one) == whatIsMeasured(other);
+    return comparableConfig(one) == comparableConfig(other);
 }
 
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
                                        const QuantizationConfig& config) {
-    const QuantizationConfig wanted = whatIsMeasured(config);
+    const QuantizationConfig wanted = comparableConfig(config);
     const auto found = std::find_if(measured.rbegin(), measured.rend(),
                                     [&](const AmctMeasurement& m) { return m.config == wanted; });
     return found == measured.rend() ? nullptr : &*found;

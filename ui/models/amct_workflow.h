@@ -47,7 +47,7 @@ struct AmctMeasurement {
 };
 
 enum class AmctVerdict {
-    NotMeasured,  ///< the current configuration has no number yet
+    NotMeasured,  ///< the current configuration has no result yet
     GoOn,         ///< not good enough; continue with the current step
     Good,
     Unsuitable,  ///< layers were skipped and all parameter variants were tried without success

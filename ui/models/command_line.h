@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The command lines that do what a click in the window did. Words are quoted for a POSIX shell. GUI thread.
+// The command lines that are equivalent to actions in the window. Words are quoted for a POSIX shell. GUI
+// thread.
 
 #include <filesystem>
 

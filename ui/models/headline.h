@@ -28,7 +28,7 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating 
 
 /// "12.4 ms, −38 %": compared with float; without the difference if nothing is known about float.
 QString latencyText(const LatencySum& sum);
-/// Which part is measured, and the latency in float.
+/// Describes which part is measured, and the latency in float.
 QString latencyDetails(const LatencySum& sum);
 
 }  // namespace quantloupe::ui

@@ -14,9 +14,9 @@ namespace quantloupe::ui {
 
 /// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=,
 /// <=, for qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights, ms) narrow further; "re:" or
-/// slashes begin a regular expression on the name; "-" before a term turns it round. Rows without a number
-/// sort last in both directions. Layers that cannot be quantized are left out if setShowAll(false), unless a
-/// term asks for an operator or a state.
+/// slashes begin a regular expression on the name; "-" before a term negates it. Rows without a number sort
+/// last in both directions. Layers that cannot be quantized are left out if setShowAll(false), unless a term
+/// asks for an operator or a state.
 class LayerFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
@@ -44,7 +44,7 @@ class LayerFilter : public QSortFilterProxyModel {
         std::shared_ptr<const NamePattern> pattern;  ///< on the name; null: none
     };
     bool accepts(const Term& term, int row, const QModelIndex& parent) const;
-    /// Returns nothing for an invalid term; complaint() then says why.
+    /// Returns nothing for an invalid term; complaint() then returns the reason.
     std::optional<Term> read(const QString& word);
     std::optional<Term> readComparison(const QString& word);
     QList<Term> m_terms;

@@ -64,7 +64,7 @@ LayerInsight look(Session& session, const QuantizationConfig& config, NodeId nod
 
 LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
     : QObject(parent), m_document(document) {
-    connect(&m_delay, &QTimer::timeout, this, &LayerInsightModel::ask);
+    connect(&m_delay, &QTimer::timeout, this, &LayerInsightModel::query);
     connect(document, &Document::selectionChanged, this, &LayerInsightModel::plan);
     connect(document, &Document::evaluationFinished, this, &LayerInsightModel::plan);
     connect(document, &Document::configChanged, this, &LayerInsightModel::changed);
@@ -92,12 +92,12 @@ void LayerInsightModel::plan() {
     if (m_wanted && m_document->current().valid()) m_delay.start();
 }
 
-void LayerInsightModel::ask() {
+void LayerInsightModel::query() {
     const NodeId node = m_document->current();
     const bool known = m_insight && m_insight->node == node && m_insight->config == m_document->config();
     if (!m_wanted || !node.valid() || m_document->selection().size() != 1 || known) return;
     if (!m_document->evaluation() || m_document->evaluating()) return;  // queried again afterwards
-    m_document->job()->ask(
+    m_document->job()->query(
         kSlot, [this, node, config = m_document->config()](Session& session, const CancelToken& cancel) {
             auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));
             return [this, insight] {

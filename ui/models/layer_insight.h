@@ -47,7 +47,7 @@ class LayerInsightModel : public QObject {
 
   private:
     void plan();
-    void ask();
+    void query();
 
     Document* m_document;
     std::shared_ptr<const LayerInsight> m_insight;

@@ -105,12 +105,12 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
 
 std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config,
                                            std::vector<Suggestion> candidates,
-                                           const std::function<void(std::size_t)>& told,
+                                           const std::function<void(std::size_t)>& beforeEach,
                                            const CancelToken& cancel) {
     const EvaluationPtr before = session.experiment(config, Depth::Accuracy, cancel);
     std::vector<Suggestion> helping;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        told(i);
+        beforeEach(i);
         Suggestion& candidate = candidates[i];
         EvaluationPtr after;
         try {

@@ -26,10 +26,11 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
                                        const std::vector<LayerResult>& layers);
 
 /// Evaluates each candidate on all evaluation samples and returns those that improve accuracy, best first.
-/// `told` is called on the calling thread before each. Throws Error, Cancelled.
+/// `beforeEach` is called on the calling thread with the index of each candidate before its evaluation.
+/// Throws Error, Cancelled.
 std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config,
                                            std::vector<Suggestion> candidates,
-                                           const std::function<void(std::size_t)>& told,
+                                           const std::function<void(std::size_t)>& beforeEach,
                                            const CancelToken& cancel);
 
 }  // namespace quantloupe::ui

@@ -30,7 +30,7 @@ constexpr CostTexts kCostTexts[] = {
      QT_TRANSLATE_NOOP("Words", "Sum of MACs \u00b7 weight bits \u00b7 activation bits"),
      QT_TRANSLATE_NOOP("Words", "bit operations (M, G)")},
     {CostKind::Macs, QT_TRANSLATE_NOOP("Words", "MACs in float"),
-     QT_TRANSLATE_NOOP("Words", "Multiplications of the layers that the search keeps in float"),
+     QT_TRANSLATE_NOOP("Words", "MACs of the layers that the search keeps in float"),
      QT_TRANSLATE_NOOP("Words", "MACs (k, M, G)")},
     {CostKind::Layers, QT_TRANSLATE_NOOP("Words", "layers in float"),
      QT_TRANSLATE_NOOP("Words", "Number of layers that the search keeps in float"),

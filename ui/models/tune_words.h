@@ -17,7 +17,7 @@ QString costUnit(CostKind kind);     ///< of a budget: "ms", "bytes"
 QString amountText(CostKind kind, double amount);
 /// Reads "12.4", "300 k" or "1.5M"; empty for other texts and for negative numbers.
 std::optional<double> parseAmount(const QString& text);
-/// "88.4 %" or "23.1 dB", as the result's metric is.
+/// "88.4 %" or "23.1 dB", depending on the result's metric.
 QString tuneMetricText(const TuneResult& result, double metric);
 QString tuneMetricTitle(const TuneResult& result);  ///< "top-1"
 
@@ -32,7 +32,7 @@ std::optional<double> targetOnAxis(const TuneResult& result);
 double dropOnAxis(const TuneResult& result, double place);  ///< the drop at a place of that axis
 double metricOnAxis(const TuneResult& result, double metric);
 
-/// Whether the precision is another than the layer's present one.
+/// Returns whether the precision differs from the layer's present one.
 bool changesPrecision(const LayerResult& layer, const Precision& precision);
 
 }  // namespace quantloupe::ui

@@ -42,7 +42,7 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
     if (measure == Measure::None) return steps;
     for (const AccuracyStep& step : path) {
         const auto value = valueOf(step, measure);
-        // Exact outputs have no finite SQNR: there is nothing to draw from.
+        // Exact outputs have no finite SQNR, so there is no bar to draw.
         if (!value || !std::isfinite(*value)) continue;
         const bool rate = measure != Measure::Sqnr;
         WaterfallStep row{sentence(QString::fromStdString(step.name)),
@@ -80,7 +80,7 @@ QString costliestStep(const std::vector<AccuracyStep>& path) {
 }
 
 AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
-    : AskingPanel(document, QStringLiteral("accuracy path"), parent) {
+    : QueryPanel(document, QStringLiteral("accuracy path"), parent) {
     const int unit = fontMetrics().height();
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));
@@ -104,7 +104,7 @@ AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
     m_verdict->setText(tr("Open a model and data to see at which step accuracy is lost."));
 }
 
-EvaluationJob::Query AccuracyPathPanel::question(const QuantizationConfig& config) {
+EvaluationJob::Query AccuracyPathPanel::makeQuery(const QuantizationConfig& config) {
     if (!answered()) m_verdict->setText(tr("Evaluating each step\u2026"));
     return [this, config](Session& session, const CancelToken& cancel) {
         return [this, path = session.accuracyPath(config, cancel)] { m_path = path; };

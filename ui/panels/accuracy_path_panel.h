@@ -5,19 +5,19 @@
 
 #include <QLabel>
 
-#include "panels/asking_panel.h"
+#include "panels/query_panel.h"
 #include "widgets/waterfall.h"
 
 namespace quantloupe::ui {
 
-class AccuracyPathPanel : public AskingPanel {
+class AccuracyPathPanel : public QueryPanel {
     Q_OBJECT
   public:
     explicit AccuracyPathPanel(Document* document, QWidget* parent = nullptr);
     const Waterfall* waterfall() const { return m_waterfall; }
 
   protected:
-    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    EvaluationJob::Query makeQuery(const QuantizationConfig& config) override;
     void showAnswer(const QString& refusal) override;
 
   private:

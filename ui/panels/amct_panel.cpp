@@ -121,7 +121,7 @@ QWidget* AmctPanel::buildTarget() {
     return row;
 }
 
-/// As the numbers are that there are.
+/// Returns whether the available results are in decibels instead of points.
 bool AmctPanel::inDecibels() {
     for (const auto& number : m_guide.state().numbers)
         if (number) return number->inDecibels;

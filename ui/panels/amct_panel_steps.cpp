@@ -216,7 +216,7 @@ void AmctPanel::refreshParameters() {
                                                                                : "muted"));
         row->addWidget(use);
         m_variants->addLayout(row);
-        // The rows may be older than the configuration that the variants are of.
+        // The configuration may have changed since the row was built, so the variant is looked up.
         connect(use, &QPushButton::clicked, this, [this, title = variant.title] {
             for (const AmctVariant& now : m_guide.variants())
                 if (now.title == title) return static_cast<void>(m_document->edit(now.edit));

@@ -57,7 +57,7 @@ void AmctPanel::refreshVerdict() {
             verdict = !m_document->hasModel()       ? tr("Open a model.")
                       : m_document->job()->paused() ? tr("Paused: this configuration is not evaluated yet.")
                       : m_document->evaluating()    ? tr("Evaluating\u2026")
-                      : m_document->heldEdits() > 0
+                      : m_document->pendingEdits() > 0
                           ? tr("Not evaluated yet. Press F5 to evaluate.")
                           : tr("This configuration is not evaluated. Press F5 to evaluate.");
             more = tr("The verdict appears once this configuration is evaluated.");

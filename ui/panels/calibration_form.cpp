@@ -18,7 +18,7 @@ struct ParameterText {
     const char* label;
     const char* toolTip;
     ParameterKind kind;
-    /// JSON, of each method that knows it
+    /// JSON, for each method that has the parameter
     std::initializer_list<std::pair<CalibrationMethod, const char*>> defaults;
 };
 
@@ -176,7 +176,7 @@ NumberField* CalibrationForm::field(const QString& key, int part) const {
 }
 
 void CalibrationForm::enter(const Row& row, NumberField* field, const QString& text) {
-    // A range is one value: where only one end was typed, the other is the one that is shown.
+    // A range is one value: if only one end was entered, the other is the displayed default.
     QString value = text;
     if (row.text->kind == ParameterKind::Range) {
         QStringList ends;

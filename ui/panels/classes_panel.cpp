@@ -17,8 +17,8 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr double kNameSize = 0.85;  // of the window's font
-constexpr int kMostRows = 1000;     // of a matrix that can be drawn
+constexpr double kNameSize = 0.85;  // relative to the window's font
+constexpr int kMostRows = 1000;     // of the largest matrix that is drawn
 
 /// Sorts by the value instead of the text.
 class NumberItem : public QTableWidgetItem {
@@ -82,7 +82,7 @@ QPoint ConfusionView::origin() const {
     return {room, room};
 }
 
-/// Those of the columns are turned, so that they read upwards.
+/// Paints the class names at the matrix; those of the columns read upwards.
 void ConfusionView::paintNames(QPainter& painter) const {
     const Theme& colors = themeOf(palette());
     const QFont small = scaledFont(font(), kNameSize);

@@ -65,7 +65,7 @@ QString chanceWarning(const Evaluation& evaluation) {
     }
     if (counts.size() < 2) return {};
     const double chance = static_cast<double>(most) / static_cast<double>(all);
-    // Beyond the noise of so few samples.
+    // Two standard deviations of the accuracy of a random guess on so many samples.
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
     if (*floating.top1 > chance + margin) return {};
     return Words::tr(
@@ -124,8 +124,8 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     m_choose->setAccessibleName(tr("Open evaluation data"));
     m_chooseCalibration->setAccessibleName(tr("Open calibration data"));
     content->addWidget(card);
-    m_ask = buildAsking();
-    content->addWidget(m_ask);
+    m_dataRequest = buildDataRequest();
+    content->addWidget(m_dataRequest);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
     content->addWidget(m_notice);
@@ -164,8 +164,8 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     refresh();
 }
 
-/// Shown while random inputs stand for the data.
-QFrame* DataSection::buildAsking() {
+/// Shown while random inputs are used instead of data.
+QFrame* DataSection::buildDataRequest() {
     const int unit = fontMetrics().height();
     auto* frame = new QFrame;
     frame->setObjectName(QStringLiteral("banner"));
@@ -198,7 +198,7 @@ QFrame* DataSection::buildAsking() {
 
 void DataSection::refresh() {
     const auto& info = m_document->data();
-    m_ask->setVisible(m_document->hasModel() && !info);
+    m_dataRequest->setVisible(m_document->hasModel() && !info);
     m_choose->setVisible(info.has_value());
     m_choose->setEnabled(m_document->hasModel());
     m_chooseCalibration->setEnabled(info.has_value());
@@ -254,7 +254,8 @@ void DataSection::refresh() {
                                          : QString();
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
-        // Pictures and advice are for data that does not fit the network.
+        // Images and advice are useful if the data does not fit the network, not if a part of it is not
+        // evaluated.
         m_viewText->setVisible(!inPart);
         m_views->setVisible(!inPart && !info->networkViews.isEmpty());
         if (!info->networkViews.isEmpty())

@@ -30,13 +30,13 @@ class DataSection : public QWidget {
 
   private:
     void refresh();
-    QFrame* buildAsking();
+    QFrame* buildDataRequest();
 
     Document* m_document;
     SectionHeading* m_heading;
     QList<QImage> m_shown;  ///< the images of m_thumbnails
     QLabel *m_thumbnails, *m_notice, *m_warning, *m_views, *m_viewText;
-    QFrame *m_wrong, *m_ask;
+    QFrame *m_wrong, *m_dataRequest;
     ElidedLabel *m_path, *m_calibrationPath;
     QLabel *m_description, *m_calibration;
     QPushButton *m_choose, *m_chooseCalibration, *m_changePreprocess, *m_changeLabels;

@@ -119,8 +119,8 @@ void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorD
 void DistributionSection::refresh() {
     const LayerInsight* insight = m_model->insight();
     const LayerResult* layer = m_document->layer(m_document->current());
-    // Before the answer the plots are there and empty, so that nothing jumps; where there will be none they
-    // are not.
+    // Until the answer arrives, plots are empty instead of hidden, so that nothing jumps. Plots that will
+    // have no content are hidden.
     const bool expected = layer != nullptr && layer->quantizable;
     const QString waiting = insight || !expected ? QString() : tr("evaluating\u2026");
     const LayerDetails* details = insight && insight->details ? &*insight->details : nullptr;

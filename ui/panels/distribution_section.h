@@ -19,7 +19,7 @@ class DistributionSection : public QWidget {
     const LayerInsightModel* model() const { return m_model; }
 
   Q_SIGNALS:
-    void layersChosen(std::vector<quantloupe::NodeId> layers);  ///< partners to be shown
+    void layersChosen(std::vector<quantloupe::NodeId> layers);  ///< layers to select
 
   protected:
     void showEvent(QShowEvent* event) override;

@@ -78,7 +78,7 @@ bool DivergencePlot::event(QEvent* event) {
 }
 
 FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
-    : AskingPanel(document, QStringLiteral("flipped samples"), parent) {
+    : QueryPanel(document, QStringLiteral("flipped samples"), parent) {
     const int unit = fontMetrics().height();
     const int size = unit * 4;
     m_model = new FlippedModel(size, this);
@@ -138,7 +138,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     });
 }
 
-EvaluationJob::Query FlippedPanel::question(const QuantizationConfig& config) {
+EvaluationJob::Query FlippedPanel::makeQuery(const QuantizationConfig& config) {
     return [this, config, chosen = m_chosen](Session& session,
                                              const CancelToken& cancel) -> std::function<void()> {
         FlippedSamples flipped = chosen.empty() ? flippedSamples(session, config, cancel)
@@ -151,7 +151,7 @@ void FlippedPanel::showSamples(const QString& title, const std::vector<std::size
     m_title = title;
     m_chosen = samples;
     m_changed->setVisible(!samples.empty());
-    askAgain();
+    queryAgain();
 }
 
 void FlippedPanel::showAnswer(const QString& refusal) {
@@ -194,7 +194,7 @@ void FlippedPanel::summarize() {
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
         return show(tr("%1 images without labels%2").arg(m_flipped.evaluated).arg(before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
-        return show(tr("The own score of %1 of %2 images changed, the largest loss first%3")
+        return show(tr("The score of %1 of %2 images changed, largest loss first%3")
                         .arg(m_flipped.samples.size())
                         .arg(m_flipped.evaluated)
                         .arg(before));
@@ -219,7 +219,7 @@ void FlippedPanel::askDivergence() {
     const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
     const QuantizationConfig config = document()->config();
     askPredictions(sample, m_sample);
-    document()->job()->ask(
+    document()->job()->query(
         tr("divergence"),
         [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
             const std::size_t place = findSample(session, std::to_string(sample));
@@ -235,7 +235,7 @@ void FlippedPanel::askDivergence() {
 void FlippedPanel::askPredictions(std::size_t sample, const QString& name) {
     const std::filesystem::path folder =
         document()->data() ? document()->data()->evaluationPath : std::filesystem::path();
-    document()->job()->ask(
+    document()->job()->query(
         tr("boxes and masks"),
         [this, config = document()->config(), sample, path = folder / name.toStdString()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {

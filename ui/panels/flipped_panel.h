@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Images whose predicted class or own score changed, or the images of a cell of the confusion matrix. For the
+// Images whose predicted class or score changed, or the images of a cell of the confusion matrix. For the
 // selected image, shows the predictions of both networks, and the first layer at which the quantized network
 // diverges from the float network.
 
@@ -8,7 +8,7 @@
 #include <QListView>
 
 #include "models/flipped_model.h"
-#include "panels/asking_panel.h"
+#include "panels/query_panel.h"
 #include "panels/task_picture.h"
 #include "session/stages/sample_divergence.h"
 #include "widgets/basics.h"
@@ -36,7 +36,7 @@ class DivergencePlot : public QWidget {
     std::optional<SampleDivergence> m_divergence;
 };
 
-class FlippedPanel : public AskingPanel {
+class FlippedPanel : public QueryPanel {
     Q_OBJECT
   public:
     explicit FlippedPanel(Document* document, QWidget* parent = nullptr);
@@ -50,7 +50,7 @@ class FlippedPanel : public AskingPanel {
     void layerChosen(quantloupe::NodeId layer);
 
   protected:
-    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    EvaluationJob::Query makeQuery(const QuantizationConfig& config) override;
     void showAnswer(const QString& refusal) override;
 
   private:

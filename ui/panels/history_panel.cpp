@@ -95,7 +95,7 @@ void HistoryPanel::buildTable() {
     m_view->setColumnWidth(HistoryModel::Result, qRound(unit * 5.5));
     m_view->setColumnWidth(HistoryModel::Difference, unit * 5);
     m_view->setAccessibleName(tr("Evaluated configurations"));
-    // With Ctrl or Shift rows are gathered to be compared; that must not go anywhere.
+    // With Ctrl or Shift, rows are selected for a comparison, which must not change the configuration.
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
         if (QApplication::keyboardModifiers() & (Qt::ControlModifier | Qt::ShiftModifier)) return;
         m_document->goBackTo(m_model->entryOf(index));
@@ -205,7 +205,7 @@ void HistoryPanel::selectionChanged() {
     m_note->setText(QString::fromStdString(entry.note));
 }
 
-/// The older one first: what came later is judged.
+/// The newer configuration is compared with the older one.
 void HistoryPanel::compare(std::size_t before, std::size_t after) {
     const MeasuredConfig &a = m_document->history().entries()[before],
                          &b = m_document->history().entries()[after];
@@ -216,7 +216,7 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
     m_flips->setEntries({}, {});
     m_flipView->hide();
     m_compared->show();
-    m_document->job()->ask(
+    m_document->job()->query(
         QStringLiteral("comparison"),
         [this, one = a.config, other = b.config](Session& session,
                                                  const CancelToken& cancel) -> std::function<void()> {
@@ -238,7 +238,7 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
 
 void HistoryPanel::refresh() {
     m_hint->setVisible(m_model->rowCount() < 2);
-    if (selectedEntries().size() < 2) selectionChanged();  // a comparison stands until others are selected
+    if (selectedEntries().size() < 2) selectionChanged();  // keeps a comparison
     refreshPlot();
 }
 

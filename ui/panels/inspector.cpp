@@ -309,7 +309,7 @@ void Inspector::showResults() {
 
     m_state->setText(stateText(layer->state));
     const QString style = stateStyleSheet(layer->state, themeOf(palette()), m_state->sizeHint().height() / 2);
-    // Style sheets, and what hides and comes back, lay out the whole panel.
+    // Setting a style sheet lays out the whole panel, and so does hiding and showing a widget.
     if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
     m_reason->setText(sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));
     m_hostNode = NodeId();
@@ -319,7 +319,7 @@ void Inspector::showResults() {
         if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
         m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
                             m_document->layerName(layer->host));
-        // The link says it already.
+        // The link already contains the reason.
         if (layer->reason.find(layer->host) != std::string::npos &&
             layer->reason.size() < layer->host.size() + 40)
             tellsReason = false;
@@ -329,7 +329,7 @@ void Inspector::showResults() {
     m_toggle->setVisible(layer->quantizable);
     m_hint->setVisible(layer->quantizable);
 
-    // What is folded or fused runs inside its host, whose values count for both.
+    // A folded or fused layer runs inside its host, whose values apply to both.
     const LayerResult* host = m_document->layer(m_hostNode);
     const LayerResult& valued = host ? *host : *layer;
     const bool stale = m_document->metricsStale();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row above the layer table: filter, views, the ranges instead of the table, which columns are shown.
-// Columns are remembered by name.
+// The row above the layer table: filter, views, the switch between table and ranges, and the choice of
+// columns. Columns are remembered by name.
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
@@ -175,7 +175,7 @@ void LayerTable::apply(const LayerView& view) {
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
             setHidden(column, view.hidden->contains(column));
     else
-        setHidden(view.column, false);  // what the rows are sorted by is worth seeing
+        setHidden(view.column, false);  // shows the column by which the rows are sorted
     m_view->sortByColumn(view.column, view.order);
     m_view->scrollToTop();
     saveColumns();

@@ -72,7 +72,7 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QFontMetrics metrics(font);
     const QString all = index.data().toString();
     const int width = static_cast<int>(rect.width());
-    // Block and leaf of a name tell layers apart.
+    // Block and leaf of a name distinguish layers.
     const QString shown =
         metrics.elidedText(all, column == LayerTableModel::Name ? Qt::ElideMiddle : Qt::ElideRight, width);
     painter->drawText(rect, index.data(Qt::TextAlignmentRole).toInt(), shown);

@@ -137,10 +137,10 @@ void LayerTable::updateCount() {
                      : seen == all ? QString::number(all)
                                    : tr("%1 of %2").arg(seen).arg(all));
     m_count->setToolTip(tr("Number of visible layers, and of all layers"));
-    tellFiltered();
+    reportFiltered();
 }
 
-void LayerTable::tellFiltered() {
+void LayerTable::reportFiltered() {
     NodeSet others;
     if (m_filter->hasTerms()) {
         const auto& layers = m_document->layers();
@@ -149,7 +149,7 @@ void LayerTable::tellFiltered() {
             if (!m_filter->matchesTerms(static_cast<int>(i))) continue;
             others[i] = false;
         }
-        // What runs inside a matching layer belongs to it.
+        // Nodes that run inside a matching layer belong to it.
         for (std::size_t i = 0; i < layers.size(); ++i) {
             if (!others[i] || layers[i].host.empty()) continue;
             if (const auto host = m_document->graph()->findNode(layers[i].host))
@@ -187,7 +187,7 @@ void LayerTable::fromDocument() {
         if (!node.valid() || static_cast<int>(node.index()) >= m_model->rowCount()) return QModelIndex();
         return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), LayerTableModel::Name));
     };
-    // Neighboring rows as one range: thousands of ranges take Qt seconds.
+    // Merges neighboring rows into one range, because Qt needs seconds for thousands of ranges.
     std::vector<int> rows;
     for (const NodeId node : m_document->selection())
         if (const QModelIndex index = rowOf(node); index.isValid()) rows.push_back(index.row());

@@ -66,7 +66,7 @@ class LayerTable : public QWidget {
     void fromDocument();
     void toDocument();
     void updateCount();
-    void tellFiltered();
+    void reportFiltered();
     void enterRows();
     void sizeColumns();
 
@@ -84,8 +84,8 @@ class LayerTable : public QWidget {
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;
-    bool m_hidesLatency = false;  ///< by choice; the column is also hidden without a profile
-    NodeSet m_others;             ///< as last told
+    bool m_hidesLatency = false;  ///< by the user; the column is also hidden without a profile
+    NodeSet m_others;             ///< as last reported
 };
 
 }  // namespace quantloupe::ui

@@ -44,7 +44,7 @@ QAction* LayerViewMenu::addView(const LayerView& view, QAction* before) {
 }
 
 void LayerViewMenu::refresh() {
-    // The one that is being chosen may be among them.
+    // The action that is being triggered may be among them, so they are deleted later.
     for (const auto& [action, view] : std::as_const(m_saved)) {
         removeAction(action);
         action->deleteLater();

@@ -51,7 +51,7 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     connect(m_close, &QToolButton::clicked, this, &MessageBar::dismiss);
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, [this] {
-        // What is below moves up: not while the user is aiming at it.
+        // Dismissing the message moves the widgets below up, so it waits until the pointer stops.
         const QPoint pointer = QCursor::pos();
         if (std::exchange(m_pointer, pointer) == pointer)
             dismiss();
@@ -75,7 +75,7 @@ void MessageBar::offer(const QString& text, const QString& accept, std::function
 }
 
 void MessageBar::choose(const std::function<void()>& chosen) {
-    const std::function<void()> run = chosen;  // dismissing forgets it
+    const std::function<void()> run = chosen;  // dismiss() clears the original
     dismiss();
     if (run) run();
 }
@@ -112,7 +112,7 @@ void MessageBar::dismiss() {
     m_full.clear();
 }
 
-/// A long message takes two lines until it is asked for.
+/// Shows the message; a long one is cut to two lines unless `all` is set.
 void MessageBar::showText(bool all) {
     const QStringList lines = m_full.split(QLatin1Char('\n'));
     const auto hidden = lines.size() - kFoldedLines;

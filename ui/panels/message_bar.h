@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A dismissible line below the summary bar for errors and notes. Notes disappear after a while, when the
-// pointer rests; errors stay.
+// A dismissible line below the summary bar for errors and notes. Notes disappear after a while, as soon as
+// the pointer does not move; errors stay.
 
 #include <QFrame>
 #include <QLabel>
@@ -25,7 +25,7 @@ class MessageBar : public QFrame {
     QPushButton* acceptButton() const { return m_accept; }
     QPushButton* declineButton() const { return m_decline; }
     void dismiss();
-    /// Notes stay until the next message, instead of vanishing after some seconds.
+    /// Notes stay until the next message instead of disappearing after some seconds.
     void keepNotes() { m_keepsNotes = true; }
     /// The whole text, including collapsed messages.
     QString text() const { return m_full; }

@@ -13,7 +13,8 @@ class MetricRow : public QWidget {
     explicit MetricRow(const QString& name, const QString& toolTip, QWidget* parent = nullptr);
     /// A negative heat draws no bar.
     void setValue(const QString& value, double heat, bool quiet);
-    /// To the pinned baseline, at the right end, or another remark; empty: none.
+    /// Sets the difference from the pinned baseline, or another remark, which is shown at the right end;
+    /// empty: none.
     void setDifference(const QString& difference);
     QString difference() const { return m_difference; }
     QString value() const { return m_value; }

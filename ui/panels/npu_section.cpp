@@ -122,7 +122,7 @@ void NpuSection::buildPositions(QLayout* rows) {
     });
 }
 
-/// One step for undo.
+/// One undo step.
 void NpuSection::setAllPositions(bool on) {
     m_document->edit(changeConfig(m_document->config(),
                                   on ? tr("NPU: all position rules") : tr("NPU: no position rules"),

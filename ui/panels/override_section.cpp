@@ -87,7 +87,7 @@ void OverrideSection::build() {
     m_biasBits = add(tr("Bias"), tr("Bits of the bias"));
     m_biasBits->addItem({});
     for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(text.name(), text.meaning());
-    m_activationBits = add({}, {}, &m_activationLabel);  // nameTheTensor() says which tensor
+    m_activationBits = add({}, {}, &m_activationLabel);  // updateTensorTexts() sets the texts
     bits(m_activationBits);
     m_symmetric = add({}, {}, &m_symmetricLabel);
     m_symmetric->addItem({});
@@ -181,7 +181,7 @@ std::vector<std::string> OverrideSection::names() const {
 
 void OverrideSection::change(const QString& text, const std::function<void(LayerSettings&)>& change,
                              QWidget* control) {
-    // Walking a list with the keys is one step, of the same layers.
+    // Stepping through a list with the keys is one undo step for the same layers.
     int key = -1;
     if (control) {
         key = static_cast<int>(qHash(control->accessibleName()) & 0xffffff) + 1000;
@@ -236,16 +236,15 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
         shown = value;
         first = false;
     }
-    box->setItemText(0, QStringLiteral("(%1)").arg(network));  // in brackets: not its own
+    box->setItemText(0, QStringLiteral("(%1)").arg(network));  // in parentheses: the network's setting
     box->setItemData(0, tr("Network setting"), Qt::ToolTipRole);
     const auto place = shown ? values.indexOf(*shown) : -1;
     box->setCurrentIndex(mixed ? -1 : static_cast<int>(place) + 1);
     box->setPlaceholderText(mixed ? tr("mixed") : QString());
 }
 
-/// The settings of activations are those of the layer's input where only inputs of weighted layers are
-/// quantized.
-void OverrideSection::nameTheTensor() {
+/// The settings of activations apply to the layer's input if only inputs of weighted layers are quantized.
+void OverrideSection::updateTensorTexts() {
     const bool input = m_document->config().quantization.placement == Placement::WeightedInputs;
     const auto name = [](QLabel* label, ChoiceBox* box, const QString& text, const QString& toolTip) {
         label->setText(text);
@@ -281,7 +280,7 @@ void OverrideSection::refreshBatchNorm() {
 void OverrideSection::refresh() {
     const std::vector<std::string> all = names();
     setEnabled(!all.empty());
-    nameTheTensor();
+    updateTensorTexts();
     if (all.empty()) return;
     refreshBatchNorm();
     const QuantizationConfig& config = m_document->config();

@@ -21,7 +21,7 @@ class OverrideSection : public QWidget {
     void build();
     void observe();
     void refresh();
-    void nameTheTensor();
+    void updateTensorTexts();
     void refreshBatchNorm();
     std::vector<std::string> names() const;
     /// Consecutive changes by the same `control` are one undo step.

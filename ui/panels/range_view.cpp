@@ -17,7 +17,7 @@
 
 namespace quantloupe::ui {
 
-/// Paints the rows that are in sight.
+/// Paints the visible rows.
 class RangeStrips : public QWidget {
   public:
     RangeStrips(RangeView* view, QSortFilterProxyModel* rows) : m_view(view), m_rows(rows) {
@@ -108,7 +108,7 @@ class RangeStrips : public QWidget {
         }
     }
 
-    /// What becomes 0, and what is clipped.
+    /// Hatches the values that become 0, and those that are clipped.
     void paintLost(QPainter& painter, const Theme& colors, const RangeStrip& strip, const QRectF& box) const {
         const double zero = placeOf(strip.step / 2, box),
                      end = placeOf(std::max(std::abs(strip.low), std::abs(strip.high)), box);
@@ -167,7 +167,7 @@ class RangeStrips : public QWidget {
 };
 
 RangeView::RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* parent)
-    : AskingPanel(document, QStringLiteral("ranges"), parent) {
+    : QueryPanel(document, QStringLiteral("ranges"), parent) {
     m_strips = new RangeStrips(this, rows);
     m_strips->setObjectName(QStringLiteral("panelBody"));
     auto* scroll = new QScrollArea;
@@ -191,7 +191,7 @@ const LayerRanges* RangeView::rangesOf(NodeId node) const {
     return found == m_ranges.end() ? nullptr : &*found;
 }
 
-EvaluationJob::Query RangeView::question(const QuantizationConfig& config) {
+EvaluationJob::Query RangeView::makeQuery(const QuantizationConfig& config) {
     return [this, config](Session& session, const CancelToken& cancel) -> std::function<void()> {
         return [this, ranges = rangeOverview(session, config, cancel)] { m_ranges = ranges; };
     };

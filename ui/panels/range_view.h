@@ -6,14 +6,14 @@
 #include <QScrollArea>
 #include <QSortFilterProxyModel>
 
-#include "panels/asking_panel.h"
+#include "panels/query_panel.h"
 #include "session/studies/range_overview.h"
 
 namespace quantloupe::ui {
 
 class RangeStrips;
 
-class RangeView : public AskingPanel {
+class RangeView : public QueryPanel {
     Q_OBJECT
   public:
     RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* parent = nullptr);
@@ -22,7 +22,7 @@ class RangeView : public AskingPanel {
     const LayerRanges* rangesOf(NodeId node) const;
 
   protected:
-    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    EvaluationJob::Query makeQuery(const QuantizationConfig& config) override;
     void showAnswer(const QString& refusal) override;
 
   private:

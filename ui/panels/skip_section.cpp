@@ -109,7 +109,7 @@ void SkipSection::refresh() {
                           ? evaluation->covered
                           : resolveSkips(*m_document->graph(), withThresholdsFrom(config, layers)).covered;
         } catch (const std::exception&) {
-            covered.clear();  // the engine says what is wrong with the rules
+            covered.clear();  // the engine reports the error in the rules
         }
     }
     const Theme& colors = themeOf(palette());
@@ -129,7 +129,7 @@ void SkipSection::refresh() {
     if (refused) tailText = tr("off, too large: ") + tailText;
     auto* tailCard = new RuleCard(Symbol::Tail, tr("Tail of the model"), tailText, tail, colors.inFloat);
     tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) +
-                                       tr("\n\nThe switch skips it anyway.")
+                                       tr("\n\nTurn the switch on to skip it anyway.")
                                  : tr("From the last weighted layer, which is included, to the outputs"));
     m_list->addWidget(tailCard);
 
@@ -172,7 +172,7 @@ void SkipSection::refresh() {
         const std::string layer = name;
         m_list->addWidget(new RuleCard(
             Symbol::Pin, m_document->layerName(name),
-            *settings.quantize ? tr("always quantized") : tr("never quantized"),
+            *settings.quantize ? tr("always quantized") : tr("always float"),
             removable(tr("Remove this setting and use the rules"),
                       [layer](const QuantizationConfig& c) { return clearLayerChoice(c, layer); }),
             *settings.quantize ? colors.quantized : colors.inFloat));

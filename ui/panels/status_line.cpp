@@ -17,11 +17,11 @@ using Kind = QueuedWork::Kind;
 
 constexpr int kBarAfter = 150;  // milliseconds
 constexpr int kCancelAfter = 1000;
-constexpr int kQuestionAfter = 700;  // most are answered by then
+constexpr int kQueryAfter = 700;  // most queries are answered by then
 
 const QString kDot = QStringLiteral(" \u00b7 ");
 
-QString questionWords(const QString& slot) {
+QString queryWords(const QString& slot) {
     if (slot == QLatin1String("suggestions")) return Words::tr("searching for suggestions");
     if (slot == QLatin1String("tune")) return Words::tr("searching for layers to keep in float");
     if (slot == QLatin1String("amct variants")) return Words::tr("trying parameter variants");
@@ -60,9 +60,9 @@ QString waitingWords(const std::vector<QueuedWork>& queue) {
     add(Kind::Data, Words::tr("data"), Words::tr("%1 data sets"));
     add(Kind::Evaluation, Words::tr("an evaluation"), Words::tr("%1 evaluations"));
     add(Kind::Export, Words::tr("an export"), Words::tr("%1 exports"));
-    add(Kind::Question, Words::tr("a query"), Words::tr("%1 queries"));
+    add(Kind::Query, Words::tr("a query"), Words::tr("%1 queries"));
     add(Kind::Baseline, Words::tr("the baseline"), Words::tr("the baseline"));
-    add(Kind::Study, Words::tr("background evaluation"), Words::tr("background evaluation"));
+    add(Kind::Background, Words::tr("background evaluation"), Words::tr("background evaluation"));
     return words.join(QStringLiteral(", "));
 }
 
@@ -80,8 +80,8 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     };
     show(m_showBar, kBarAfter, m_barShown);
     show(m_showCancel, kCancelAfter, m_cancelShown);
-    show(m_showQuestion, kQuestionAfter, m_questionShown);
-    m_tick.setInterval(1000);  // the time that is left goes on where a batch takes long
+    show(m_showQuery, kQueryAfter, m_queryShown);
+    m_tick.setInterval(1000);  // keeps the remaining time counting down during a long batch
     connect(&m_tick, &QTimer::timeout, this, &StatusLine::refresh);
     connect(m_cancel, &QPushButton::clicked, document, &Document::cancel);
     for (QPushButton* button : {m_pause, m_pauseAside})
@@ -146,16 +146,17 @@ void StatusLine::queueChanged() {
     std::optional<QueuedWork> running;
     for (const QueuedWork& work : m_document->job()->queue())
         if (work.running) running = work;
-    if (m_running && m_running->kind == Kind::Study && (!running || running->id != m_running->id))
+    if (m_running && m_running->kind == Kind::Background && (!running || running->id != m_running->id))
         m_left.finish(m_total > 0 && m_done == m_total, now());
     if (running && (!m_running || m_running->id != running->id)) {
         m_stage.clear();
         m_done = m_total = 0;
-        m_left.start(running->kind == Kind::Study ? QStringLiteral("study") : QStringLiteral("evaluation"),
-                     now());
-        m_questionShown = false;
-        m_showQuestion.stop();
-        if (running->kind == Kind::Question) m_showQuestion.start();
+        m_left.start(
+            running->kind == Kind::Background ? QStringLiteral("study") : QStringLiteral("evaluation"),
+            now());
+        m_queryShown = false;
+        m_showQuery.stop();
+        if (running->kind == Kind::Query) m_showQuery.start();
     }
     m_running = running;
     running || m_busy ? m_tick.start() : m_tick.stop();
@@ -203,18 +204,17 @@ QString StatusLine::idleText() const {
 
 void StatusLine::refresh() {
     const bool paused = m_document->job()->paused();
-    const bool studying =
-        !m_busy && m_running && m_running->kind == Kind::Study && (!m_stage.isEmpty() || paused);
-    const bool asking =
-        !m_busy && m_running && m_running->kind == Kind::Question && (m_questionShown || paused);
-    const bool aside = studying || asking, held = paused && !aside;
+    const bool background =
+        !m_busy && m_running && m_running->kind == Kind::Background && (!m_stage.isEmpty() || paused);
+    const bool querying = !m_busy && m_running && m_running->kind == Kind::Query && (m_queryShown || paused);
+    const bool aside = background || querying, stopped = paused && !aside;
     const QString pausedWord = paused ? tr("Paused") + kDot : QString();
 
     m_bar->setVisible(m_busy && (m_barShown || paused));
     m_bar->setRange(0, static_cast<int>(m_busy ? m_total : 0));
     m_bar->setValue(static_cast<int>(m_done));
     m_cancel->setVisible(m_busy && (m_cancelShown || paused));
-    m_pause->setVisible(held || (m_busy && m_cancelShown));
+    m_pause->setVisible(stopped || (m_busy && m_cancelShown));
     m_pauseAside->setVisible(aside);
     for (QPushButton* button : {m_pause, m_pauseAside}) {
         button->setText(paused ? tr("Resume") : tr("Pause"));
@@ -226,14 +226,14 @@ void StatusLine::refresh() {
         text = pausedWord + runningText();
         const QString waiting = waitingWords(m_document->job()->queue());
         if (!waiting.isEmpty()) text += kDot + tr("then %1").arg(waiting);
-    } else if (held) {
+    } else if (stopped) {
         text = tr("Paused: nothing is evaluated until you resume");
     }
     m_text->setText(text);
     m_text->setToolTip(m_busy ? text : QString());
     const QString words = !m_document->hasModel() ? QString()
-                          : studying              ? pausedWord + tr("while idle: %1").arg(runningText())
-                          : asking                ? pausedWord + questionWords(m_running->what)
+                          : background            ? pausedWord + tr("while idle: %1").arg(runningText())
+                          : querying              ? pausedWord + queryWords(m_running->what)
                                                   : m_measured;
     m_right->setText(words);
     m_right->setToolTip(words);

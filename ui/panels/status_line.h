@@ -49,8 +49,8 @@ class StatusLine : public QFrame {
     std::optional<QueuedWork> m_running;
     TimeLeft m_left;
     QElapsedTimer m_clock;
-    QTimer m_showBar, m_showCancel, m_showQuestion, m_tick;
-    bool m_busy = false, m_barShown = false, m_cancelShown = false, m_questionShown = false,
+    QTimer m_showBar, m_showCancel, m_showQuery, m_tick;
+    bool m_busy = false, m_barShown = false, m_cancelShown = false, m_queryShown = false,
          m_reproducible = false;
 };
 

@@ -26,14 +26,14 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
     m_look->setToolTip(
         tr("Tries transforms, schemes and the worst layers one by one on all evaluation samples; an edit "
            "stops it"));
-    auto* bottom = new QHBoxLayout;  // below the list: a word more or less moves nothing
+    auto* bottom = new QHBoxLayout;  // below the list, so that a longer text moves nothing
     bottom->setSpacing(unit / 2);
     bottom->addWidget(m_look);
     bottom->addWidget(m_text, 1);
     rows->addLayout(bottom);
     connect(m_look, &QPushButton::clicked, this, &SuggestionSection::look);
     connect(document, &Document::configChanged, this, [this] {
-        m_looking = false;  // the evaluation that follows has ended the question
+        m_looking = false;  // the evaluation that follows has cancelled the query
         refresh();
     });
     connect(document, &Document::evaluationChanged, this, &SuggestionSection::refresh);
@@ -62,7 +62,7 @@ void SuggestionSection::look() {
     m_looking = true;
     refresh();
     const std::size_t count = candidates.size();
-    const auto told = [self = QPointer<SuggestionSection>(this), count](std::size_t index) {
+    const auto beforeEach = [self = QPointer<SuggestionSection>(this), count](std::size_t index) {
         QMetaObject::invokeMethod(
             qApp,
             [self, index, count] {
@@ -71,17 +71,18 @@ void SuggestionSection::look() {
             },
             Qt::QueuedConnection);
     };
-    m_document->job()->ask(
+    m_document->job()->query(
         kSlot,
-        [this, config, candidates, told](Session& session,
-                                         const CancelToken& cancel) -> std::function<void()> {
-            return [this, config, found = measureSuggestions(session, config, candidates, told, cancel)] {
-                m_suggestions = found;
-                m_measured = config;
-                m_looking = false;
-                showList();
-                refresh();
-            };
+        [this, config, candidates, beforeEach](Session& session,
+                                               const CancelToken& cancel) -> std::function<void()> {
+            return
+                [this, config, found = measureSuggestions(session, config, candidates, beforeEach, cancel)] {
+                    m_suggestions = found;
+                    m_measured = config;
+                    m_looking = false;
+                    showList();
+                    refresh();
+                };
         },
         [this](const QString& refusal) {
             m_looking = false;

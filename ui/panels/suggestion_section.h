@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Suggestions with their measured gain, each with a button that applies it.
+// Suggestions with their accuracy gain, each with a button that applies it.
 
 #include <QVBoxLayout>
 

@@ -98,7 +98,7 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     m_layersPart = part(block(tr("Layers"), m_counts, m_countsNote, 1.15));
     QLabel* macsNote = nullptr;
     m_macsPart = part(block(tr("MACs in float"), m_macs, macsNote, 1.15));
-    m_macs->setToolTip(tr("Share of the multiplications that stay in float"));
+    m_macs->setToolTip(tr("Share of the MACs that stay in float"));
     m_latencyPart = part(block(tr("Latency"), m_latency, m_latencyNote, 1.15));
     m_latencyPart->hide();
     row->addStretch(1);
@@ -119,7 +119,7 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     connect(document, &Document::evaluationChanged, this, &SummaryBar::refresh);
     connect(document, &Document::dataChanged, this, &SummaryBar::refresh);
     connect(document, &Document::historyChanged, this, &SummaryBar::refresh);
-    connect(document, &Document::heldChanged, this, &SummaryBar::refresh);
+    connect(document, &Document::manualEvaluationChanged, this, &SummaryBar::refresh);
     refresh();
 }
 
@@ -157,10 +157,11 @@ void SummaryBar::refresh() {
     m_note->setText(line.note);
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
-    const int held = m_document->heldEdits();
+    const int pending = m_document->pendingEdits();
     m_status->setText(
-        held > 0 ? tr("%1 edit%2 not evaluated, press F5").arg(held).arg(held == 1 ? QString() : tr("s"))
-        : stale  ? measuringText(evaluation)
+        pending > 0
+            ? tr("%1 edit%2 not evaluated, press F5").arg(pending).arg(pending == 1 ? QString() : tr("s"))
+        : stale                                         ? measuringText(evaluation)
         : evaluation && evaluation->rough && line.known ? tr("preliminary")
                                                         : QString());
     m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
@@ -194,7 +195,7 @@ void SummaryBar::refresh() {
                         ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs))
                         : kNoNumber);
     m_macs->setToolTip(cost.macsReason.empty()
-                           ? tr("Share of the multiplications that stay in float")
+                           ? tr("Share of the MACs that stay in float")
                            : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
     refreshLatency();
     fit();

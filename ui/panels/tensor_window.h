@@ -12,7 +12,7 @@
 
 namespace quantloupe::ui {
 
-/// Rows of numbers with heads; numbers that are absent are NaN.
+/// Rows of numbers with headings; missing numbers are NaN.
 class NumberTable : public QAbstractTableModel {
     Q_OBJECT
   public:

@@ -14,8 +14,8 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr int kMaxRows = 6;                     // that are seen without scrolling
-constexpr std::size_t kKeptEntries = 1u << 20;  // entries of the plot from here on are those kept
+constexpr int kMaxRows = 6;                     // visible without scrolling
+constexpr std::size_t kKeptEntries = 1u << 20;  // plot entries from here on belong to the kept front
 constexpr std::size_t kNamed = 12;              // layers in a tool tip
 enum TuneColumn { kLayersColumn, kCostColumn, kMetricColumn, kDropColumn, kTuneColumns };
 
@@ -113,7 +113,7 @@ const TunePoint* TuneCurve::pointOf(std::size_t entry) const {
     return index < curve.size() ? &curve[index] : nullptr;
 }
 
-/// The result, and the layers of each precision but the most frequent one.
+/// The result, and the layers of each precision except the most frequent one.
 QString TuneCurve::toolTipOf(const TuneResult& result, const TunePoint& point) const {
     QStringList lines;
     QString head = tuneMetricText(result, point.metric);

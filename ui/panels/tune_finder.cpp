@@ -43,7 +43,7 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
         m_curve->setKept(m_kept, {});
         forget();
     });
-    connect(document, &Document::dataChanged, this, &TuneFinder::forget);  // measured on other samples
+    connect(document, &Document::dataChanged, this, &TuneFinder::forget);  // found on other samples
     showUsualCost();
     showLimit();
     refresh();
@@ -165,13 +165,13 @@ void TuneFinder::enterLimit(const QString& text) {
     if (m_found) adopt(*m_found);
 }
 
-/// Empty with a problem that refresh() shows.
+/// Returns nothing if there is a problem, which refresh() shows.
 std::optional<TuneOptions> TuneFinder::options() {
     TuneOptions options;
     options.cost = cost();
     options.latency = m_document->latency().table();
     if (options.cost == CostKind::Milliseconds && !options.latency) {
-        m_problem = tr("Milliseconds need a latency profile: import or measure one in the menu Evaluation.");
+        m_problem = tr("Milliseconds need a latency profile: import or measure one in the Evaluation menu.");
         return std::nullopt;
     }
     if (hasBudget() && !m_budget) {
@@ -207,7 +207,7 @@ void TuneFinder::find() {
     m_text->setText(tr("evaluating\u2026"));
 }
 
-/// What was found so far stays.
+/// Keeps the results found so far.
 void TuneFinder::stop() {
     m_job.cancel();
     if (m_found) m_found->ended = TuneEnd::Cancelled;

@@ -90,7 +90,7 @@ QWidget* TuningPanel::quantizedBanner(int unit) {
 void TuningPanel::reveal(TuningPlace place) {
     QWidget* control =
         place == TuningPlace::Ranges ? m_calibration->reveal() : m_scheme->revealWeightScales();
-    // What was folded away has its place only after the layout.
+    // A section that was collapsed gets its position only in the next layout.
     QTimer::singleShot(0, control, [this, control] { ensureWidgetVisible(control, 0, height() / 3); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One grid for the rows of a form, made by makeRow(): their controls begin at the same place.
+// One grid for the rows of a form, made by makeRow(): their controls begin at the same horizontal position.
 
 #include <QLabel>
 #include <QLayout>
@@ -8,7 +8,7 @@
 
 namespace quantloupe::ui {
 
-/// Of the labels of rows.
+/// The object name of the labels of rows.
 inline const QString kRowLabel = QStringLiteral("rowLabel");
 
 inline void alignRows(const QWidget* form) {

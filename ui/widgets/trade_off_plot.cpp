@@ -75,7 +75,7 @@ QRectF TradeOffPlot::area() const {
     return QRectF(rect()).adjusted(unit * 3.6, unit * 1.5, -unit, -unit * 2.2);
 }
 
-/// Without the room between the outermost points and the axes.
+/// Returns the area without the margin between the outermost points and the axes.
 QRectF TradeOffPlot::inner() const {
     const double room = fontMetrics().height() * 0.6;
     return area().adjusted(room, room, -room, -room);
@@ -90,7 +90,7 @@ QPointF TradeOffPlot::placeAt(double cost, double value) const {
 const TradeOffPoint* TradeOffPlot::pointAt(QPointF at) const {
     const TradeOffPoint* best = nullptr;
     double nearest = fontMetrics().height() * 0.8;
-    for (const auto* points : {&m_points, &m_other})  // a tie is the first one's
+    for (const auto* points : {&m_points, &m_other})  // ties: the first one
         for (const TradeOffPoint& point : *points) {
             const QPointF apart = placeAt(point.cost, point.value) - at;
             const double distance = std::hypot(apart.x(), apart.y());

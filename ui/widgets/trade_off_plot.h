@@ -25,14 +25,15 @@ struct TradeOffLimit {
     bool operator==(const TradeOffLimit&) const = default;
 };
 
-/// Indices of the points of the front, by cost. Of points in the same place only the first is on it.
+/// Indices of the points of the front, by cost. If several points are in the same place, only the first is on
+/// the front.
 std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points);
 
 class TradeOffPlot : public QWidget {
     Q_OBJECT
   public:
     explicit TradeOffPlot(QWidget* parent = nullptr);
-    /// `costText` writes the ends of the cost axis; without: a number.
+    /// `costText` formats the ends of the cost axis; by default as plain numbers.
     void setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName,
                    std::function<QString(double)> costText = {});
     const std::vector<TradeOffPoint>& points() const { return m_points; }
@@ -41,7 +42,7 @@ class TradeOffPlot : public QWidget {
     const std::vector<TradeOffPoint>& other() const { return m_other; }
     void setLimit(const std::optional<TradeOffLimit>& limit);
     const std::optional<TradeOffLimit>& limit() const { return m_limit; }
-    /// Where the point is drawn, and where a cost and a value are.
+    /// Returns the position of a point, and of a cost and a value.
     QPointF placeOf(std::size_t point) const { return placeAt(m_points[point].cost, m_points[point].value); }
     QPointF placeAt(double cost, double value) const;
     QSize sizeHint() const override { return {fontMetrics().height() * 18, fontMetrics().height() * 10}; }

@@ -47,14 +47,15 @@ void EditCommands::addUndo(QMenu* edit, SummaryBar* summary) {
 
 void EditCommands::addSelecting(QMenu* edit, ModelActions* modelActions) {
     modelActions->add(addCommand(edit, tr("&Find Layers"), QKeySequence::Find, {}, [this] { findLayers(); }));
-    modelActions->add(addCommand(edit, tr("Select &All Layers"), QKeySequence::SelectAll,
-                                 tr("With a filter, or in the table, only the rows that the table shows"),
-                                 [this] { selectAll(); }));
+    modelActions->add(
+        addCommand(edit, tr("Select &All Layers"), QKeySequence::SelectAll,
+                   tr("Selects only the visible rows if the table is filtered or has the focus"),
+                   [this] { selectAll(); }));
     m_selectActions << addCommand(edit, tr("Select &Everything Upstream"), keySequence("Alt+Up"),
-                                  tr("The selected layers and all layers upstream of them"),
+                                  tr("Adds all layers upstream of the selected layers"),
                                   [this] { selectReachable(upstreamOf); })
                     << addCommand(edit, tr("Select E&verything Downstream"), keySequence("Alt+Down"),
-                                  tr("The selected layers and all layers downstream of them"),
+                                  tr("Adds all layers downstream of the selected layers"),
                                   [this] { selectReachable(downstreamOf); });
     modelActions->add(m_selectActions);
 }

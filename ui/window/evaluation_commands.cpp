@@ -38,9 +38,9 @@ void EvaluationCommands::addRunning(QMenu* menu, ModelActions* modelActions) {
     manual->setCheckable(true);
     manual->setShortcut(keySequence("Ctrl+Shift+H"));
     manual->setToolTip(tr("Edits are not evaluated until you press F5 or turn this off"));
-    connect(manual, &QAction::toggled, m_document, &Document::setHeld);
-    connect(m_document, &Document::heldChanged, manual,
-            [this, manual] { manual->setChecked(m_document->held()); });
+    connect(manual, &QAction::toggled, m_document, &Document::setManualEvaluation);
+    connect(m_document, &Document::manualEvaluationChanged, manual,
+            [this, manual] { manual->setChecked(m_document->manualEvaluation()); });
 }
 
 void EvaluationCommands::cancel() {

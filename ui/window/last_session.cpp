@@ -52,7 +52,7 @@ void LastSession::reopen() {
     if (QSettings().value(QStringLiteral("session/reopen"), false).toBool()) return m_files->open(request);
     m_message->offer(
         tr("Resume %1?").arg(QFileInfo(last.front()).fileName()), tr("Resume"),
-        [this, request] { m_files->open(request); }, tr("Not now"), [] {});
+        [this, request] { m_files->open(request); }, tr("Not Now"), [] {});
 }
 
 }  // namespace quantloupe::ui

@@ -57,7 +57,8 @@ void LayerCommands::addSkipping() {
     m_toggle = addCommand(m_menu, tr("Skip &Quantization\tSpace"), {}, {}, [this] { toggle(); });
     m_until = addCommand(m_menu, tr("Skip &Until\u2026"), keySequence("U"), {}, [this] { skipUntil(); });
     m_downstream = addCommand(m_menu, tr("Skip All &Downstream"), keySequence("D"),
-                              tr("The layer and all layers downstream of it"), [this] { skipDownstream(); });
+                              tr("Keeps the layer and all layers downstream of it in float"),
+                              [this] { skipDownstream(); });
     m_type = addCommand(m_menu, tr("Skip All of This &Type"), keySequence("T"), {}, [this] { skipType(); });
 }
 

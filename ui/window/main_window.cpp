@@ -217,7 +217,7 @@ void MainWindow::enableRecovery(const std::filesystem::path& folder) { m_recover
 void MainWindow::makeReproducible() {
     m_panels.status->setReproducible();
     m_panels.message->keepNotes();
-    m_settings->disableStudies();
+    m_settings->disableBackgroundEvaluation();
 }
 
 void MainWindow::keepLayout() {

@@ -21,7 +21,7 @@ void ReloadOffer::watch() {
 void ReloadOffer::offer(const QString& changed) {
     if (!m_document->hasModel()) return;
     const QString name = QFileInfo(changed).fileName();
-    const QString reload = tr("Reload"), later = tr("Not now");
+    const QString reload = tr("Reload"), later = tr("Not Now");
     if (changed == QString::fromStdString(m_document->preprocessFile().string())) {
         if (m_document->hasOwnPreprocess()) return;  // the settings of the window have priority
         m_message->offer(

@@ -24,7 +24,7 @@ void SettingsCommands::addThemes(QMenu* menu) {
                                                        {ThemeChoice::Dark, tr("&Dark Theme")}};
     for (const auto& [choice, text] : choices) {
         QAction* action = addCommand(
-            menu, text, {}, choice == ThemeChoice::System ? tr("Same theme as the desktop") : QString(),
+            menu, text, {}, choice == ThemeChoice::System ? tr("Uses the theme of the desktop") : QString(),
             [choice = choice] { chooseTheme(choice); });
         action->setCheckable(true);
         group->addAction(action);
@@ -44,19 +44,19 @@ QAction* SettingsCommands::addSetting(QMenu* menu, const QString& text, const QS
 }
 
 void SettingsCommands::addSettings(QMenu* menu) {
-    m_studies =
+    m_backgroundEvaluation =
         addSetting(menu, tr("&Evaluate Leave-One-Out When Idle"), QStringLiteral("measureWhileIdle"), true);
-    if (m_studies->isChecked()) m_document->setStudies(true);
-    connect(m_studies, &QAction::toggled, m_document, &Document::setStudies);
+    if (m_backgroundEvaluation->isChecked()) m_document->setBackgroundEvaluation(true);
+    connect(m_backgroundEvaluation, &QAction::toggled, m_document, &Document::setBackgroundEvaluation);
     addSetting(menu, tr("Reopen the Last Session at &Startup"), QStringLiteral("session/reopen"), false)
         ->setToolTip(tr("When this is off, Quantloupe asks at startup"));
     addSetting(menu, tr("N&otify Me When a Long Evaluation Finishes"), QStringLiteral("notify"), true);
 }
 
-void SettingsCommands::disableStudies() {
-    m_document->setStudies(false);
-    const QSignalBlocker keepsSetting(m_studies);
-    m_studies->setChecked(false);
+void SettingsCommands::disableBackgroundEvaluation() {
+    m_document->setBackgroundEvaluation(false);
+    const QSignalBlocker keepsSetting(m_backgroundEvaluation);
+    m_backgroundEvaluation->setChecked(false);
 }
 
 }  // namespace quantloupe::ui

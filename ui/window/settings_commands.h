@@ -16,7 +16,7 @@ class SettingsCommands : public QObject {
     /// Appends the menus to the View menu.
     SettingsCommands(Document* document, QMenu* view, QObject* parent);
     /// Turns leave-one-out evaluations off in this window, without changing the setting.
-    void disableStudies();
+    void disableBackgroundEvaluation();
 
   private:
     void addThemes(QMenu* menu);
@@ -24,7 +24,7 @@ class SettingsCommands : public QObject {
     QAction* addSetting(QMenu* menu, const QString& text, const QString& setting, bool initially);
 
     Document* m_document;
-    QAction* m_studies = nullptr;
+    QAction* m_backgroundEvaluation = nullptr;
 };
 
 }  // namespace quantloupe::ui

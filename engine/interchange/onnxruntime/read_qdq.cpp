@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports a model that Quantloupe quantized: its metadata contain the configuration.
+// Imports a model that Quantloupe quantized: its metadata contains the configuration.
 
 #include "base/error.h"
 #include "config/config_json.h"
@@ -30,7 +30,7 @@ ImportResult readQdq(const ImportSource& source) {
     const auto found = metadata.find("quantloupe.config");
     if (found == metadata.end())
         failInput(
-            "its metadata contain no configuration (quantloupe.config): expected a model that Quantloupe "
+            "its metadata contains no configuration (quantloupe.config): expected a model that Quantloupe "
             "quantized");
     ImportResult result;
     try {

@@ -59,7 +59,8 @@ constexpr std::size_t kChunkBytes = 64u << 20;
 [[noreturn]] void failWithoutRuntime(const std::string& why) {
     failInput(
         "{}. To get it: python3 -m venv ort && ort/bin/pip install onnxruntime numpy, then choose "
-        "ort/bin/python (in the window: Python in Verify in ONNX Runtime; anywhere: QUANTLOUPE_PYTHON)",
+        "ort/bin/python (in the window: the field Python in Verify in ONNX Runtime; elsewhere: the "
+        "environment variable QUANTLOUPE_PYTHON)",
         why);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the quantized model, with Q/DQ pairs for every ONNX runtime or with integer operators. Its metadata
-// contain the configuration.
+// contains the configuration.
 
 #include "base/error.h"
 #include "config/config_json.h"

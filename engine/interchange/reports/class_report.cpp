@@ -145,8 +145,8 @@ std::string classesMarkdown(const Evaluation& evaluation) {
                      [](const ClassResult& a, const ClassResult& b) { return a.change() < b.change(); });
     if (results.classes.size() > kMostListed) results.classes.resize(kMostListed);
     std::string text = fmt::format(
-        "\n#### Classes, the largest loss first\n\n| class | {} | {}, float | quantized | "
-        "points |\n|---|---|---|---|---|\n",
+        "\n#### Classes, largest loss first\n\n"
+        "| class | {} | {}, float | quantized | points |\n|---|---|---|---|---|\n",
         labelsOf(results), titleOf(results));
     for (const ClassResult& result : results.classes)
         text +=

@@ -16,8 +16,8 @@ struct ChannelMoments {
     bool known() const { return !mean.empty(); }
 };
 
-/// Returns the moments of each tensor of the prepared graph, where they follow from batch norms folded into
-/// its layers. May be called from any thread.
+/// Returns the moments of each tensor of the prepared graph, if they follow from batch norms folded into its
+/// layers. May be called from any thread.
 std::vector<ChannelMoments> momentsFromBatchNorms(const Prepared& prepared);
 
 /// Replaces mean and variance of a Gaussian by those of the Gaussian clipped to low..high; the bounds may be

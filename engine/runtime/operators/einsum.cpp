@@ -13,7 +13,7 @@
 namespace quantloupe {
 namespace {
 
-/// The name of a dimension: a letter, or a character from '0' on for those that "..." stands for.
+/// The name of a dimension: a letter, or a character from '0' on for those that "..." replaces.
 using Labels = std::string;
 
 struct Equation {

@@ -127,7 +127,7 @@ class Program {
     const std::map<NodeId, std::string>& unavailable() const { return m_unavailable; }
     /// The value of an observed tensor that is known without running the program, else null.
     ConstantPtr constantValue(TensorId observed) const;
-    /// For a partial program: the value of any constant it knows, else null.
+    /// For a partial program: the value of a constant if it is known, else null.
     ConstantPtr knownConstant(TensorId tensor) const;
 
     /// The location of a tensor while the program runs.

@@ -77,7 +77,7 @@ class ProgramCompiler {
     std::set<TensorId> m_read;                              ///< inputs that the schedule needs
     std::unordered_map<TensorId, int> m_decoded;            ///< float copies of codes
     std::unordered_map<TensorId, int> m_convertedCodes;     ///< codes in the other layout
-    /// Of a partial program: the first unavailable node upstream.
+    /// Partial program: the first unavailable node upstream.
     std::map<NodeId, NodeId> m_leftOutBecauseOf;
     std::vector<bool> m_done;  ///< nodes fused into another
 };

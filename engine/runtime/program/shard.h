@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which chunks of a dataset a process computes, if several processes share the work
+// The chunks of a dataset that a process computes, if several processes share the work
 // (base/process_group.h). Chunks are dealt out in turn, so that the first ones, which are the rough samples,
 // are spread over all processes, too.
 

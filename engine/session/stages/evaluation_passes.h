@@ -90,8 +90,7 @@ struct UnitDifferences {
 };
 /// Measures the units. Local: only the unit is quantized. Cumulative: the whole network is quantized. If
 /// there is a unit to measure and `floatOutputs` is not null, also records the tensors `ends` of the prepared
-/// float network in it. Shares the
-/// chunks with the group of `control`; `options` must be for that.
+/// float network in it. Shares the chunks with the group of `control`; `options` must be for that.
 UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
                              const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
                              const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What all stages of one evaluation get. Internal to engine/session.
+// The input of all stages of one evaluation. Internal to engine/session.
 
 #include "session/session_parts.h"
 

@@ -21,8 +21,8 @@ class UnitMetrics {
     void measure(std::vector<LayerResult>& layers, const RunControl& control, NetworkOutputs& outputs);
 
   private:
-    /// Of a local metric: the unit's output in the float network, which depends on its inputs and
-    /// computation, and its quantizers.
+    /// Returns the version of a local metric: the unit's output in the float network, which depends on its
+    /// inputs and computation, and its quantizers.
     Version localVersion(std::size_t unit) const;
     LayerResult& layerOf(std::vector<LayerResult>& layers, std::size_t unit) const;
 

@@ -15,7 +15,7 @@ namespace quantloupe {
 std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
                                        const CancelToken& cancel = {});
 
-/// What the next prediction is based on.
+/// The basis of the next prediction.
 struct ForecastBasis {
     Version context;             ///< of everything except which layers are quantized
     std::set<NodeId> quantized;  ///< quantized layers of the last evaluated configuration; not of experiments

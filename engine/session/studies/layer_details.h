@@ -18,7 +18,7 @@ namespace quantloupe {
 struct TensorDetails {
     std::string name;
     Distribution floating, quantized;  ///< over the same bins, which cover all finite values of both
-    /// Of the quantizer; 0: there is none, and the following members are unset.
+    /// Bits of the quantizer; 0: there is none, and the following members are unset.
     int bits = 0;
     std::optional<double> scale{};  ///< empty: per channel
     int zeroPoint = 0;
@@ -42,7 +42,7 @@ struct LayerDetails {
     std::optional<TensorDetails> weight;
     std::vector<TensorDetails> inputs;
     TensorDetails output;
-    /// Of all channels, with all metrics.
+    /// Differences of all channels, with all metrics.
     std::optional<TensorDifference> weightDifference, local, cumulative;
     std::vector<ChannelDetails> channels;  ///< of the output: axis 1, for matrix products the last axis
 };

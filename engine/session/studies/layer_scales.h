@@ -11,7 +11,8 @@ namespace quantloupe {
 
 struct LayerScale {
     NodeId node;  ///< in the source graph
-    /// Of the weight; lowest and highest differ if it is quantized per channel. Empty: there is no weight.
+    /// Scales of the weight; lowest and highest differ if it is quantized per channel. Empty: there is no
+    /// weight.
     std::optional<float> lowestWeight, highestWeight;
     std::size_t weightScales = 0;  ///< 1: per tensor
     std::optional<float> output;   ///< empty: the output is not quantized

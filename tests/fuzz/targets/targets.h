@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the fuzzer calls, and fuzz_corpus_test with stored files: one function per kind of input. Each returns
-// if the input is accepted or properly refused. Everything else is a finding: a crash, a sanitizer's report,
-// an exception other than Error, an internal error, or a result that contradicts itself.
+// The functions that the fuzzer and, with stored files, fuzz_corpus_test call: one per kind of input. Each
+// returns if the input is accepted or properly refused. Everything else is a finding: a crash, a sanitizer's
+// report, an exception other than Error, an internal error, or a result that contradicts itself.
 
 #include <string>
 #include <string_view>

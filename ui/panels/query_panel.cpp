@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "panels/asking_panel.h"
+#include "panels/query_panel.h"
 
 namespace quantloupe::ui {
 
-AskingPanel::AskingPanel(Document* document, const QString& slot, QWidget* parent)
+QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
     : QWidget(parent), m_document(document), m_slot(slot) {
-    connect(&m_delay, &QTimer::timeout, this, &AskingPanel::ask);
-    connect(document, &Document::evaluationFinished, this, &AskingPanel::plan);
+    connect(&m_delay, &QTimer::timeout, this, &QueryPanel::query);
+    connect(document, &Document::evaluationFinished, this, &QueryPanel::plan);
     connect(document, &Document::configChanged, this, [this] { showAnswer({}); });
     const auto forget = [this] {
         m_answered.reset();
@@ -17,32 +17,32 @@ AskingPanel::AskingPanel(Document* document, const QString& slot, QWidget* paren
     connect(document, &Document::dataChanged, this, forget);
 }
 
-void AskingPanel::showEvent(QShowEvent* event) {
+void QueryPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     plan();
 }
 
-void AskingPanel::hideEvent(QHideEvent* event) {
+void QueryPanel::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
     m_document->job()->dropQuery(m_slot);
 }
 
-void AskingPanel::askAgain() {
+void QueryPanel::queryAgain() {
     m_answered.reset();
     plan();
 }
 
-void AskingPanel::plan() {
+void QueryPanel::plan() {
     if (isVisible() && m_document->hasModel() && (!m_answered || stale())) m_delay.start();
 }
 
-void AskingPanel::ask() {
+void QueryPanel::query() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!isVisible() || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
     const QuantizationConfig config = m_document->config();
-    m_document->job()->ask(
+    m_document->job()->query(
         m_slot,
-        [this, config, work = question(config)](Session& session, const CancelToken& cancel) {
+        [this, config, work = makeQuery(config)](Session& session, const CancelToken& cancel) {
             auto show = work(session, cancel);
             return [this, config, show = std::move(show)] {
                 show();

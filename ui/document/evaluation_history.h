@@ -10,12 +10,12 @@
 
 namespace quantloupe::ui {
 
-class MeasuredHistory {
+class EvaluationHistory {
   public:
     static constexpr std::size_t kMost = 500;  ///< maximum number of entries; the baseline is kept
 
-    MeasuredHistory() = default;
-    MeasuredHistory(std::vector<MeasuredConfig> entries, std::string baseline)
+    EvaluationHistory() = default;
+    EvaluationHistory(std::vector<MeasuredConfig> entries, std::string baseline)
         : m_entries(std::move(entries)), m_baseline(std::move(baseline)) {}
 
     const std::vector<MeasuredConfig>& entries() const { return m_entries; }

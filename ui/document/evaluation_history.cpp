@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "document/measured_history.h"
+#include "document/evaluation_history.h"
 
 #include <algorithm>
 
 namespace quantloupe::ui {
 
-std::optional<std::size_t> MeasuredHistory::find(const std::string& version) const {
+std::optional<std::size_t> EvaluationHistory::find(const std::string& version) const {
     const auto found = std::ranges::find(m_entries, version, &MeasuredConfig::version);
     if (found == m_entries.end()) return std::nullopt;
     return static_cast<std::size_t>(found - m_entries.begin());
 }
 
-std::optional<std::size_t> MeasuredHistory::findConfig(const QuantizationConfig& config) const {
+std::optional<std::size_t> EvaluationHistory::findConfig(const QuantizationConfig& config) const {
     for (std::size_t i = m_entries.size(); i-- > 0;)
         if (m_entries[i].config == config) return i;
     return std::nullopt;
 }
 
-bool MeasuredHistory::add(MeasuredConfig measured) {
+bool EvaluationHistory::add(MeasuredConfig measured) {
     if (find(measured.version)) return false;
     m_entries.push_back(std::move(measured));
     if (m_entries.size() <= kMost) return true;
@@ -26,12 +26,12 @@ bool MeasuredHistory::add(MeasuredConfig measured) {
     return true;
 }
 
-void MeasuredHistory::describe(std::size_t index, std::string name, std::string note) {
+void EvaluationHistory::describe(std::size_t index, std::string name, std::string note) {
     m_entries.at(index).name = std::move(name);
     m_entries.at(index).note = std::move(note);
 }
 
-const MeasuredConfig* MeasuredHistory::baselineEntry() const {
+const MeasuredConfig* EvaluationHistory::baselineEntry() const {
     const auto index = m_baseline.empty() ? std::nullopt : find(m_baseline);
     return index ? &m_entries[*index] : nullptr;
 }

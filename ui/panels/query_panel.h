@@ -10,10 +10,10 @@
 
 namespace quantloupe::ui {
 
-class AskingPanel : public QWidget {
+class QueryPanel : public QWidget {
     Q_OBJECT
   public:
-    AskingPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
+    QueryPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
     /// Whether the answer belongs to a previous configuration.
     bool stale() const { return m_answered && *m_answered != m_document->config(); }
     bool answered() const { return m_answered.has_value(); }
@@ -25,16 +25,16 @@ class AskingPanel : public QWidget {
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
     /// Called on the GUI thread; the function that it returns runs on the engine's thread.
-    virtual EvaluationJob::Query question(const QuantizationConfig& config) = 0;
+    virtual EvaluationJob::Query makeQuery(const QuantizationConfig& config) = 0;
     /// Called when there is a new answer (`refusal` is empty), when there is none (after a new model, or for
     /// the reason in `refusal`), and when the answer becomes stale.
     virtual void showAnswer(const QString& refusal) = 0;
     Document* document() const { return m_document; }
-    void askAgain();
+    void queryAgain();
 
   private:
     void plan();
-    void ask();
+    void query();
 
     Document* m_document;
     QString m_slot;
