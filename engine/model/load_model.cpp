@@ -15,6 +15,8 @@
 #include "base/input_file.h"
 #include "base/rethrow.h"
 #include "model/graph_builder.h"
+#include "model/half_networks.h"
+#include "model/inline_functions.h"
 #include "model/moved_constants.h"
 #include "model/onnx_proto.h"
 #include "model/operator_signatures.h"
@@ -265,8 +267,15 @@ GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading,
 
 GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const void>& owner,
                         const std::filesystem::path& folder, std::vector<std::string>& notices) {
-    unrollConstantControlFlow(*model.mutable_graph(), notices);
     onnx::GraphProto& proto = *model.mutable_graph();
+    inlineFunctions(model, notices);
+    if (computesInHalf(proto)) {
+        widenHalf(proto, folder);
+        notices.emplace_back(
+            "the network computes in float16 or bfloat16; here, and in exported models, it computes in "
+            "float32");
+    }
+    unrollConstantControlFlow(proto, notices);
     const Loading loading{model, owner, folder};
     GraphBuilder builder;
     ModelFacts& facts = builder.facts();
@@ -333,11 +342,11 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
         failInput("the model names no operator set; export it again");
 
     LoadedModel model;
+    const std::set<std::filesystem::path> dataFiles = externalFiles(proto->graph(), folder);
+    model.dataFiles.assign(dataFiles.begin(), dataFiles.end());
     // Names and structure come from the message that owns the weights; only the node list is processed again.
     model.graph = graphFromProto(*proto, proto, folder, model.notices);
     checkShape(model, model.notices);
-    const std::set<std::filesystem::path> dataFiles = externalFiles(proto->graph(), folder);
-    model.dataFiles.assign(dataFiles.begin(), dataFiles.end());
     return model;
 }
 

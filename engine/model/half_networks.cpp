@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/half_networks.h"
+
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "base/is_one_of.h"
+#include "model/onnx_proto.h"
+
+namespace quantloupe {
+namespace {
+
+bool isHalf(std::int64_t type) {
+    return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
+}
+
+bool hasHalfType(const onnx::NodeProto& node, const char* name) {
+    return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
+        return attribute.name() == name &&
+               isHalf(attribute.has_t() ? attribute.t().data_type() : attribute.i());
+    });
+}
+
+/// `half` contains the tensors of half types that are known so far.
+bool computes(const onnx::GraphProto& graph, std::set<std::string> half) {
+    for (const auto& tensor : graph.initializer())
+        if (isHalf(tensor.data_type())) half.insert(tensor.name());
+    for (const auto& input : graph.input())
+        if (isHalf(input.type().tensor_type().elem_type())) half.insert(input.name());
+    for (const auto& node : graph.node()) {
+        const std::string& op = node.op_type();
+        const bool reads = std::any_of(node.input().begin(), node.input().end(),
+                                       [&](const std::string& name) { return half.contains(name); });
+        bool produces = false;
+        if (op == "Constant")
+            produces = hasHalfType(node, "value");
+        else if (op == "Cast")
+            produces = hasHalfType(node, "to");
+        else if (op == "CastLike")
+            produces = node.input_size() == 2 && half.contains(node.input(1));
+        else if (isOneOf(op, {"Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"}))
+            produces = reads;
+        else if (reads && !isOneOf(op, {"Shape", "Size"}))
+            return true;
+        if (produces) half.insert(node.output().begin(), node.output().end());
+        for (const auto& attribute : node.attribute())
+            if (attribute.has_g() && computes(attribute.g(), half)) return true;
+    }
+    return false;
+}
+
+void widenTensor(onnx::TensorProto& tensor, const std::filesystem::path& folder) try {
+    if (!isHalf(tensor.data_type())) return;
+    const std::vector<double> values = constantFromProto(tensor, nullptr, folder)->toDoubles();
+    const std::vector<float> floats(values.begin(), values.end());
+    onnx::TensorProto wide;
+    wide.set_name(tensor.name());
+    *wide.mutable_dims() = tensor.dims();
+    wide.set_data_type(onnx::TensorProto::FLOAT);
+    wide.set_raw_data(floats.data(), floats.size() * sizeof(float));
+    tensor = std::move(wide);
+} catch (Error& error) {
+    error.addContext(fmt::format("initializer '{}'", tensor.name()));
+    throw;
+}
+
+void widenType(onnx::ValueInfoProto& value) {
+    if (value.type().has_tensor_type() && isHalf(value.type().tensor_type().elem_type()))
+        value.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+}
+
+}  // namespace
+
+bool computesInHalf(const onnx::GraphProto& graph) { return computes(graph, {}); }
+
+void widenHalf(onnx::GraphProto& graph, const std::filesystem::path& folder) {
+    for (auto& tensor : *graph.mutable_initializer()) widenTensor(tensor, folder);
+    for (auto* values : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
+        for (auto& value : *values) widenType(value);
+    for (auto& node : *graph.mutable_node())
+        for (auto& attribute : *node.mutable_attribute()) {
+            if (attribute.has_t()) widenTensor(*attribute.mutable_t(), folder);
+            for (auto& tensor : *attribute.mutable_tensors()) widenTensor(tensor, folder);
+            // the element type that an operator produces
+            if (isOneOf(attribute.name(), {"to", "dtype", "output_dtype"}) && isHalf(attribute.i()))
+                attribute.set_i(onnx::TensorProto::FLOAT);
+            if (attribute.has_g()) widenHalf(*attribute.mutable_g(), folder);
+        }
+}
+
+}  // namespace quantloupe

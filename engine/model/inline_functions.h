@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Functions of a model: operators that the file itself defines by other operators (ONNX's
+// ModelProto.functions). PyTorch's exporters write modules in this form. The operators of a function are
+// shown, quantized and exported like all others, so each call is replaced by a copy of the function's nodes.
+
+#include <string>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace quantloupe {
+
+/// Inlines all functions and removes them from the model. The copies have the names of their call as a
+/// prefix: "block/attention/MatMul". Adds a notice if there were any calls. Throws Error if functions call
+/// each other in a circle, if the result would be too large, or if two functions have the same name.
+void inlineFunctions(onnx::ModelProto& model, std::vector<std::string>& notices);
+
+}  // namespace quantloupe
