@@ -42,10 +42,12 @@ class PairSpreader {
 
     bool isQuantize(NodeId id) { return m_builder.node(id).op == "QuantizeLinear"; }
 
-    /// Whether output 0 has only values of input 0.
+    /// Whether the only output has only values of input 0. The outputs of a Split are excluded, because each can
+    /// have another scale.
     bool copies(NodeId id) {
-        const OperatorTraits& traits = traitsOf(m_builder.node(id));
-        return traits.copiesValues && !traits.everyInput;
+        const Node& node = m_builder.node(id);
+        const OperatorTraits& traits = traitsOf(node);
+        return traits.copiesValues && !traits.everyInput && node.outputs.size() == 1;
     }
 
     /// Adds pairs before the operators whose results this QuantizeLinear reads, if it is the only reader.

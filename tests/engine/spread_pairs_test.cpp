@@ -73,6 +73,16 @@ class SpreadPairsTest : public QObject {
                    "Q = QuantizeLinear(M, scale, zero) D = DequantizeLinear(Q, scale, zero) "
                    "A = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(S) Y = Add(A, D)")
             << "Sin MaxPool Pair AveragePool Add";
+        QTest::newRow("not before a Split, whose other outputs are not quantized")
+            << QByteArray(
+                   "S = Sin(X) M, N = Split<axis = 1, num_outputs = 2>(S) "
+                   "Q = QuantizeLinear(M, scale, zero) D = DequantizeLinear(Q, scale, zero) Y = Add(D, N)")
+            << "Sin Split Pair Add";
+        QTest::newRow("not after a Split")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+                   "M, N = Split<axis = 1, num_outputs = 2>(D) A = Sin(M) Y = Add(A, N)")
+            << "Pair Split Sin Add";
         QTest::newRow("once")
             << QByteArray(
                    "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "

@@ -58,7 +58,7 @@ class RandomNetwork {
             m_made[m_made.size() - 1 - static_cast<std::size_t>(pick(0, 4) == 0 && m_made.size() > 1)];
         const std::string name = "T" + std::to_string(m_made.size());
         Made made{name, from.channels, from.side};
-        switch (pick(0, 8)) {
+        switch (pick(0, 9)) {
             case 0:
             case 1:
             case 2: {
@@ -87,6 +87,13 @@ class RandomNetwork {
                 made.side = from.side / 2;
                 node(name, std::string(pick(0, 1) == 0 ? "MaxPool" : "AveragePool") +
                                "<kernel_shape = [2, 2], strides = [2, 2]>(" + from.name + ")");
+                break;
+            case 7:
+                if (from.channels % 2 != 0)
+                    return node(name, "Relu(" + from.name + ")"), m_made.push_back(made), void();
+                made.channels = from.channels / 2;
+                node(name + ", " + name + "other", "Split<axis = 1>(" + from.name + ")");
+                m_made.push_back({name + "other", made.channels, made.side});
                 break;
             default: {  // with another tensor of the same size
                 std::vector<Made> others;
