@@ -14,17 +14,8 @@ namespace {
 constexpr std::size_t kWarmUps = 5;
 
 // The warm-up runs use a separate session, because profiling starts when a session is created.
-constexpr const char* kScript = R"(import sys
-
-try:
-    import numpy as np
-    import onnxruntime
-except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(3)
-
+constexpr const char* kScript = R"(
 model, inputs, output, warm_ups, runs = sys.argv[1:]
-arrays = {name: values[:1] for name, values in np.load(inputs).items()}
 
 
 def open_session(profile):
@@ -39,6 +30,7 @@ def open_session(profile):
 
 for profile, count in ((False, int(warm_ups)), (True, int(runs))):
     session = open_session(profile)
+    arrays = rows_of(np.load(inputs), 0, batch_of(session))
     for _ in range(count):
         session.run(None, arrays)
 print(onnxruntime.__version__)

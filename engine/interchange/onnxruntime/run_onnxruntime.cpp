@@ -2,6 +2,7 @@
 #include "interchange/onnxruntime/run_onnxruntime.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <sstream>
 #include <system_error>
@@ -17,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kScript = R"(import pathlib
+/// The beginning of every script.
+constexpr const char* kPreamble = R"(import pathlib
 import sys
 
 try:
@@ -27,8 +29,21 @@ except ImportError as error:
     print(error, file=sys.stderr)
     sys.exit(3)
 
-model, folder, output = sys.argv[1:]
 
+def batch_of(session):
+    """Number of samples that the model takes at a time: the leading dimension of its inputs, if it is fixed."""
+    sizes = [value.shape[0] for value in session.get_inputs() if value.shape]
+    return max([size for size in sizes if isinstance(size, int)], default=1)
+
+
+def rows_of(arrays, first, batch):
+    """Returns one batch of samples, in which the last sample is repeated if there are too few."""
+    return {name: values[np.minimum(np.arange(first, first + batch), len(values) - 1)] for name, values in arrays.items()}
+
+)";
+
+constexpr const char* kScript = R"(
+model, folder, output, position = sys.argv[1:]
 
 
 def run(level):
@@ -36,11 +51,14 @@ def run(level):
     options.log_severity_level = 4
     options.graph_optimization_level = level
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    batch = batch_of(session)
     rows = []
     for path in sorted(pathlib.Path(folder).glob("inputs_*.npz")):
         arrays = dict(np.load(path))
-        for i in range(len(next(iter(arrays.values())))):
-            rows.append(session.run(None, {name: values[i:i + 1] for name, values in arrays.items()})[0])
+        count = len(next(iter(arrays.values())))
+        for first in range(0, count, batch):
+            values = session.run(None, rows_of(arrays, first, batch))[int(position)]
+            rows.append(values[:len(values) * min(batch, count - first) // batch])
     return np.concatenate(rows)
 
 
@@ -55,6 +73,14 @@ np.savez(output, **results)
 )";
 
 constexpr std::size_t kChunkBytes = 64u << 20;
+
+/// Returns the last line with text, which is the message at the end of a Python traceback.
+std::string lastLine(std::string text) {
+    constexpr std::size_t kMost = 800;
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+    if (text.empty()) return "it ended without a message";
+    return text.substr(text.rfind('\n') + 1).substr(0, kMost);
+}
 
 [[noreturn]] void failWithoutRuntime(const std::string& why) {
     failInput(
@@ -113,28 +139,27 @@ std::string runRuntimeScript(std::string_view script, const std::vector<std::str
         failWithoutRuntime("python3 is not on the PATH; running the export needs Python with ONNX Runtime");
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "run.py";
-    writeFileAtomically(file, script);
+    writeFileAtomically(file, kPreamble + std::string(script));
     std::vector<std::string> all = {file.string()};
     all.insert(all.end(), arguments.begin(), arguments.end());
     const ProgramOutput run = runProgram({python, all, timeoutSeconds}, cancel);
     if (run.exitCode == 3)
         failWithoutRuntime(fmt::format("'{}' has no ONNX Runtime ({})", python.string(),
                                        run.err.substr(0, run.err.find('\n'))));
-    if (run.exitCode != 0)
-        failInput("ONNX Runtime failed to run the model: {}",
-                  run.err.size() > 800 ? run.err.substr(run.err.size() - 800) : run.err);
+    if (run.exitCode != 0) failInput("ONNX Runtime failed to run the model: {}", lastLine(run.err));
     return run.out;
 }
 
 RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data,
                               const std::vector<InputSpec>& inputs, const CancelToken& cancel,
-                              const fs::path& python) {
+                              const fs::path& python, std::size_t position) {
     const TemporaryFolder folder;
     const fs::path output = folder.path() / "outputs.npz";
     if (!python.empty() || !findPython().empty()) writeInputs(data, inputs, folder.path(), cancel);
-    const std::string said =
-        runRuntimeScript(kScript, {fs::absolute(model).string(), folder.path().string(), output.string()},
-                         600 + 2 * static_cast<double>(data.size()), cancel, python);
+    const std::string said = runRuntimeScript(
+        kScript,
+        {fs::absolute(model).string(), folder.path().string(), output.string(), std::to_string(position)},
+        600 + 2 * static_cast<double>(data.size()), cancel, python);
     const auto arrays = loadNpz(output);
     const std::size_t line = std::min(said.find('\n'), said.size());
     RuntimeOutputs outputs{arrays.at("outputs"), "ONNX Runtime " + said.substr(0, line)};

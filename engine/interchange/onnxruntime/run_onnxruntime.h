@@ -14,7 +14,7 @@
 namespace quantloupe {
 
 struct RuntimeOutputs {
-    ConstantPtr values;              ///< the first output of all samples, sample dimension first
+    ConstantPtr values;              ///< one output of all samples, sample dimension first
     std::string runtime;             ///< "ONNX Runtime 1.31.1"
     ConstantPtr optimized{};         ///< the same at the default optimization level; null if that failed
     std::string optimizedFailure{};  ///< why
@@ -24,17 +24,20 @@ struct RuntimeOutputs {
 std::filesystem::path findPython();
 
 /// Runs the model on all samples: without ONNX Runtime's graph optimizations, which change where values are
-/// rounded, and at its default optimization level. Blocks. Writes the inputs to a temporary folder and
+/// rounded, and at its default optimization level. `position` selects the output. If the model has a fixed
+/// batch size, the last batch is filled with its last sample. Blocks. Writes the inputs to a temporary folder and
 /// removes it afterwards. `python` empty: findPython(). Throws Error, which explains how to install Python or
 /// onnxruntime if they are missing; Cancelled. Any thread.
 RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
                               const std::vector<InputSpec>& inputs, const CancelToken& cancel = {},
-                              const std::filesystem::path& python = {});
+                              const std::filesystem::path& python = {}, std::size_t position = 0);
 
 /// Writes the samples into files inputs_000000.npz, ... with one array per graph input, samples first.
 void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs,
                  const std::filesystem::path& folder, const CancelToken& cancel);
-/// Runs a Python script that imports onnxruntime and exits with 3 if it cannot. Returns what it printed.
+/// Runs a Python script in which numpy (as np), onnxruntime, pathlib, sys and two functions are defined:
+/// batch_of(session) is the number of samples that a model takes at a time, and rows_of(arrays, first, batch)
+/// returns a batch. Returns what it printed.
 /// Throws as runOnnxRuntime().
 std::string runRuntimeScript(std::string_view script, const std::vector<std::string>& arguments,
                              double timeoutSeconds, const CancelToken& cancel,

@@ -48,18 +48,23 @@ double rightOf(const std::vector<int>& classes, const Dataset& data) {
 
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
                                  const std::filesystem::path& model, const CancelToken& cancel) {
-    const ConstantPtr ours = session.outputs(config, cancel).at(0);
-    if (!ours)
-        fail(
-            ErrorKind::Unsupported,
-            "verification compares the model's first output, which is not float32 or has no batch dimension");
+    const std::vector<ConstantPtr> outputs = session.outputs(config, cancel);
+    const auto ours = std::find_if(outputs.begin(), outputs.end(), [](const ConstantPtr& output) {
+        return output && output->type() == DataType::Float32;
+    });
+    if (ours == outputs.end())
+        fail(ErrorKind::Unsupported,
+             "verification compares an output that is float32 and has a batch dimension, and this model has "
+             "none");
     saveModel(*session.quantizedModel(config, cancel), model);
-    return {model, ours, evaluationData(session), inputSpecsOf(session.graph())};
+    return {model, static_cast<std::size_t>(ours - outputs.begin()), *ours, evaluationData(session),
+            inputSpecsOf(session.graph())};
 }
 
 Verification verify(const VerifySource& source, const std::filesystem::path& python,
                     const CancelToken& cancel) {
-    const RuntimeOutputs theirs = runOnnxRuntime(source.model, *source.data, source.inputs, cancel, python);
+    const RuntimeOutputs theirs =
+        runOnnxRuntime(source.model, *source.data, source.inputs, cancel, python, source.output);
     if (theirs.values->dims() != source.ours->dims())
         failInput("{} returns outputs of a different shape than the preview", theirs.runtime);
     Verification result;

@@ -18,7 +18,8 @@ namespace quantloupe {
 /// The input of verify(). Holds only values, so it can be used on any thread.
 struct VerifySource {
     std::filesystem::path model;  ///< the quantized model's file
-    ConstantPtr ours;             ///< the preview's first output, sample dimension first
+    std::size_t output = 0;       ///< position of the compared output, the first one that is float32
+    ConstantPtr ours;             ///< this output in the preview, sample dimension first
     DatasetPtr data;
     std::vector<InputSpec> inputs;
 };
@@ -27,7 +28,7 @@ struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
     double agreement = 0;               ///< rate of samples with the same predicted class
-    double maxAbsDiff = 0;              ///< largest difference in the first output
+    double maxAbsDiff = 0;              ///< largest difference in the compared output
     std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
     /// At the default optimization level, compared with the preview; empty if it failed there.
     std::optional<double> optimizedAgreement, optimizedMaxAbsDiff;
