@@ -51,9 +51,16 @@ Prepared Pipeline::migrate(Prepared made, const QuantizationConfig& config, cons
     }
     const CalibrationSamples& samples = m_samples.calibrationFor(config);
     const Version version = VersionBuilder().add(made.graph->version()).add(samples.version).finish();
-    if (m_channelMaxima.find(version) == nullptr)
-        m_channelMaxima.store(version,
-                              measureChannelMaxima(made, migratableTensors(made), samples.batches, control));
+    if (m_channelMaxima.find(version) == nullptr) {
+        std::vector<TensorId> tensors = migratableTensors(made);
+        // Nothing after the evaluated part has values.
+        std::erase_if(tensors, [&](TensorId tensor) {
+            const NodeId producer = made.graph->tensor(tensor).producer;
+            return producer.valid() &&
+                   m_samples.part().unavailable.contains(made.sourceOf[producer.index()]);
+        });
+        m_channelMaxima.store(version, measureChannelMaxima(made, tensors, samples.batches, control));
+    }
     return migrateOutliers(std::move(made), *m_channelMaxima.find(version), config.refine.migration,
                            config.quantization.placement);
 }

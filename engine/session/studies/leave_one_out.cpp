@@ -7,6 +7,7 @@
 #include "analysis/group_jackknife.h"
 #include "base/error.h"
 #include "config/layer_choices.h"
+#include "model/quantized_model.h"
 #include "session/stopwatch.h"
 #include "session/studies/skip_groups.h"
 
@@ -34,6 +35,8 @@ class Sweep {
 
     LayerSweep run() {
         const Stopwatch watch;
+        if (quantizationOperators(m_session.graph()) > 0)
+            failInput("the model is already quantized; for leave-one-out, open the original float model");
         const EvaluationPtr configured = m_session.evaluate(m_config, Depth::Accuracy, {}, m_cancel);
         if (!configured->quantized) failInput("there is no data to evaluate on");
         for (const LayerResult& layer : configured->layers)
