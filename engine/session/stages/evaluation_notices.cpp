@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "config/precision_rules.h"
 
 namespace quantloupe {
@@ -73,9 +76,29 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
         beyond, data.size(), classes);
 }
 
+std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& outputs,
+                                           const Accuracy& accuracy) {
+    if (!accuracy.sqnrDb || !std::isnan(*accuracy.sqnrDb)) return std::nullopt;
+    std::size_t undefined = 0;
+    std::string first;
+    for (std::size_t s = 0; s < outputs.known && s < data.size(); ++s) {
+        const float* row = outputs.row(s);
+        if (std::all_of(row, row + outputs.rowWidth, [](float value) { return std::isfinite(value); }))
+            continue;
+        if (undefined++ == 0) first = data.sampleName(s);
+    }
+    if (undefined == 0) return std::nullopt;
+    return fmt::format(
+        "the float network's output contains NaN or infinity for {} of {} samples, the first is '{}': SQNR "
+        "and the "
+        "metrics of the layers are undefined; check these samples, or leave them out",
+        undefined, outputs.known, first);
+}
+
 std::optional<std::string> driftNotice(const Prepared& prepared, const TransformOptions& transforms,
                                        const Accuracy& accuracy) {
-    if (!accuracy.sqnrDb || *accuracy.sqnrDb >= kRoundingSqnr) return std::nullopt;
+    const bool drifts = accuracy.sqnrDb && *accuracy.sqnrDb < kRoundingSqnr;
+    if (!drifts) return std::nullopt;
     std::vector<std::string> causes;
     if (prepared.replacedClips > 0)
         causes.push_back(fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)",
