@@ -19,10 +19,12 @@ void runQuantize(const Options& options) {
         throw UsageError("quantize needs calibration samples: --calibration-data DATA, or --data DATA");
     requireWritable(options.output, options);
     OpenedSession opened = openSession(options, {.wholeData = true});
+    const std::vector<std::string> saved =
+        saveQuantizedModel(*opened.session, options.config, options.output);
+    // Only now is it known which part of the network can be evaluated, and therefore quantized.
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
     std::vector<std::string> notices = states->notices;
-    for (std::string& text : saveQuantizedModel(*opened.session, options.config, options.output))
-        notices.push_back(std::move(text));
+    notices.insert(notices.end(), saved.begin(), saved.end());
     for (const std::string& text : notices) notice(text);
 
     const StateCounts& counts = states->counts;
