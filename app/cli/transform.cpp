@@ -51,6 +51,8 @@ void runTransform(const Options& options) {
     const bool bySkips = options.config.transforms.equalization.excludeSkipped;
     if (bySkips && options.calibrationData.empty())
         requireSamplesForThresholds(options.config, "--calibration-data");
+    if (options.config.refine.migration > 0 && options.calibrationData.empty())
+        throw UsageError("transform needs samples for the migration of outliers: --calibration-data DATA");
     if (options.config.refine.migration == 0 && !bySkips) withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData, {.wholeData = true});
     const auto prepared = opened.session->prepare(options.config);
