@@ -96,6 +96,11 @@ std::vector<std::int64_t> Attributes::integers(std::string_view name,
     return fallback;
 }
 
+std::vector<float> Attributes::reals(std::string_view name) const {
+    const auto* value = find<std::vector<float>>(m_values, name, "a list of numbers");
+    return value != nullptr ? *value : std::vector<float>();
+}
+
 ConstantPtr Attributes::constant(std::string_view name) const {
     const auto* value = find<ConstantPtr>(m_values, name, "a tensor");
     return value != nullptr ? *value : nullptr;

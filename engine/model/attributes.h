@@ -48,7 +48,8 @@ class Attributes {
     float real(std::string_view name, float fallback) const;
     std::string text(std::string_view name, std::string_view fallback) const;
     std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> fallback = {}) const;
-    ConstantPtr constant(std::string_view name) const;  ///< null if missing
+    std::vector<float> reals(std::string_view name) const;  ///< empty if missing
+    ConstantPtr constant(std::string_view name) const;      ///< null if missing
 
     /// Adds names and values, ordered by name.
     void addTo(VersionBuilder& builder) const;

@@ -122,6 +122,14 @@ struct Target {
     std::vector<double> scales;
 };
 
+/// Upsample has its scales as an attribute in opset 7.
+std::vector<double> scalesOf(const NodeContext& context, std::size_t input) {
+    if (!context.has(input))
+        if (const std::vector<float> scales = context.node.attributes.reals("scales"); !scales.empty())
+            return {scales.begin(), scales.end()};
+    return context.needConstant(input, "Resize's scales").toDoubles();
+}
+
 Target targetOf(const NodeContext& context) {
     const Dims& dims = context.input(0).dims;
     const std::size_t scaleInput = context.node.op == "Upsample" || context.opset() < 11 ? 1 : 2;
@@ -143,7 +151,7 @@ Target targetOf(const NodeContext& context) {
         }
         return target;
     }
-    const std::vector<double> scales = context.needConstant(scaleInput, "Resize's scales").toDoubles();
+    const std::vector<double> scales = scalesOf(context, scaleInput);
     if (scales.size() != axes.size())
         failInput("Resize has {} scales for {} dimensions", scales.size(), axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i) {
