@@ -10,6 +10,7 @@
 #include <QtTest>
 
 #include "base/input_file.h"
+#include "config/presets.h"
 #include "support/demo.h"
 #include "support/run_cli.h"
 #include "support/text_model.h"
@@ -277,6 +278,35 @@ class DocumentationTest : public QObject {
         }
         QVERIFY2(different.isEmpty(), qPrintable(different.join(QLatin1Char('\n'))));
         QCOMPARE(compared, onlyColumn > 0 ? 13 : 44);
+    }
+
+    /// The accuracies of presets in docs/calibration.md, in rows that begin with their names. Those of AIMET
+    /// take long with MobileNetV2.
+    void presetAccuracies() {
+        using namespace quantloupe;
+        static const QRegularExpression name(QStringLiteral("`([^`]+)`"));
+        std::map<std::string, std::unique_ptr<Session>> sessions;
+        int compared = 0;
+        for (const QStringList& cells :
+             tableRows(QStringLiteral("docs/calibration.md"), QStringLiteral("| run | top-1, Quantloupe"))) {
+            const bool isResNet = cells[0].contains(QLatin1String("ResNet-8"));
+            if (!cells[0].startsWith(QLatin1Char('`')) ||
+                (!isResNet && cells[0].contains(QLatin1String("aimet"))))
+                continue;
+            const std::string model = isResNet ? "mlperf_tiny_resnet8" : "mobilenetv2_cifar10";
+            auto& session = sessions[model];
+            if (!session)
+                session = test::openSession(test::asset("models/" + model + ".onnx"),
+                                            test::assets() / "data/cifar10/val",
+                                            test::assets() / "data/cifar10/calibration");
+            for (auto match = name.globalMatch(cells[0]); match.hasNext(); ++compared) {
+                const std::string preset = match.next().captured(1).toStdString();
+                const EvaluationPtr result = session->evaluate(presetConfig(preset), Depth::Accuracy);
+                const QString top1 = QString::asprintf("%.1f %%", 100 * *result->quantized->top1);
+                QVERIFY2(top1 == cells[1], qPrintable(cells[0] + QLatin1String(": ") + top1));
+            }
+        }
+        QCOMPARE(compared, 7);
     }
 
     /// Every link to a file of the repository and to a heading in it.
