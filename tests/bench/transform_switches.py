@@ -15,7 +15,7 @@ RELU6, CLE = "transforms.replace_relu6", "transforms.equalization.profile"
 HIGH_BIAS, CORRECTION, ROUNDING = "transforms.high_bias_fold", "refine.bias_correction", "refine.rounding"
 AIMET = {RELU6: "between", CLE: "aimet"}
 CNN = [
-    ("nothing", {"transforms.fold_batch_norm": False}),
+    ("no transforms, batch norms kept", {"transforms.fold_batch_norm": False}),
     ("batch norms folded", {}),
     ("Clip to Relu", {RELU6: "between"}),
     ("equalized: aimet", AIMET),
@@ -24,7 +24,7 @@ CNN = [
     ("equalized: quantloupe", {RELU6: "all", CLE: "quantloupe"}),
     ("bias correction, analytic", {CORRECTION: "analytic"}),
     ("bias correction, empirical", {CORRECTION: "empirical"}),
-    ("aimet and high-bias fold", {**AIMET, HIGH_BIAS: True}),
+    ("aimet, high-bias fold", {**AIMET, HIGH_BIAS: True}),
     ("aimet, high-bias fold, analytic correction", {**AIMET, HIGH_BIAS: True, CORRECTION: "analytic"}),
     ("aimet, high-bias fold, empirical correction", {**AIMET, HIGH_BIAS: True, CORRECTION: "empirical"}),
     ("migration 0.5", {"refine.migration": 0.5}),
@@ -33,7 +33,7 @@ LEARNED = [
     ("learned rounding", {ROUNDING: "adaround"}),
     ("aimet, learned rounding", {**AIMET, ROUNDING: "adaround"}),
 ]
-VIT = [("plain", {})] + [(f"migration {a}", {"refine.migration": a}) for a in (0.25, 0.5, 0.75, 1.0)] + [
+VIT = [("no migration", {})] + [(f"migration {a}", {"refine.migration": a}) for a in (0.25, 0.5, 0.75, 1.0)] + [
     ("bias correction, empirical", {CORRECTION: "empirical"}),
     ("migration 0.5, empirical correction", {"refine.migration": 0.5, CORRECTION: "empirical"}),
 ]
