@@ -20,6 +20,7 @@
 #include "commands.h"
 #include "common/installed_files.h"
 #include "common/program_version.h"
+#include "config/near_names.h"
 #include "describe.h"
 #include "option_hint.h"
 #include "options.h"
@@ -146,7 +147,10 @@ int runCommandLine(int argc, char** argv, const Program& program) {
     const std::string used = command == list.end() ? "" : first;
     try {
         if (used.empty() && !first.empty() && !first.starts_with('-')) {
-            throw UsageError(fmt::format("unknown command '{}'", first));
+            std::vector<std::string> names;
+            for (const Command& known : list) names.emplace_back(known.name);
+            throw UsageError(
+                fmt::format("unknown command '{}'{}", first, didYouMean(nearNames(names, first, 1))));
         }
         app.parse(argc, argv);
         if (command == list.end() || !command->app->parsed()) throw UsageError("the command must come first");

@@ -141,8 +141,9 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.output != Need::No) {
         path("-o,--output", m_options.output, "The file to write")->required(has.output == Need::Required);
     }
-    path("--calibration-data", m_options.calibrationData,
-         "Calibration data; default: half of the evaluation data");
+    path(
+        "--calibration-data", m_options.calibrationData,
+        has.data == Need::No ? "Calibration data" : "Calibration data; default: half of the evaluation data");
     path("--preprocess", m_options.preprocess,
          "Preprocessing of images: a file or JSON text; default: NAME.preprocess.json next to the model");
     if (has.window) return;
