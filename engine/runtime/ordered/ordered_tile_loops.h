@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of ordered_tiles.h for one kind of vector. `Isa` has a type Vec of kWidth floats, and load,
-// store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest, and transpose()
-// for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the attribute of all
-// functions for these instructions, and the Isa before including this file.
+// loadFirst, store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest, and
+// transpose() for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the attribute of
+// all functions for these instructions, and the Isa before including this file.
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +26,11 @@ struct PlainIsa {
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) {
         Vec result;
         std::memcpy(&result, p, sizeof result);
+        return result;
+    }
+    QUANTLOUPE_TILE_INLINE Vec loadFirst(const float* p, std::size_t count) {
+        Vec result = zero();
+        std::memcpy(&result, p, count * sizeof(float));
         return result;
     }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { std::memcpy(p, &x, sizeof x); }
@@ -209,34 +214,6 @@ QUANTLOUPE_TILE_INLINE void multiplyLanes(const LaneArguments& a) {
     }
 }
 
-/// `Vectors` vectors of channels, starting at channel `c`.
-template <typename Isa, std::size_t Vectors>
-QUANTLOUPE_TILE_INLINE void depthwiseChannels(const DepthwiseArguments& a, std::size_t c) {
-    using Vec = typename Isa::Vec;
-    Vec sums[Vectors];
-    for (std::size_t v = 0; v < Vectors; ++v) sums[v] = Isa::zero();
-    const float* weight = a.weight + c;
-    for (std::size_t t = 0; t < a.products;) {
-        const std::size_t left = a.products - t, together = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        Vec group[Vectors];
-        for (std::size_t i = 0; i < together; ++i, weight += a.channels)
-            for (std::size_t v = 0; v < Vectors; ++v) {
-                const Vec product = Isa::multiply(Isa::load(a.taps[t + i] + c + v * Isa::kWidth),
-                                                  Isa::load(weight + v * Isa::kWidth));
-                group[v] = i == 0 ? product : Isa::add(group[v], product);
-            }
-        for (std::size_t v = 0; v < Vectors; ++v) sums[v] = Isa::add(group[v], sums[v]);
-        t += together;
-    }
-    const Vec low = Isa::broadcast(a.low), high = Isa::broadcast(a.high);
-    for (std::size_t v = 0; v < Vectors; ++v) {
-        const std::size_t at = c + v * Isa::kWidth;
-        if (a.bias != nullptr) sums[v] = Isa::add(sums[v], Isa::load(a.bias + at));
-        if (a.factor != nullptr) sums[v] = scaledTile<Isa>(sums[v], a.factor + at, a.offset + at);
-        Isa::store(a.result + at, boundedTile<Isa>(sums[v], low, high));
-    }
-}
-
 /// Blocks of Isa::kBlock rows and channels; the last rows overlap with those before them.
 template <typename Isa>
 QUANTLOUPE_TILE_INLINE void interleavePixels(const InterleaveArguments& a) {
@@ -253,15 +230,6 @@ QUANTLOUPE_TILE_INLINE void interleavePixels(const InterleaveArguments& a) {
             Isa::transpose(a.from + r, c, kBlock, a.to + c * a.step + r, a.step);
         if (c < a.channels) Isa::transpose(a.from + r, c, a.channels - c, a.to + c * a.step + r, a.step);
     }
-}
-
-template <typename Isa>
-QUANTLOUPE_TILE_INLINE void depthwisePixel(const DepthwiseArguments& a) {
-    constexpr std::size_t kWidth = Isa::kWidth;
-    std::size_t c = 0;
-    for (; c + 2 * kWidth <= a.channels; c += 2 * kWidth) depthwiseChannels<Isa, 2>(a, c);
-    for (; c + kWidth <= a.channels; c += kWidth) depthwiseChannels<Isa, 1>(a, c);
-    for (; c < a.channels; ++c) depthwiseChannels<PlainIsa<1>, 1>(a, c);
 }
 
 }  // namespace

@@ -38,16 +38,19 @@ struct TileArguments {
 constexpr std::size_t kTileChunk = 16;
 constexpr std::size_t kLineFloats = 16;  ///< floats in a cache line
 
-/// Four, two or one products of each channel are summed, then added to the previous sum.
+/// Some adjacent output pixels. Four, two or one products of each channel are summed, then added to the
+/// previous sum.
 struct DepthwiseArguments {
     const float* const* taps =
-        nullptr;                    ///< [products]: the input channels under each tap of one output pixel
+        nullptr;           ///< [products]: the input channels under each tap of the first output pixel
+    std::size_t step = 0;  ///< distance from the input of an output pixel to that of the next one
+    std::size_t pixels = 1;
     const float* weight = nullptr;  ///< [products][channels]
     std::size_t products = 0, channels = 0;
     const float* bias = nullptr;                       ///< [channels] or null
     const float *factor = nullptr, *offset = nullptr;  ///< [channels], as in TileArguments, or null
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-    float* result = nullptr;  ///< [channels]
+    float* result = nullptr;  ///< [pixels][channels]
 };
 
 /// A row times a panel of columns in another order: product k is rounded and added to lane k % 8; then lanes
