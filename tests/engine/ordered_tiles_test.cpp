@@ -48,11 +48,15 @@ class OrderedTilesTest : public QObject {
                 const std::size_t rows = size(1, static_cast<int>(tiles->rows)),
                                   columns = size(1, static_cast<int>(tiles->columns));
                 const std::size_t inner = size(0, 70), block = size(1, 70);
-                const bool interleaved = pick(0, 1) == 1;
+                const bool scattered = pick(0, 2) == 0, interleaved = !scattered && pick(0, 1) == 1;
                 const std::size_t stride = interleaved ? 1 : inner + size(0, 9),
                                   step = interleaved ? rows + size(0, 3) : 1;
                 const auto left = values(rows * stride + inner * step),
                            right = values((inner + 1) * tiles->columns);
+                std::vector<std::uint32_t> offsets;
+                for (std::size_t k = 0; k < inner; ++k)
+                    offsets.push_back(static_cast<std::uint32_t>(size(
+                        0, static_cast<int>(inner * rows) - static_cast<int>(inner > 0 ? rows - 1 : 0))));
                 const auto start = values(tiles->columns), bias = values(tiles->columns),
                            factor = values(tiles->columns), offset = values(tiles->columns);
                 const bool scaled = pick(0, 1) == 1, bounds = pick(0, 3) > 0;
@@ -82,7 +86,8 @@ class OrderedTilesTest : public QObject {
                 tile.result = result.data();
                 tile.resultStride = columns;
                 for (std::size_t k = 0; k == 0 || k < inner; k += block) {
-                    tile.left = left.data() + k * step;
+                    tile.left = scattered ? left.data() : left.data() + k * step;
+                    tile.offsets = scattered ? offsets.data() + k : nullptr;
                     tile.right = right.data() + k * tiles->columns;
                     tile.inner = std::min(block, inner - k);
                     tile.first = k == 0;
@@ -96,8 +101,8 @@ class OrderedTilesTest : public QObject {
                         for (std::size_t begin = 0; begin == 0 || begin < inner; begin += block) {
                             float sum = 0;
                             for (std::size_t k = begin; k < std::min(inner, begin + block); ++k)
-                                sum =
-                                    std::fma(left[r * stride + k * step], right[k * tiles->columns + c], sum);
+                                sum = std::fma(left[scattered ? offsets[k] + r : r * stride + k * step],
+                                               right[k * tiles->columns + c], sum);
                             expected = begin == 0 && !starts ? sum * alpha : std::fma(sum, alpha, expected);
                         }
                         if (biased) expected += bias[c];

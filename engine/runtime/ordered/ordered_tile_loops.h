@@ -147,8 +147,11 @@ QUANTLOUPE_TILE_INLINE void finishTile(const TileArguments& a, typename Isa::Vec
     }
 }
 
+/// How a tile finds its left factors (TileArguments).
+enum class LeftFactors { Rows, Interleaved, Offsets };
+
 /// `Rows` rows of up to `Vectors` vectors of columns. The sums stay in registers.
-template <typename Isa, std::size_t Rows, std::size_t Vectors, bool Interleaved>
+template <typename Isa, std::size_t Rows, std::size_t Vectors, LeftFactors Left>
 QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     using Vec = typename Isa::Vec;
     constexpr std::size_t kColumns = 2 * Isa::kWidth, kPointers = (Rows + 2) / 3;
@@ -157,36 +160,48 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Isa::zero();
-    const std::size_t stride = Interleaved ? 1 : a.rowStride, step = Interleaved ? a.step : 1;
+    const std::size_t stride = Left == LeftFactors::Rows ? a.rowStride : 1,
+                      step = Left == LeftFactors::Rows ? 1 : a.step;
     const float* rows[kPointers];
 #pragma GCC unroll 16
     for (std::size_t p = 0; p < kPointers; ++p) rows[p] = a.left + 3 * p * stride;
     const float* right = a.right;
     const float* fetched = a.fetched;
+    const std::uint32_t* offsets = a.offsets;
     for (std::size_t begin = 0; begin < a.inner; begin += kTileChunk) {
         const std::size_t count = std::min(kTileChunk, a.inner - begin);
         for (std::size_t i = 0; i < a.fetchedLines; ++i, fetched += kLineFloats) __builtin_prefetch(fetched);
 #pragma GCC unroll 4
         for (std::size_t k = 0; k < count; ++k, right += kColumns) {
-            if constexpr (Interleaved) {  // one pointer; the rows are at constant distances from it
+            if constexpr (Left == LeftFactors::Offsets) rows[0] = a.left + *offsets++;
+            if constexpr (Left !=
+                          LeftFactors::Rows) {  // one pointer; the rows are at constant distances from it
 #pragma GCC unroll 16
                 for (std::size_t p = 1; p < kPointers; ++p) rows[p] = rows[0] + 3 * p;
             }
             addProducts<Isa, Rows, Vectors>(rows, stride, right, sums);
+            if constexpr (Left != LeftFactors::Offsets) {
 #pragma GCC unroll 16
-            for (std::size_t p = 0; p < kPointers; ++p) rows[p] += step;
+                for (std::size_t p = 0; p < kPointers; ++p) rows[p] += step;
+            }
         }
     }
     finishTile<Isa, Rows, Vectors>(a, sums);
 }
 
+template <typename Isa, std::size_t Rows, LeftFactors Left>
+QUANTLOUPE_TILE_INLINE void multiplyTile(const TileArguments& a) {
+    a.columns > Isa::kWidth ? multiplyRows<Isa, Rows, 2, Left>(a) : multiplyRows<Isa, Rows, 1, Left>(a);
+}
+
 template <typename Isa, std::size_t Rows>
 QUANTLOUPE_TILE_INLINE void multiplyTile(const TileArguments& a) {
-    const bool two = a.columns > Isa::kWidth;
-    if (a.step == 1)
-        two ? multiplyRows<Isa, Rows, 2, false>(a) : multiplyRows<Isa, Rows, 1, false>(a);
+    if (a.offsets != nullptr)
+        multiplyTile<Isa, Rows, LeftFactors::Offsets>(a);
+    else if (a.step == 1)
+        multiplyTile<Isa, Rows, LeftFactors::Rows>(a);
     else
-        two ? multiplyRows<Isa, Rows, 2, true>(a) : multiplyRows<Isa, Rows, 1, true>(a);
+        multiplyTile<Isa, Rows, LeftFactors::Interleaved>(a);
 }
 
 template <typename Isa>

@@ -4,6 +4,7 @@
 // fused multiply-adds. The size of a tile depends on the processor; the bits of its elements do not.
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace quantloupe {
@@ -14,6 +15,8 @@ struct TileArguments {
     const float* left = nullptr;  ///< factor k of row r is left[r * rowStride + k * step]
     std::size_t rowStride = 0;    ///< 1, unless `step` is 1
     std::size_t step = 1;
+    /// If not null, factor k of row r is left[offsets[k] + r] instead.
+    const std::uint32_t* offsets = nullptr;
     const float* right = nullptr;  ///< [inner][Tiles::columns]
     std::size_t inner = 0;
     std::size_t rows = 0;          ///< 1 to Tiles::rows
