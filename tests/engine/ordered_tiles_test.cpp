@@ -48,11 +48,15 @@ class OrderedTilesTest : public QObject {
                 const std::size_t rows = size(1, static_cast<int>(tiles->rows)),
                                   columns = size(1, static_cast<int>(tiles->columns));
                 const std::size_t inner = size(0, 70), block = size(1, 70);
-                const bool interleaved = pick(0, 1) == 1;
+                const bool scattered = pick(0, 2) == 0, interleaved = !scattered && pick(0, 1) == 1;
                 const std::size_t stride = interleaved ? 1 : inner + size(0, 9),
                                   step = interleaved ? rows + size(0, 3) : 1;
                 const auto left = values(rows * stride + inner * step),
                            right = values((inner + 1) * tiles->columns);
+                std::vector<std::uint32_t> offsets;
+                for (std::size_t k = 0; k < inner; ++k)
+                    offsets.push_back(static_cast<std::uint32_t>(size(
+                        0, static_cast<int>(inner * rows) - static_cast<int>(inner > 0 ? rows - 1 : 0))));
                 const auto start = values(tiles->columns), bias = values(tiles->columns),
                            factor = values(tiles->columns), offset = values(tiles->columns);
                 const bool scaled = pick(0, 1) == 1, bounds = pick(0, 3) > 0;
@@ -82,7 +86,8 @@ class OrderedTilesTest : public QObject {
                 tile.result = result.data();
                 tile.resultStride = columns;
                 for (std::size_t k = 0; k == 0 || k < inner; k += block) {
-                    tile.left = left.data() + k * step;
+                    tile.left = scattered ? left.data() : left.data() + k * step;
+                    tile.offsets = scattered ? offsets.data() + k : nullptr;
                     tile.right = right.data() + k * tiles->columns;
                     tile.inner = std::min(block, inner - k);
                     tile.first = k == 0;
@@ -96,8 +101,8 @@ class OrderedTilesTest : public QObject {
                         for (std::size_t begin = 0; begin == 0 || begin < inner; begin += block) {
                             float sum = 0;
                             for (std::size_t k = begin; k < std::min(inner, begin + block); ++k)
-                                sum =
-                                    std::fma(left[r * stride + k * step], right[k * tiles->columns + c], sum);
+                                sum = std::fma(left[scattered ? offsets[k] + r : r * stride + k * step],
+                                               right[k * tiles->columns + c], sum);
                             expected = begin == 0 && !starts ? sum * alpha : std::fma(sum, alpha, expected);
                         }
                         if (biased) expected += bias[c];
@@ -161,26 +166,31 @@ class OrderedTilesTest : public QObject {
 
     void depthwise() {
         for (int round = 0; round < 400; ++round) {
-            const std::size_t products = size(1, 27), channels = size(1, 70);
-            const auto in = values(products * channels), weight = values(products * channels),
+            const std::size_t counts[] = {9, 25, size(1, 27)};
+            const std::size_t products = counts[pick(0, 2)], channels = size(1, 70), pixels = size(1, 20),
+                              step = size(0, 90);
+            const auto in = values(products * channels + pixels * step), weight = values(products * channels),
                        bias = values(channels), factor = values(channels), offset = values(channels);
             const bool scaled = pick(0, 1) == 1;
             std::vector<const float*> taps;
             for (std::size_t t = 0; t < products; ++t) taps.push_back(in.data() + t * channels);
-            DepthwiseArguments pixel;
-            pixel.taps = taps.data();
-            pixel.weight = weight.data();
-            pixel.products = products;
-            pixel.channels = channels;
-            pixel.bias = round % 2 == 0 ? bias.data() : nullptr;
-            pixel.factor = scaled ? factor.data() : nullptr;
-            pixel.offset = scaled ? offset.data() : nullptr;
-            pixel.low = -1.0f;
-            pixel.high = 1.5f;
+            DepthwiseArguments run;
+            run.taps = taps.data();
+            run.step = step;
+            run.pixels = pixels;
+            run.weight = weight.data();
+            run.products = products;
+            run.channels = channels;
+            run.bias = round % 2 == 0 ? bias.data() : nullptr;
+            run.factor = scaled ? factor.data() : nullptr;
+            run.offset = scaled ? offset.data() : nullptr;
+            run.low = -1.0f;
+            run.high = 1.5f;
             std::vector<float> expected;
-            for (std::size_t c = 0; c < channels; ++c) {
+            for (std::size_t i = 0; i < pixels * channels; ++i) {
+                const std::size_t c = i % channels;
                 const auto product = [&](std::size_t t) {
-                    return in[t * channels + c] * weight[t * channels + c];
+                    return taps[t][i / channels * step + c] * weight[t * channels + c];
                 };
                 float sum = 0;
                 std::size_t t = 0;
@@ -188,14 +198,14 @@ class OrderedTilesTest : public QObject {
                     sum = (((product(t) + product(t + 1)) + product(t + 2)) + product(t + 3)) + sum;
                 if (t + 2 <= products) sum = (product(t) + product(t + 1)) + sum, t += 2;
                 if (t < products) sum = product(t) + sum;
-                if (pixel.bias != nullptr) sum += bias[c];
+                if (run.bias != nullptr) sum += bias[c];
                 if (scaled) sum = sum * factor[c] + offset[c];
-                expected.push_back(bounded(sum, pixel.low, pixel.high));
+                expected.push_back(bounded(sum, run.low, run.high));
             }
             for (const Tiles* tiles : allTiles()) {
-                std::vector<float> result(channels);
-                pixel.result = result.data();
-                tiles->depthwise(pixel);
+                std::vector<float> result(pixels * channels);
+                run.result = result.data();
+                tiles->depthwise(run);
                 QCOMPARE(result, expected);
             }
         }

@@ -56,7 +56,9 @@ void ProgramCompiler::addCodedStep(std::shared_ptr<const Kernel> kernel, const N
 bool ProgramCompiler::addCoded(NodeId id) {
     const Node& node = m_graph.node(id);
     if (m_program->m_spec.arithmetic != Arithmetic::Integer || !node.domain.empty() ||
-        std::ranges::none_of(node.inputs, [&](TensorId input) { return input.valid() && isCoded(input); }))
+        std::ranges::none_of(node.inputs, [&](TensorId input) {
+            return input.valid() && (isCoded(input) || m_codeFunctions.contains(input));
+        }))
         return false;
     if (node.op == "MaxPool" || node.op == "GlobalAveragePool") return addCodedPool(node);
     const bool product = node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul";
@@ -138,26 +140,48 @@ bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, c
     return true;
 }
 
+/// The values of a coded tensor, or of a function of one, for each of its codes.
+ProgramCompiler::CodeFunction ProgramCompiler::codeFunction(TensorId tensor) const {
+    if (const auto found = m_codeFunctions.find(tensor); found != m_codeFunctions.end()) return found->second;
+    constexpr std::size_t kCodes = 256;
+    std::vector<std::uint8_t> codes(kCodes);
+    std::iota(codes.begin(), codes.end(), std::uint8_t{0});
+    CodeFunction identity{tensor, std::vector<float>(kCodes)};
+    decode(*codedQuantizer(tensor), codes.data(), identity.values.data(), kCodes);
+    return identity;
+}
+
+/// Computes the float values of a function of codes for an operator that reads them.
+void ProgramCompiler::computeCodeFunction(TensorId tensor) {
+    const auto found = m_codeFunctions.find(tensor);
+    if (found == m_codeFunctions.end()) return;
+    Value& value = m_program->m_values.at(tensor);
+    if (value.buffer >= 0) return;
+    value.buffer = newBuffer(value.desc.bytes());
+    addStep(makeCodedMap(found->second.values, std::nullopt, value.desc.count()),
+            {m_program->m_values.at(found->second.source).buffer}, {value.buffer},
+            m_graph.tensor(tensor).producer);
+}
+
 /// An element-wise operator on one tensor and constants with a single value: a table with a result per code.
+/// Without a quantizer, the result remains a function of the codes until an operator needs its values.
 bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const Activation& activation) {
     std::optional<std::size_t> input;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         if (!node.inputs[i].valid()) continue;
         const auto constant = m_constants.find(node.inputs[i]);
         if (constant == m_constants.end()) {
-            if (input || !isCoded(node.inputs[i])) return false;
+            if (input || (!isCoded(node.inputs[i]) && !m_codeFunctions.contains(node.inputs[i])))
+                return false;
             input = i;
         } else if (constant->second->size() != 1) {
             return false;
         }
     }
     if (!input || node.outputs.size() != 1) return false;
-    constexpr std::size_t kCodes = 256;
-    const FakeQuant& quant = *codedQuantizer(node.inputs[*input]);
-    std::vector<std::uint8_t> codes(kCodes);
-    std::iota(codes.begin(), codes.end(), std::uint8_t{0});
-    std::vector<float> values(kCodes), results(kCodes);
-    decode(quant, codes.data(), values.data(), kCodes);
+    const CodeFunction function = codeFunction(node.inputs[*input]);
+    const std::size_t kCodes = function.values.size();
+    std::vector<float> results(kCodes);
 
     NodeContext context = contextOf(node);
     TensorDesc desc = context.inputs[*input];
@@ -165,7 +189,7 @@ bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const
     for (std::size_t i = 0; i < context.inputs.size(); ++i)
         if (context.constants[i] != nullptr && context.inputs[i].dims.size() > rank) return false;
     context.inputs[*input] = {DataType::Float32, Dims(std::max<std::size_t>(rank, 1), 1), Layout::Plain};
-    context.inputs[*input].dims.back() = kCodes;
+    context.inputs[*input].dims.back() = static_cast<std::int64_t>(kCodes);
     if (activationNode.valid()) context.activation = &activation;
     const CompiledNode compiled = findOperator(node.domain, node.op)->compile(context);
     if (!compiled.kernel || compiled.outputs[0].type != DataType::Float32 ||
@@ -174,16 +198,22 @@ bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const
     std::vector<const void*> inputs;
     for (const ConstantPtr& constant : context.constants)
         inputs.push_back(constant ? constant->bytes().data() : nullptr);
-    inputs[*input] = values.data();
+    inputs[*input] = function.values.data();
     AlignedVector<std::byte> scratch(compiled.kernel->scratchBytes());
     compiled.kernel->run({inputs, std::vector<void*>{results.data()}, scratch.data()});
 
     const TensorId output = activationNode.valid() ? m_graph.node(activationNode).output() : node.output();
     const FakeQuant* outputQuant = codedQuantizer(output);
+    if (outputQuant == nullptr && !m_program->m_spec.quantizers.contains(output)) {
+        desc.samples = followSamples(contextOf(node), {desc})[0];
+        m_program->m_values[output] = {-1, desc, false};
+        m_codeFunctions[output] = {function.source, std::move(results)};
+        return true;
+    }
     if (outputQuant != nullptr) desc.type = DataType::UInt8;
     addCodedStep(makeCodedMap(results, outputQuant != nullptr ? std::optional(*outputQuant) : std::nullopt,
                               desc.count()),
-                 node, {valueOf(node.inputs[*input]).buffer}, output, desc);
+                 node, {valueOf(function.source).buffer}, output, desc);
     return true;
 }
 

@@ -64,11 +64,9 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
                 const auto* scale = static_cast<const float*>(a.inputs[1]);
                 const auto* bias = hasBias ? static_cast<const float*>(a.inputs[2]) : nullptr;
                 auto* out = static_cast<float*>(a.outputs[0]);
+                if (means == nullptr && factors == nullptr)
+                    return orderedLayerNorm(in, scale, bias, epsilon, out, rows, width);
                 for (std::size_t r = 0; r < rows; ++r, in += width, out += width) {
-                    if (means == nullptr && factors == nullptr) {
-                        orderedLayerNorm(in, scale, bias, epsilon, out, width);
-                        continue;
-                    }
                     const Moments moments = momentsOf(in, width, epsilon);
                     if (means != nullptr) means[r] = moments.mean;
                     if (factors != nullptr) factors[r] = moments.factor;

@@ -75,6 +75,39 @@ void prefetchResult(const TileArguments& tile) {
             __builtin_prefetch(tile.result + r * tile.resultStride + c, 1);
 }
 
+/// The tiles of some rows of a product: the rows of the tile, and where its left factors start.
+class LeftTiles {
+  public:
+    LeftTiles(const PackedProduct& p, std::size_t begin, std::size_t end)
+        : m_product(p),
+          m_begin(begin),
+          m_parts(p.lineStarts == nullptr ? end - begin : p.lineRows, tiles().rows),
+          m_count(p.lineStarts == nullptr ? m_parts.parts()
+                                          : m_parts.parts() * ((end - begin) / p.lineRows)) {}
+    std::size_t count() const { return m_count; }
+    /// Sets rows, left factors and their step; returns the first row.
+    std::size_t locate(std::size_t i, std::size_t k, TileArguments& tile) const {
+        const PackedProduct& p = m_product;
+        const std::size_t line = p.lineStarts == nullptr ? 0 : i / m_parts.parts(),
+                          part = i - line * m_parts.parts();
+        const std::size_t within = m_parts.begin(part);
+        tile.rows = m_parts.begin(part + 1) - within;
+        if (p.interleaved) tile.step = tile.rows;
+        const std::size_t row = m_begin + line * p.lineRows + within;
+        if (p.lineStarts == nullptr)
+            tile.left = p.left + row * (p.interleaved ? p.inner : p.leftStride) + k * tile.step;
+        else
+            tile.left = p.left + p.lineStarts[line] + within * p.leftStride + (p.offsets == nullptr ? k : 0);
+        return row;
+    }
+
+  private:
+    const PackedProduct& m_product;
+    std::size_t m_begin;
+    EvenParts m_parts;
+    std::size_t m_count;
+};
+
 }  // namespace
 
 void multiplyPacked(const PackedProduct& p) {
@@ -91,10 +124,11 @@ void multiplyPacked(const PackedProduct& p) {
     const bool largeResult = p.rows * p.resultStride > kCachedFloats;
     // A block of a panel stays in the L1 cache while the rows are processed, the rows stay in the L2 cache
     // while the panels are.
-    const EvenParts groups(p.rows, rowsTogether(p.inner, p.columns));
+    const EvenParts groups(p.rows,
+                           p.lineStarts != nullptr ? kMostRowsTogether : rowsTogether(p.inner, p.columns));
     for (std::size_t group = 0; group < groups.parts(); ++group) {
         const std::size_t begin = groups.begin(group);
-        const EvenParts rows = rowTiles(groups.begin(group + 1) - begin);
+        const LeftTiles rows(p, begin, groups.begin(group + 1));
         for (std::size_t column = 0; column < p.columns; column += best.columns) {
             tile.columns = std::min(best.columns, p.columns - column);
             tile.start = p.start == nullptr ? nullptr : p.start + column;
@@ -110,14 +144,12 @@ void multiplyPacked(const PackedProduct& p) {
                 const std::size_t length = tile.inner * best.columns;
                 const std::size_t chunks = (tile.inner + kTileChunk - 1) / kTileChunk;
                 const bool more = !tile.last || column + best.columns < p.columns;
-                const std::size_t visits = std::max<std::size_t>(1, rows.parts() * chunks);
+                const std::size_t visits = std::max<std::size_t>(1, rows.count() * chunks);
                 tile.fetchedLines = more ? (length / kLineFloats + visits - 1) / visits : 0;
                 tile.fetched = tile.right + length;
-                for (std::size_t i = 0; i < rows.parts(); ++i) {
-                    const std::size_t row = begin + rows.begin(i);
-                    tile.rows = begin + rows.begin(i + 1) - row;
-                    if (p.interleaved) tile.step = tile.rows;
-                    tile.left = p.left + row * (p.interleaved ? p.inner : p.leftStride) + k * tile.step;
+                tile.offsets = p.offsets == nullptr ? nullptr : p.offsets + k;
+                for (std::size_t i = 0; i < rows.count(); ++i) {
+                    const std::size_t row = rows.locate(i, k, tile);
                     tile.kept = kept + (row - begin) * best.columns;
                     tile.result = p.result + row * p.resultStride + column;
                     if (tile.last && largeResult) prefetchResult(tile);

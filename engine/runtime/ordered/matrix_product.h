@@ -4,6 +4,7 @@
 // matrices (ordered_product.h), so the result has the same bits on every processor.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "runtime/aligned.h"
 #include "runtime/operators/kernel.h"
@@ -37,8 +38,13 @@ struct PackedProduct {
     std::size_t leftStride = 0;   ///< 1, unless `leftStep` is 1
     std::size_t leftStep = 1;
     bool interleaved = false;  ///< `left` is [tile of rowTiles(rows)][inner][rows of the tile] instead
-    std::size_t rows = 0, inner = 0;
-    const float* panels = nullptr;  ///< from packPanels()
+    /// If not null, element k of row r is left[offsets[k] + r] instead, in each line (see below).
+    const std::uint32_t* offsets = nullptr;
+    /// If not null, the rows are lines of `lineRows` rows, and line i starts at left[lineStarts[i]].
+    const std::size_t* lineStarts = nullptr;
+    std::size_t lineRows = 0;
+    std::size_t rows = 0, inner = 0;  ///< with lines, at most kMostRowsTogether rows
+    const float* panels = nullptr;    ///< from packPanels()
     std::size_t columns = 0;
     std::size_t block = 1;  ///< orderedBlock()
     float alpha = 1;

@@ -15,41 +15,18 @@
 //
 // Limitation: on processors without fused multiply-adds, ONNX Runtime uses another order.
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
 #include "base/error.h"
-#include "runtime/operators/convolution_geometry.h"
+#include "runtime/ordered/channel_planes.h"
 #include "runtime/ordered/channel_scale.h"
-#include "runtime/ordered/even_parts.h"
+#include "runtime/ordered/convolution_kernel.h"
 #include "runtime/ordered/matrix_product.h"
 #include "runtime/ordered/ordered_tiles.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
 namespace {
-
-std::size_t extent(std::int64_t n) { return static_cast<std::size_t>(n); }
-
-/// Common to all kinds: extents, bias and bounds.
-class ConvolutionKernel : public Kernel {
-  public:
-    explicit ConvolutionKernel(const ConvolutionSpec& spec)
-        : m_geometry(spec),
-          m_images(extent(spec.input.dims[0])),
-          m_channels(extent(spec.input.dims[1])),
-          m_filters(extent(spec.output.dims[1])),
-          m_groups(extent(spec.groups)) {
-        if (spec.activation != nullptr) m_bounds = *spec.activation;
-    }
-    std::size_t weightBytes() const override { return m_weight.size() * sizeof(float); }
-
-  protected:
-    ConvolutionGeometry m_geometry;
-    std::size_t m_images, m_channels, m_filters, m_groups;
-    AlignedVector<float> m_weight, m_bias;
-    AlignedVector<float> m_factor, m_offset;  ///< of the batch normalization, or empty
-    Activation m_bounds;                      ///< after the batch normalization
-};
 
 class FusedConvolution final : public ConvolutionKernel {
   public:
@@ -61,7 +38,10 @@ class FusedConvolution final : public ConvolutionKernel {
           m_block(orderedBlock(m_geometry.outputPixels(), m_inner)),
           m_pointwise(m_geometry.isPointwise()),
           m_rowsTogether(rowsTogether(m_inner, m_each)) {
-        if (!m_pointwise) m_zeros.assign(m_perGroup, 0.0f);
+        if (ChannelPlanes::suits(m_geometry))
+            m_planes.emplace(m_geometry, m_images, m_perGroup, m_channels);
+        else if (!m_pointwise)
+            m_zeros.assign(m_perGroup, 0.0f);
         const std::size_t panels = panelFloats(m_inner, m_each);
         m_weight.resize(m_groups * panels);
         const float* weight = spec.weight->floats().data();
@@ -75,21 +55,44 @@ class FusedConvolution final : public ConvolutionKernel {
         }
     }
     std::size_t scratchBytes() const override {
+        if (m_planes) return m_planes->floats() * sizeof(float);
         return m_pointwise ? 0 : m_rowsTogether * m_inner * sizeof(float);
     }
 
     void run(const KernelArguments& arguments) const override {
         const auto* in = static_cast<const float*>(arguments.inputs[0]);
-        auto* left = static_cast<float*>(arguments.scratch);
+        auto* out = static_cast<float*>(arguments.outputs[0]);
+        if (m_planes)
+            runOnPlanes(in, static_cast<float*>(arguments.scratch), out);
+        else
+            runOnRows(in, static_cast<float*>(arguments.scratch), out);
+    }
+
+  private:
+    void runOnPlanes(const float* in, float* planes, float* out) const {
+        PackedProduct product;
+        product.offsets = m_planes->offsets();
+        product.left = planes;
+        product.leftStride = 1;
+        for (const OutputBand& band : m_planes->bands()) {
+            const std::vector<std::size_t> starts = m_planes->lineStarts(band);
+            product.lineStarts = starts.data();
+            product.lineRows = band.columns;
+            product.rows = band.rows();
+            const std::size_t pixel =
+                (band.image * m_geometry.output[1] + band.line) * m_geometry.output[2] + band.column;
+            for (std::size_t g = 0; g < m_groups; ++g) {
+                m_planes->fill(band, in + g * m_perGroup, planes);
+                multiplyGroup(product, g, out + pixel * m_filters);
+            }
+        }
+    }
+
+    void runOnRows(const float* in, float* left, float* out) const {
         WindowWalk walk(m_geometry);
         PackedProduct product;
         product.leftStride = m_channels;
         product.interleaved = !m_pointwise;
-        product.inner = m_inner;
-        product.columns = m_each;
-        product.block = m_block;
-        product.bounds = m_bounds;
-        product.resultStride = m_filters;
         // The pixels of all images are rows of one product; the sum of a row does not depend on the other
         // rows.
         const std::size_t pixels = m_images * m_geometry.outputPixels();
@@ -100,20 +103,29 @@ class FusedConvolution final : public ConvolutionKernel {
             for (std::size_t g = 0; g < m_groups; ++g) {
                 if (!m_pointwise) gather(in, first, product.rows, g, walk, left);
                 product.left = m_pointwise ? in + first * m_channels + g * m_perGroup : left;
-                product.panels = m_weight.data() + g * panelFloats(m_inner, m_each);
-                product.bias = ofGroup(m_bias, g);
-                product.factor = ofGroup(m_factor, g);
-                product.offset = ofGroup(m_offset, g);
-                product.result = static_cast<float*>(arguments.outputs[0]) + first * m_filters + g * m_each;
-                if (m_geometry.outputPixels() == 1)
-                    multiplyPackedInLanes(product);
-                else
-                    multiplyPacked(product);
+                multiplyGroup(product, g, out + first * m_filters);
             }
         }
     }
 
-  private:
+    /// Multiplies the left factors by the weights of a group. `out` points to the first pixel.
+    void multiplyGroup(PackedProduct& product, std::size_t group, float* out) const {
+        product.inner = m_inner;
+        product.columns = m_each;
+        product.block = m_block;
+        product.bounds = m_bounds;
+        product.panels = m_weight.data() + group * panelFloats(m_inner, m_each);
+        product.bias = ofGroup(m_bias, group);
+        product.factor = ofGroup(m_factor, group);
+        product.offset = ofGroup(m_offset, group);
+        product.result = out + group * m_each;
+        product.resultStride = m_filters;
+        if (m_geometry.outputPixels() == 1)
+            multiplyPackedInLanes(product);
+        else
+            multiplyPacked(product);
+    }
+
     /// One value per filter, each group padded to panels.
     AlignedVector<float> padded(std::span<const float> values) const {
         AlignedVector<float> all;
@@ -169,58 +181,9 @@ class FusedConvolution final : public ConvolutionKernel {
 
     std::size_t m_perGroup, m_each, m_inner, m_block;
     bool m_pointwise;
+    std::optional<ChannelPlanes> m_planes;
     std::size_t m_rowsTogether;
     AlignedVector<float> m_zeros;  ///< a pixel in the padding
-};
-
-/// Groups with one channel and one filter: vectors run over the channels.
-class DepthwiseConvolution final : public ConvolutionKernel {
-  public:
-    explicit DepthwiseConvolution(const ConvolutionSpec& spec)
-        : ConvolutionKernel(spec), m_zeros(m_channels, 0.0f) {
-        const std::size_t taps = m_geometry.taps();
-        const float* weight = spec.weight->floats().data();
-        m_weight.resize(m_channels * taps);
-        for (std::size_t c = 0; c < m_channels; ++c)
-            for (std::size_t t = 0; t < taps; ++t) m_weight[t * m_channels + c] = weight[c * taps + t];
-        if (spec.bias != nullptr) m_bias.assign(spec.bias->floats().begin(), spec.bias->floats().end());
-        if (spec.scale != nullptr) {
-            m_factor.assign(spec.scale->factor.begin(), spec.scale->factor.end());
-            m_offset.assign(spec.scale->offset.begin(), spec.scale->offset.end());
-        }
-    }
-
-    void run(const KernelArguments& arguments) const override {
-        const std::size_t pixels = m_geometry.outputPixels(), taps = m_geometry.taps();
-        const Tiles& best = tiles();
-        WindowWalk walk(m_geometry);
-        std::vector<const float*> from(taps);
-        DepthwiseArguments pixel;
-        pixel.taps = from.data();
-        pixel.weight = m_weight.data();
-        pixel.products = taps;
-        pixel.channels = m_channels;
-        pixel.bias = m_bias.empty() ? nullptr : m_bias.data();
-        pixel.factor = m_factor.empty() ? nullptr : m_factor.data();
-        pixel.offset = m_offset.empty() ? nullptr : m_offset.data();
-        pixel.low = m_bounds.low;
-        pixel.high = m_bounds.high;
-        pixel.result = static_cast<float*>(arguments.outputs[0]);
-        for (std::size_t n = 0; n < m_images; ++n) {
-            const float* in =
-                static_cast<const float*>(arguments.inputs[0]) + n * m_geometry.inputPixels() * m_channels;
-            for (std::size_t p = 0; p < pixels; ++p, pixel.result += m_channels) {
-                const auto& located = walk.at(p);
-                for (std::size_t t = 0; t < taps; ++t)
-                    from[t] = located[t] < 0 ? m_zeros.data()
-                                             : in + static_cast<std::size_t>(located[t]) * m_channels;
-                best.depthwise(pixel);
-            }
-        }
-    }
-
-  private:
-    AlignedVector<float> m_zeros;
 };
 
 QUANTLOUPE_SIMD void addRow(const float* values, float* sums, std::size_t count) {
@@ -320,8 +283,7 @@ void requireSpatialDimensions(const ConvolutionSpec& spec) {
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec) {
     requireSpatialDimensions(spec);
     const std::int64_t filters = spec.output.dims[1], channels = spec.input.dims[1];
-    if (spec.groups == channels && filters == channels && channels > 0)
-        return std::make_unique<DepthwiseConvolution>(spec);
+    if (spec.groups == channels && filters == channels && channels > 0) return makeDepthwiseConvolution(spec);
     return std::make_unique<FusedConvolution>(spec);
 }
 

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/row_math.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
@@ -85,11 +86,18 @@ QUANTLOUPE_INLINED float erfOf(float given) {
     return std::copysign(value, given);
 }
 
-QUANTLOUPE_SIMD void exponentials(const float* in, float top, float* out, std::size_t width) {
-    for (std::size_t i = 0; i < width; ++i) out[i] = softmaxExp(in[i] - top);
+/// The sums of `Rows` rows in double. Each sum runs over its row one value after the other, so several rows
+/// at a time keep the processor busy.
+template <std::size_t Rows>
+QUANTLOUPE_INLINED void sumRows(const float* in, std::size_t width, double* sums) {
+    double sum[Rows] = {};
+    for (std::size_t i = 0; i < width; ++i)
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Rows; ++r) sum[r] += static_cast<double>(in[r * width + i]);
+    for (std::size_t r = 0; r < Rows; ++r) sums[r] = sum[r];
 }
 
-QUANTLOUPE_SIMD float sumOfSquares(const float* in, float mean, std::size_t width) {
+QUANTLOUPE_INLINED float sumOfSquares(const float* in, float mean, std::size_t width) {
     float lanes[8] = {};
     const std::size_t whole = width / 8 * 8;
     for (std::size_t i = 0; i < whole; i += 8)
@@ -103,8 +111,8 @@ QUANTLOUPE_SIMD float sumOfSquares(const float* in, float mean, std::size_t widt
     return sum;
 }
 
-QUANTLOUPE_SIMD void normalize(const float* in, float mean, float factor, const float* scale,
-                               const float* bias, float* out, std::size_t width) {
+QUANTLOUPE_INLINED void normalize(const float* in, float mean, float factor, const float* scale,
+                                  const float* bias, float* out, std::size_t width) {
     if (bias != nullptr)
         for (std::size_t i = 0; i < width; ++i) out[i] = std::fma((in[i] - mean) * factor, scale[i], bias[i]);
     else
@@ -230,25 +238,34 @@ class OrderedAverage final : public Kernel {
 
 }  // namespace
 
-void orderedSoftmax(const float* in, float* out, std::size_t width) {
-    float top = std::numeric_limits<float>::lowest();
-    for (std::size_t i = 0; i < width; ++i) top = std::max(top, in[i]);
-    exponentials(in, top, out, width);
+QUANTLOUPE_SIMD void orderedSoftmax(const float* in, float* out, std::size_t width) {
+    const float top = largestOf(in, width, std::numeric_limits<float>::lowest());
+    for (std::size_t i = 0; i < width; ++i) out[i] = softmaxExp(in[i] - top);
     float lanes[8] = {};
-    for (std::size_t i = 0; i < width; ++i) lanes[i % 8] += out[i];
+    const std::size_t whole = width / 8 * 8;
+    for (std::size_t i = 0; i < whole; i += 8)
+        for (std::size_t j = 0; j < 8; ++j) lanes[j] += out[i + j];
+    for (std::size_t i = whole; i < width; ++i) lanes[i - whole] += out[i];
     const float sum =
         ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
     const float factor = 1.0f / sum;
     for (std::size_t i = 0; i < width; ++i) out[i] *= factor;
 }
 
-void orderedLayerNorm(const float* in, const float* scale, const float* bias, float epsilon, float* out,
-                      std::size_t width) {
-    double sum = 0;
-    for (std::size_t i = 0; i < width; ++i) sum += static_cast<double>(in[i]);
-    const auto mean = static_cast<float>(sum / static_cast<double>(width));
-    const float variance = sumOfSquares(in, mean, width) / static_cast<float>(width);
-    normalize(in, mean, 1.0f / std::sqrt(variance + epsilon), scale, bias, out, width);
+QUANTLOUPE_SIMD void orderedLayerNorm(const float* in, const float* scale, const float* bias, float epsilon,
+                                      float* out, std::size_t rows, std::size_t width) {
+    constexpr std::size_t kTogether = 8;
+    double sums[kTogether];
+    for (std::size_t row = 0; row < rows; ++row, in += width, out += width) {
+        const std::size_t at = row % kTogether;
+        if (rows - row + at < kTogether)
+            sumRows<1>(in, width, sums + at);
+        else if (at == 0)
+            sumRows<kTogether>(in, width, sums);
+        const auto mean = static_cast<float>(sums[at] / static_cast<double>(width));
+        const float variance = sumOfSquares(in, mean, width) / static_cast<float>(width);
+        normalize(in, mean, 1.0f / std::sqrt(variance + epsilon), scale, bias, out, width);
+    }
 }
 
 QUANTLOUPE_SIMD void orderedErf(const float* in, float* out, std::size_t count) {

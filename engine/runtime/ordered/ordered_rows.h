@@ -15,9 +15,10 @@ namespace quantloupe {
 /// exp(x - largest), divided by the sum of these.
 void orderedSoftmax(const float* in, float* out, std::size_t width);
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias; `bias` may be null.
+/// For each row: (x - mean) / sqrt(variance + epsilon) * scale + bias; `bias` may be null, and `out` may be
+/// `in`.
 void orderedLayerNorm(const float* in, const float* scale, const float* bias, float epsilon, float* out,
-                      std::size_t width);
+                      std::size_t rows, std::size_t width);
 
 void orderedErf(const float* in, float* out, std::size_t count);
 

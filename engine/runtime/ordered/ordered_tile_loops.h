@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of ordered_tiles.h for one kind of vector. `Isa` has a type Vec of kWidth floats, and load,
-// store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest, and transpose()
-// for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the attribute of all
-// functions for these instructions, and the Isa before including this file.
+// loadFirst, store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest, and
+// transpose() for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the attribute of
+// all functions for these instructions, and the Isa before including this file.
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +26,11 @@ struct PlainIsa {
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) {
         Vec result;
         std::memcpy(&result, p, sizeof result);
+        return result;
+    }
+    QUANTLOUPE_TILE_INLINE Vec loadFirst(const float* p, std::size_t count) {
+        Vec result = zero();
+        std::memcpy(&result, p, count * sizeof(float));
         return result;
     }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { std::memcpy(p, &x, sizeof x); }
@@ -142,8 +147,11 @@ QUANTLOUPE_TILE_INLINE void finishTile(const TileArguments& a, typename Isa::Vec
     }
 }
 
+/// How a tile finds its left factors (TileArguments).
+enum class LeftFactors { Rows, Interleaved, Offsets };
+
 /// `Rows` rows of up to `Vectors` vectors of columns. The sums stay in registers.
-template <typename Isa, std::size_t Rows, std::size_t Vectors, bool Interleaved>
+template <typename Isa, std::size_t Rows, std::size_t Vectors, LeftFactors Left>
 QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     using Vec = typename Isa::Vec;
     constexpr std::size_t kColumns = 2 * Isa::kWidth, kPointers = (Rows + 2) / 3;
@@ -152,36 +160,48 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
     for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Isa::zero();
-    const std::size_t stride = Interleaved ? 1 : a.rowStride, step = Interleaved ? a.step : 1;
+    const std::size_t stride = Left == LeftFactors::Rows ? a.rowStride : 1,
+                      step = Left == LeftFactors::Rows ? 1 : a.step;
     const float* rows[kPointers];
 #pragma GCC unroll 16
     for (std::size_t p = 0; p < kPointers; ++p) rows[p] = a.left + 3 * p * stride;
     const float* right = a.right;
     const float* fetched = a.fetched;
+    const std::uint32_t* offsets = a.offsets;
     for (std::size_t begin = 0; begin < a.inner; begin += kTileChunk) {
         const std::size_t count = std::min(kTileChunk, a.inner - begin);
         for (std::size_t i = 0; i < a.fetchedLines; ++i, fetched += kLineFloats) __builtin_prefetch(fetched);
 #pragma GCC unroll 4
         for (std::size_t k = 0; k < count; ++k, right += kColumns) {
-            if constexpr (Interleaved) {  // one pointer; the rows are at constant distances from it
+            if constexpr (Left == LeftFactors::Offsets) rows[0] = a.left + *offsets++;
+            if constexpr (Left !=
+                          LeftFactors::Rows) {  // one pointer; the rows are at constant distances from it
 #pragma GCC unroll 16
                 for (std::size_t p = 1; p < kPointers; ++p) rows[p] = rows[0] + 3 * p;
             }
             addProducts<Isa, Rows, Vectors>(rows, stride, right, sums);
+            if constexpr (Left != LeftFactors::Offsets) {
 #pragma GCC unroll 16
-            for (std::size_t p = 0; p < kPointers; ++p) rows[p] += step;
+                for (std::size_t p = 0; p < kPointers; ++p) rows[p] += step;
+            }
         }
     }
     finishTile<Isa, Rows, Vectors>(a, sums);
 }
 
+template <typename Isa, std::size_t Rows, LeftFactors Left>
+QUANTLOUPE_TILE_INLINE void multiplyTile(const TileArguments& a) {
+    a.columns > Isa::kWidth ? multiplyRows<Isa, Rows, 2, Left>(a) : multiplyRows<Isa, Rows, 1, Left>(a);
+}
+
 template <typename Isa, std::size_t Rows>
 QUANTLOUPE_TILE_INLINE void multiplyTile(const TileArguments& a) {
-    const bool two = a.columns > Isa::kWidth;
-    if (a.step == 1)
-        two ? multiplyRows<Isa, Rows, 2, false>(a) : multiplyRows<Isa, Rows, 1, false>(a);
+    if (a.offsets != nullptr)
+        multiplyTile<Isa, Rows, LeftFactors::Offsets>(a);
+    else if (a.step == 1)
+        multiplyTile<Isa, Rows, LeftFactors::Rows>(a);
     else
-        two ? multiplyRows<Isa, Rows, 2, true>(a) : multiplyRows<Isa, Rows, 1, true>(a);
+        multiplyTile<Isa, Rows, LeftFactors::Interleaved>(a);
 }
 
 template <typename Isa>
@@ -209,34 +229,6 @@ QUANTLOUPE_TILE_INLINE void multiplyLanes(const LaneArguments& a) {
     }
 }
 
-/// `Vectors` vectors of channels, starting at channel `c`.
-template <typename Isa, std::size_t Vectors>
-QUANTLOUPE_TILE_INLINE void depthwiseChannels(const DepthwiseArguments& a, std::size_t c) {
-    using Vec = typename Isa::Vec;
-    Vec sums[Vectors];
-    for (std::size_t v = 0; v < Vectors; ++v) sums[v] = Isa::zero();
-    const float* weight = a.weight + c;
-    for (std::size_t t = 0; t < a.products;) {
-        const std::size_t left = a.products - t, together = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        Vec group[Vectors];
-        for (std::size_t i = 0; i < together; ++i, weight += a.channels)
-            for (std::size_t v = 0; v < Vectors; ++v) {
-                const Vec product = Isa::multiply(Isa::load(a.taps[t + i] + c + v * Isa::kWidth),
-                                                  Isa::load(weight + v * Isa::kWidth));
-                group[v] = i == 0 ? product : Isa::add(group[v], product);
-            }
-        for (std::size_t v = 0; v < Vectors; ++v) sums[v] = Isa::add(group[v], sums[v]);
-        t += together;
-    }
-    const Vec low = Isa::broadcast(a.low), high = Isa::broadcast(a.high);
-    for (std::size_t v = 0; v < Vectors; ++v) {
-        const std::size_t at = c + v * Isa::kWidth;
-        if (a.bias != nullptr) sums[v] = Isa::add(sums[v], Isa::load(a.bias + at));
-        if (a.factor != nullptr) sums[v] = scaledTile<Isa>(sums[v], a.factor + at, a.offset + at);
-        Isa::store(a.result + at, boundedTile<Isa>(sums[v], low, high));
-    }
-}
-
 /// Blocks of Isa::kBlock rows and channels; the last rows overlap with those before them.
 template <typename Isa>
 QUANTLOUPE_TILE_INLINE void interleavePixels(const InterleaveArguments& a) {
@@ -253,15 +245,6 @@ QUANTLOUPE_TILE_INLINE void interleavePixels(const InterleaveArguments& a) {
             Isa::transpose(a.from + r, c, kBlock, a.to + c * a.step + r, a.step);
         if (c < a.channels) Isa::transpose(a.from + r, c, a.channels - c, a.to + c * a.step + r, a.step);
     }
-}
-
-template <typename Isa>
-QUANTLOUPE_TILE_INLINE void depthwisePixel(const DepthwiseArguments& a) {
-    constexpr std::size_t kWidth = Isa::kWidth;
-    std::size_t c = 0;
-    for (; c + 2 * kWidth <= a.channels; c += 2 * kWidth) depthwiseChannels<Isa, 2>(a, c);
-    for (; c + kWidth <= a.channels; c += kWidth) depthwiseChannels<Isa, 1>(a, c);
-    for (; c < a.channels; ++c) depthwiseChannels<PlainIsa<1>, 1>(a, c);
 }
 
 }  // namespace

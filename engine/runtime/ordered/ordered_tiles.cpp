@@ -2,7 +2,7 @@
 #include "runtime/ordered/ordered_tiles.h"
 
 #define QUANTLOUPE_TILE
-#include "runtime/ordered/ordered_tile_loops.h"
+#include "runtime/ordered/depthwise_loops.h"
 
 namespace quantloupe {
 namespace {
@@ -24,7 +24,7 @@ void multiply(const TileArguments& a) {
 
 void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Plain>(a); }
 
-void depthwise(const DepthwiseArguments& a) { depthwisePixel<Plain>(a); }
+void depthwise(const DepthwiseArguments& a) { depthwisePixels<Plain>(a); }
 
 void interleave(const InterleaveArguments& a) { interleavePixels<Plain>(a); }
 

@@ -4,6 +4,7 @@
 // fused multiply-adds. The size of a tile depends on the processor; the bits of its elements do not.
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace quantloupe {
@@ -14,6 +15,8 @@ struct TileArguments {
     const float* left = nullptr;  ///< factor k of row r is left[r * rowStride + k * step]
     std::size_t rowStride = 0;    ///< 1, unless `step` is 1
     std::size_t step = 1;
+    /// If not null, factor k of row r is left[offsets[k] + r] instead.
+    const std::uint32_t* offsets = nullptr;
     const float* right = nullptr;  ///< [inner][Tiles::columns]
     std::size_t inner = 0;
     std::size_t rows = 0;          ///< 1 to Tiles::rows
@@ -38,16 +41,19 @@ struct TileArguments {
 constexpr std::size_t kTileChunk = 16;
 constexpr std::size_t kLineFloats = 16;  ///< floats in a cache line
 
-/// Four, two or one products of each channel are summed, then added to the previous sum.
+/// Some adjacent output pixels. Four, two or one products of each channel are summed, then added to the
+/// previous sum.
 struct DepthwiseArguments {
     const float* const* taps =
-        nullptr;                    ///< [products]: the input channels under each tap of one output pixel
+        nullptr;           ///< [products]: the input channels under each tap of the first output pixel
+    std::size_t step = 0;  ///< distance from the input of an output pixel to that of the next one
+    std::size_t pixels = 1;
     const float* weight = nullptr;  ///< [products][channels]
     std::size_t products = 0, channels = 0;
     const float* bias = nullptr;                       ///< [channels] or null
     const float *factor = nullptr, *offset = nullptr;  ///< [channels], as in TileArguments, or null
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-    float* result = nullptr;  ///< [channels]
+    float* result = nullptr;  ///< [pixels][channels]
 };
 
 /// A row times a panel of columns in another order: product k is rounded and added to lane k % 8; then lanes

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #define QUANTLOUPE_TILE __attribute__((target("avx2,fma")))
-#include "runtime/ordered/ordered_tile_loops.h"
+#include "runtime/ordered/depthwise_loops.h"
 #include "runtime/ordered/transpose_blocks.h"
 #endif
 
@@ -20,10 +20,16 @@ struct Avx2 {
     using Vec = __m256;
     static constexpr std::size_t kWidth = 8;
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) { return _mm256_loadu_ps(p); }
+    QUANTLOUPE_TILE_INLINE __m256i firstLanes(std::size_t count) {
+        const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lanes);
+    }
+    QUANTLOUPE_TILE_INLINE Vec loadFirst(const float* p, std::size_t count) {
+        return _mm256_maskload_ps(p, firstLanes(count));
+    }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { _mm256_storeu_ps(p, x); }
     QUANTLOUPE_TILE_INLINE void storeFirst(float* p, Vec x, std::size_t count) {
-        const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lanes), x);
+        _mm256_maskstore_ps(p, firstLanes(count), x);
     }
     QUANTLOUPE_TILE_INLINE Vec broadcast(float x) { return _mm256_set1_ps(x); }
     QUANTLOUPE_TILE_INLINE Vec zero() { return _mm256_setzero_ps(); }
@@ -53,7 +59,7 @@ QUANTLOUPE_TILE void multiply(const TileArguments& a) {
 
 QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx2>(a); }
 
-QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixel<Avx2>(a); }
+QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixels<Avx2>(a); }
 
 QUANTLOUPE_TILE void interleave(const InterleaveArguments& a) { interleavePixels<FourByFour>(a); }
 

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #define QUANTLOUPE_TILE __attribute__((target("avx512f")))
-#include "runtime/ordered/ordered_tile_loops.h"
+#include "runtime/ordered/depthwise_loops.h"
 #include "runtime/ordered/transpose_blocks.h"
 #endif
 
@@ -21,9 +21,15 @@ struct Avx512 {
     static constexpr std::size_t kWidth = 16;
     static constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns about its own header without a mask
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) { return _mm512_loadu_ps(p); }
+    QUANTLOUPE_TILE_INLINE __mmask16 firstLanes(std::size_t count) {
+        return static_cast<__mmask16>((1u << count) - 1);
+    }
+    QUANTLOUPE_TILE_INLINE Vec loadFirst(const float* p, std::size_t count) {
+        return _mm512_maskz_loadu_ps(firstLanes(count), p);
+    }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { _mm512_storeu_ps(p, x); }
     QUANTLOUPE_TILE_INLINE void storeFirst(float* p, Vec x, std::size_t count) {
-        _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
+        _mm512_mask_storeu_ps(p, firstLanes(count), x);
     }
     QUANTLOUPE_TILE_INLINE Vec broadcast(float x) { return _mm512_set1_ps(x); }
     QUANTLOUPE_TILE_INLINE Vec zero() { return _mm512_setzero_ps(); }
@@ -65,7 +71,7 @@ QUANTLOUPE_TILE void multiply(const TileArguments& a) {
 
 QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx512>(a); }
 
-QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixel<Avx512>(a); }
+QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixels<Avx512>(a); }
 
 QUANTLOUPE_TILE void interleave(const InterleaveArguments& a) { interleavePixels<FourByFour>(a); }
 

@@ -40,6 +40,13 @@ class ProgramCompiler {
     bool addCodedBinary(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedMap(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedPool(const Node& node);
+    /// A tensor whose values are a function of another tensor's codes.
+    struct CodeFunction {
+        TensorId source;            ///< coded
+        std::vector<float> values;  ///< [code]
+    };
+    CodeFunction codeFunction(TensorId tensor) const;
+    void computeCodeFunction(TensorId tensor);
     void addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs,
                       TensorId output, TensorDesc desc);
     /// The quantizer of a tensor that is stored as codes, or null.
@@ -76,7 +83,9 @@ class ProgramCompiler {
     std::vector<TensorId> m_shapeOnly;                      ///< read by a Shape operator with known result
     std::set<TensorId> m_read;                              ///< inputs that the schedule needs
     std::unordered_map<TensorId, int> m_decoded;            ///< float copies of codes
-    std::unordered_map<TensorId, int> m_convertedCodes;     ///< codes in the other layout
+    std::unordered_map<TensorId, CodeFunction>
+        m_codeFunctions;                                 ///< computed when an operator needs the values
+    std::unordered_map<TensorId, int> m_convertedCodes;  ///< codes in the other layout
     /// Partial program: the first unavailable node upstream.
     std::map<NodeId, NodeId> m_leftOutBecauseOf;
     std::vector<bool> m_done;  ///< nodes fused into another

@@ -117,6 +117,7 @@ const Program::Value& ProgramCompiler::valueOf(TensorId tensor) {
 }
 
 int ProgramCompiler::bufferIn(TensorId tensor, Layout layout) {
+    computeCodeFunction(tensor);
     Value value = valueOf(tensor);
     if (value.coded) {
         const auto [known, isNew] = m_decoded.emplace(tensor, -1);
@@ -208,6 +209,7 @@ void ProgramCompiler::settleObserved() {
         m_program->m_observed[tensor] = {bufferIn(tensor, layout), desc, false};
     }
     for (const TensorId tensor : m_program->m_spec.kept) {
+        computeCodeFunction(tensor);
         const Value& value = valueOf(tensor);
         Program::Buffer& buffer = m_program->m_buffers[static_cast<std::size_t>(value.buffer)];
         if (buffer.constant != nullptr || buffer.input.valid() || buffer.external) continue;
