@@ -2,6 +2,7 @@
 // Functions that a model defines: their nodes replace each call, with unique names, attributes and nested
 // calls.
 #include <QtTest>
+#include <set>
 
 #include "base/error.h"
 #include "support/small_graph.h"

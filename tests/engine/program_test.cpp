@@ -39,6 +39,14 @@ class ProgramTest : public QObject {
         QCOMPARE(run(graph, {1, 2, 2, 2}, x), expected);
     }
 
+    /// Later opsets have the scales as an input.
+    void upsampleOfOpset7() {
+        const GraphPtr graph = textModel(R"(<ir_version: 3, opset_import: ["" : 7]>
+            net (float[1,1,1,2] X) => (float[1,1,2,4] Y) { Y = Upsample<mode = "nearest", scales = [1.0, 1.0, 2.0, 2.0]>(X) })")
+                                   .graph;
+        QCOMPARE(run(graph, {1, 1, 1, 2}, {5, 7}), (std::vector<float>{5, 5, 7, 7, 5, 5, 7, 7}));
+    }
+
     void emptyExtentsGiveEmptySums() {
         // An empty sum of products is 0; a result without columns has no values.
         const GraphPtr inner = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>

@@ -128,6 +128,42 @@ class DegenerateDataTest : public QObject {
         QVERIFY2(error.contains("infinity"), qPrintable(error));
     }
 
+    /// The message names the sample, and does not blame transforms that are not there.
+    void nonFiniteSamplesAreNamed() {
+        for (const float value : {INFINITY, NAN}) {
+            Session session(test::textModel(
+                std::string(
+                    "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) ") +
+                kNet));
+            const auto inputs = inputSpecsOf(session.graph());
+            const auto data = [&](const std::vector<float>& values) {
+                return arrayDataset({{"X", Constant::fromFloats({2, 4}, values)}}, nullptr, inputs);
+            };
+            session.setData(data({1, 2, 3, 4, value, 6, 7, 8}), data({1, 2, 3, 4, 5, 6, 7, 8}));
+            QString said;
+            const EvaluationPtr result = session.evaluate(all(), Depth::Metrics);
+            for (const std::string& notice : result->notices) said += QString::fromStdString(notice) + '\n';
+            QVERIFY2(said.contains("contains NaN or infinity for 1 of 2 samples, the first is 'row 1'"),
+                     qPrintable(said));
+            QVERIFY2(!said.contains("transforms"), qPrintable(said));
+        }
+    }
+
+    /// Layers after an operator that cannot run have no ranges, so nothing is migrated there.
+    void outliersOfTheEvaluatedPartAreMigrated() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13, \"own\" : 1]> g (float[N,4] X) => (float[N,4] Y) "
+            "<float[4,4] V = {1, 2, 3, 4, 5, -6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}, float[4,4] W = {1, 2, 3, 4, "
+            "5, -6, 7, 8, "
+            "1, 2, 3, 4, 5, 6, 7, 8}> { a = MatMul(X, V) b = own.Unknown(a) Y = MatMul(b, W) }"));
+        session.useRandomInputs(8);
+        QuantizationConfig config = all();
+        config.refine.migration = 0.5;
+        const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
+        QCOMPARE(result->migratedInputs, std::size_t{1});
+        QCOMPARE(result->counts.quantized, std::size_t{1});
+    }
+
     void outputsThatCannotBeComparedAreLeftOut() {
         const std::string net =
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I, float[3] A, "

@@ -169,6 +169,26 @@ class ExportedModelsTest : public QObject {
         QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
     }
 
+    /// 64 samples do not fill batches of 5, and only the second output can be compared.
+    void modelsWithFixedBatchesAreVerified() {
+        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        std::mt19937 random(11);
+        const auto session = sessionOn(fmt::format(
+            R"(<ir_version: 8, opset_import: ["" : 13]> g (float[5,8] x) => (int64[5,1] i, float[5,4] y)
+            <float[8,4] w = {}> {{ y = MatMul(x, w) i = ArgMax<axis = 1>(y) }})",
+            floats(random, 32)));
+        QTemporaryDir folder;
+        const VerifySource source =
+            prepareVerification(*session, preset("default"), folder.path().toStdString() + "/quantized.onnx");
+        QCOMPARE(source.output, std::size_t{1});
+        const Verification result =
+            verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
+        QCOMPARE(result.samples, std::size_t{64});
+        QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
+        QVERIFY2(result.maxAbsDiff < 1e-6, qPrintable(QString::number(result.maxAbsDiff)));
+    }
+
     /// ONNX Runtime's optimizer must not build operators for which it has no kernel.
     void activationsOfFewBitsRunOptimized_data() {
         QTest::addColumn<int>("weights");

@@ -8,6 +8,7 @@
 
 #include "config/layer_choices.h"
 #include "config/presets.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -81,6 +82,17 @@ class LeaveOneOutTest : public QObject {
             QCOMPARE(sweep.layers[2].value, sweep.layers[0].value);
             QVERIFY(sweep.layers[3].sqnrDb != sweep.layers[0].sqnrDb);
         }
+    }
+
+    void quantizedModelsAreRefused() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,1,4,4] X) => (float[N,1,4,4] Y) "
+            "<float S = {0.1}, int8 Z = {0}> { Q = QuantizeLinear(X, S, Z) D = DequantizeLinear(Q, S, Z) Y = "
+            "Relu(D) }"));
+        const auto data = std::make_shared<Waves>();
+        session.setData(data, data);
+        const QString error = test::errorOf([&] { leaveOneOut(session, fourBits(), {0, {}}, {}); });
+        QVERIFY2(error.contains("already quantized"), qPrintable(error));
     }
 
     void resultsEqualThoseOfTheEdit() {
