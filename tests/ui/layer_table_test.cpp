@@ -52,6 +52,36 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QVERIFY(labelStarts(QStringLiteral("4 layers match")));
     }
 
+    /// The name and the sensitivities have priority; nothing is cut off.
+    void columnsFitTheWindow() {
+        QTableView* view = table()->view();
+        const auto shown = [&] {
+            int columns = 0;
+            for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
+                columns += !view->isColumnHidden(column);
+            return columns;
+        };
+        int before = 0;
+        for (const int width : {1280, 1380, 1440, 1920, 2600}) {
+            m_window->resize(width, 720);
+            QTRY_COMPARE(m_window->width(), width);
+            QVERIFY2(view->horizontalHeader()->length() <= view->viewport()->width(),
+                     qPrintable(QString::number(width)));
+            for (const int column : {LayerTableModel::Name, LayerTableModel::State, LayerTableModel::LocalQs,
+                                     LayerTableModel::CumulativeQs, LayerTableModel::LeaveOneOut})
+                QVERIFY(!view->isColumnHidden(column));
+            QVERIFY(shown() >= before);
+            before = shown();
+        }
+        QCOMPARE(before, int(LayerTableModel::ColumnCount) - 2);  // without QS weight and the latency
+        QVERIFY(m_window->width() > 2000);
+        // What the rows are sorted by stays.
+        view->sortByColumn(LayerTableModel::Cosine, Qt::AscendingOrder);
+        m_window->resize(1280, 720);
+        QTRY_VERIFY(view->isColumnHidden(LayerTableModel::Macs));
+        QVERIFY(!view->isColumnHidden(LayerTableModel::Cosine));
+    }
+
     void theFilterFadesTheOthersInTheGraph() {
         const auto dimmed = [&](const char* name) {
             return canvas()->looks()[*canvas()->index().boxOf(node(name))].dimmed;

@@ -5,9 +5,11 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSet>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QWidget>
+#include <array>
 
 #include "document/document.h"
 #include "model/reachability.h"
@@ -61,7 +63,8 @@ class LayerTable : public QWidget {
     void showColumnMenu(const QPoint& global);
     void restoreColumns();
     void saveColumns() const;
-    void setHidden(int column, bool hidden);
+    void chooseColumn(int column, bool shown);
+    void fitColumns();
     bool isHidden(int column) const;
     void fromDocument();
     void toDocument();
@@ -84,8 +87,10 @@ class LayerTable : public QWidget {
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;
-    bool m_hidesLatency = false;  ///< by choice; the column is also hidden without a profile
-    NodeSet m_others;             ///< as last told
+    bool m_fitting = false;
+    QSet<int> m_hiddenColumns, m_shownColumns;  ///< by choice; others are shown if there is room
+    std::array<int, LayerTableModel::ColumnCount> m_columnWidths{};
+    NodeSet m_others;  ///< as last told
 };
 
 }  // namespace quantloupe::ui
