@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer table in the window: what it shows at first, its filter, its keys, and the names of layers, which
 // are the same in all views.
+#include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTableView>
 #include <QTest>
@@ -75,6 +77,12 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         }
         QCOMPARE(before, int(LayerTableModel::ColumnCount) - 2);  // without QS weight and the latency
         QVERIFY(m_window->width() > 2000);
+        // The headings have the menu of the columns: there may be no room for its button.
+        Q_EMIT view->horizontalHeader()->customContextMenuRequested({9, 9});
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        QCOMPARE(menu->actions().size(), int(LayerTableModel::ColumnCount) + 1);  // without the name
+        menu->close();
         // What the rows are sorted by stays.
         view->sortByColumn(LayerTableModel::Cosine, Qt::AscendingOrder);
         m_window->resize(1280, 720);

@@ -73,6 +73,9 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
         if (!m_fitting && width > 0) m_columnWidths[static_cast<std::size_t>(section)] = width;
     });
     connect(header, &QHeaderView::sortIndicatorChanged, this, &LayerTable::fitColumns);
+    header->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(header, &QHeaderView::customContextMenuRequested, this,
+            [this, header](QPoint at) { showColumnMenu(header->mapToGlobal(at)); });
     m_viewMenu = new LayerViewMenu(this);
     connect(m_viewMenu, &LayerViewMenu::refused, document,
             [document](const QString& why) { document->say(MessageKind::Note, why); });
@@ -144,6 +147,7 @@ void LayerTable::updateCount() {
                      : seen == all ? QString::number(all)
                                    : tr("%1 of %2").arg(seen).arg(all));
     m_count->setToolTip(tr("Number of visible layers, and of all layers"));
+    fitHead();
     tellFiltered();
 }
 
