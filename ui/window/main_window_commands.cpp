@@ -97,6 +97,7 @@ void MainWindow::connectPanels() {
     connect(&m_document, &Document::selectionChanged, this, [this, canvas] {
         if (m_panels.table->view()->hasFocus()) canvas->view()->ensureVisible(m_document.current());
     });
+    connect(&m_document, &Document::selectionChanged, this, &MainWindow::raiseInspector);
     connect(m_panels.inspector, &Inspector::layerChosen, this, [this, canvas](NodeId layer) {
         m_document.select(layer);
         canvas->view()->ensureVisible(layer);
