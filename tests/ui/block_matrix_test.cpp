@@ -150,9 +150,9 @@ class BlockMatrixTest : public QObject {
                  words("query attention/output/dense intermediate/dense output/dense"));
         QCOMPARE(names({{"cv1", "conv"}, {"cv2", "conv"}, {"m.0", "cv1", "conv"}}), words("cv1 cv2 m.0/cv1"));
         QCOMPARE(names({{"mlp", "0"}, {"mlp", "2"}}), words("mlp/0 mlp/2"));
-        QCOMPARE(names({{"q_proj"}, {"proj"}}), words("q_proj proj"));           // one ending alone stays
-        QCOMPARE(names({{"a_x"}, {"b_x"}, {"a"}}), words("a_x b_x a"));          // would not be unique
-        QCOMPARE(names({{"conv_1"}, {"conv_2"}}), words("conv_1 conv_2"));       // numbers are no endings
+        QCOMPARE(names({{"q_proj"}, {"proj"}}), words("q_proj proj"));      // one ending alone stays
+        QCOMPARE(names({{"a_x"}, {"b_x"}, {"a"}}), words("a_x b_x a"));     // would not be unique
+        QCOMPARE(names({{"conv_1"}, {"conv_2"}}), words("conv_1 conv_2"));  // numbers are no endings
     }
 
     void theTabIsShownOnlyWithBlocks() {
@@ -227,6 +227,16 @@ class BlockMatrixTest : public QObject {
         QCOMPARE(document.selection().size(), 2u);
         document.select(document.graph()->findNode("/lm_head/MatMul").value());  // not in the matrix
         QVERIFY(cells().isEmpty());
+        // Showing the tab does not change the selection.
+        m_window->graphView()->canvas()->setFocus();
+        QTest::keyClick(m_window.get(), Qt::Key_6, Qt::AltModifier);
+        QVERIFY(view()->hasFocus());
+        QCOMPARE(document.current(), document.graph()->findNode("/lm_head/MatMul").value());
+        QTest::keyClick(m_window.get(), Qt::Key_1, Qt::AltModifier);
+        m_window->layerTable()->filterLine()->setText(QStringLiteral("q_proj"));
+        QTest::keyClick(m_window.get(), Qt::Key_1, Qt::AltModifier);
+        QVERIFY(m_window->layerTable()->view()->hasFocus());
+        QCOMPARE(document.current(), document.graph()->findNode("/lm_head/MatMul").value());
     }
 
     void draggingSelectsARectangle() {
@@ -264,9 +274,7 @@ class BlockMatrixTest : public QObject {
         QVERIFY(m_window);
         m_window->workTabs()->showTab(WorkTabs::Blocks);
     }
-    QTableView* view() const {
-        return m_window->findChild<QTableView*>(QStringLiteral("blockMatrix"));
-    }
+    QTableView* view() const { return m_window->findChild<QTableView*>(QStringLiteral("blockMatrix")); }
     bool tabIsVisible() const {
         const QTabBar* bar = m_window->workTabs()->bar();
         for (int i = 0; i < bar->count(); ++i)

@@ -187,7 +187,8 @@ std::vector<Family> withoutOverlap(std::vector<Family> families) {
             return std::ranges::any_of(candidate.layers, [&](NodeId n) { return used.contains(n); });
         });
         if (!keepAlike(family)) continue;
-        for (const Candidate& candidate : family) used.insert(candidate.layers.begin(), candidate.layers.end());
+        for (const Candidate& candidate : family)
+            used.insert(candidate.layers.begin(), candidate.layers.end());
         kept.push_back(std::move(family));
     }
     std::ranges::sort(kept, {}, [](const Family& family) { return family.front().layers.front(); });

@@ -20,7 +20,8 @@ std::vector<RoleParts> rolesIn(const Graph& graph, const std::string& scope,
                                const std::vector<NodeId>& layers);
 
 /// Returns the shortest names that distinguish the roles: the last part, or more if several roles have the
-/// same one; without last parts that all roles share. An ending that several roles share is left out: "q", "k" for "q_proj", "k_proj".
+/// same one; without last parts that all roles share. An ending that several roles share is left out: "q",
+/// "k" for "q_proj", "k_proj".
 std::vector<QString> roleNames(std::vector<RoleParts> roles);
 
 }  // namespace quantloupe::ui

@@ -37,9 +37,10 @@ void BlockDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
 
     painter->setFont(scaledFont(numberFont(option.font), 0.9));
     painter->setPen(textColorOn(fill));
-    painter->drawText(cell, Qt::AlignCenter,
-                      QFontMetrics(painter->font())
-                          .elidedText(index.data().toString(), Qt::ElideRight, static_cast<int>(cell.width())));
+    painter->drawText(
+        cell, Qt::AlignCenter,
+        QFontMetrics(painter->font())
+            .elidedText(index.data().toString(), Qt::ElideRight, static_cast<int>(cell.width())));
     painter->restore();
 }
 

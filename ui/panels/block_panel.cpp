@@ -64,6 +64,7 @@ void BlockPanel::buildView() {
     m_view->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_view->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_view->horizontalHeader()->setHighlightSections(true);
+    m_view->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
     m_view->setAccessibleName(tr("Layers of repeated blocks, a row for each block"));
     m_view->installEventFilter(this);
     m_view->viewport()->installEventFilter(this);
@@ -107,7 +108,8 @@ void BlockPanel::updateNote() {
                             : tr("%1 \u00b7 %2").arg(metricName(m_canvas->metric()), outlines));
 }
 
-/// Makes a column as wide as its heading or its widest number needs, and wider if there is room.
+/// Makes a column as wide as its heading needs, and wider if there is room. If there is too little, the
+/// widest headings are elided.
 void BlockPanel::sizeCells() {
     const int unit = fontMetrics().height(), columns = m_model->columnCount();
     QHeaderView* header = m_view->horizontalHeader();
@@ -116,14 +118,28 @@ void BlockPanel::sizeCells() {
     m_view->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.5));
     if (columns == 0) return;
     const QFontMetrics numbers(numberFont(font()));
-    const int share = std::min(m_view->viewport()->width() / columns, unit * 6);
+    const int room = m_view->viewport()->width(), share = std::min(room / columns, unit * 6);
+    std::vector<int> least, widths;
     for (int column = 0; column < columns; ++column) {
-        int width = header->sectionSizeHint(column);
+        int number = unit * 3;
         for (int row = 0; row < m_model->rowCount(); ++row)
-            width = std::max(
-                width, numbers.horizontalAdvance(m_model->index(row, column).data().toString()) + unit);
-        m_view->setColumnWidth(column, std::max(std::min(width, unit * 12), share));
+            number = std::max(
+                number, numbers.horizontalAdvance(m_model->index(row, column).data().toString()) + unit);
+        least.push_back(number);
+        widths.push_back(std::max(number, header->sectionSizeHint(column)));
     }
+    int limit = *std::ranges::max_element(widths);
+    const auto limited = [&](std::size_t column) {
+        return std::max({least[column], std::min(widths[column], limit), share});
+    };
+    const auto total = [&] {
+        int sum = 0;
+        for (std::size_t column = 0; column < widths.size(); ++column) sum += limited(column);
+        return sum;
+    };
+    while (limit > unit * 3 && total() > room) --limit;
+    for (std::size_t column = 0; column < widths.size(); ++column)
+        m_view->setColumnWidth(static_cast<int>(column), limited(column));
 }
 
 void BlockPanel::fromDocument() {
@@ -141,11 +157,14 @@ void BlockPanel::fromDocument() {
 
 void BlockPanel::toDocument() {
     if (m_syncing) return;
-    m_syncing = true;
     std::vector<NodeId> nodes;
     for (const QModelIndex& index : m_view->selectionModel()->selectedIndexes())
         if (const NodeId node = m_model->layerAt(index); node.valid()) nodes.push_back(node);
     std::ranges::sort(nodes);
+    // The focus alone makes a cell current; layers that the matrix does not contain stay selected.
+    const auto isShown = [this](NodeId node) { return m_model->indexOf(node).isValid(); };
+    if (nodes.empty() && std::ranges::none_of(m_document->selection(), isShown)) return;
+    m_syncing = true;
     NodeId current = m_model->layerAt(m_view->currentIndex());
     if (std::ranges::find(nodes, current) == nodes.end()) current = nodes.empty() ? NodeId() : nodes.front();
     m_document->select(std::move(nodes), current);

@@ -31,9 +31,9 @@ void BlockTableModel::update() {
 }
 
 NodeId BlockTableModel::layerAt(const QModelIndex& index) const {
-    return index.isValid() ? m_matrix.at(static_cast<std::size_t>(index.row()),
-                                         static_cast<std::size_t>(index.column()))
-                           : NodeId();
+    return index.isValid()
+               ? m_matrix.at(static_cast<std::size_t>(index.row()), static_cast<std::size_t>(index.column()))
+               : NodeId();
 }
 
 QModelIndex BlockTableModel::indexOf(NodeId layer) const {
@@ -74,10 +74,10 @@ QString BlockTableModel::noteOf(const LayerResult& layer) const {
         case NoMark:
             return {};
         case InFloat:
-            return layer.reason.empty() ? tr("In float")
-                                        : tr("In float: %1")
-                                              .arg(m_document->withLayerNames(
-                                                  QString::fromStdString(layer.reason)));
+            return layer.reason.empty()
+                       ? tr("In float")
+                       : tr("In float: %1")
+                             .arg(m_document->withLayerNames(QString::fromStdString(layer.reason)));
         case OtherPrecision:
             return tr("Kept at %1; most layers of these blocks have %2").arg(formatBits(layer), m_precision);
     }
@@ -94,9 +94,9 @@ QString BlockTableModel::toolTipOf(const QModelIndex& index, const LayerResult& 
                                QString::fromStdString(layer.op), stateText(layer.state))
                           .toHtmlEscaped()};
     if (overlay.metric != Metric::None) {
-        const QString why = overlay.valueOf(layer.node) ? QString()
-                                                        : m_document->withLayerNames(whyNoValue(
-                                                              *m_document, &layer, overlay.metric));
+        const QString why = overlay.valueOf(layer.node)
+                                ? QString()
+                                : m_document->withLayerNames(whyNoValue(*m_document, &layer, overlay.metric));
         lines.append(QStringLiteral("%1: %2")
                          .arg(metricName(overlay.metric), why.isEmpty() ? numberOf(layer) : why)
                          .toHtmlEscaped());
@@ -122,8 +122,8 @@ QVariant BlockTableModel::data(const QModelIndex& index, int role) const {
             return noteOf(*layer);
         case ColorRole: {
             const Theme& colors = themeOf(m_canvas->palette());
-            const NodeLook look = lookOf(*layer, m_document->layers(), *m_document->graph(),
-                                         m_canvas->overlay(), colors);
+            const NodeLook look =
+                lookOf(*layer, m_document->layers(), *m_document->graph(), m_canvas->overlay(), colors);
             if (m_canvas->overlay().metric == Metric::None) return look.fill;
             return look.heat < 0 ? QVariant() : QVariant(look.heatColor);
         }

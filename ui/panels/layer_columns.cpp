@@ -43,7 +43,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 6);
+    m_filterLine->setMinimumWidth(unit * 5);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     m_filterLine->installEventFilter(this);
@@ -172,8 +172,14 @@ void LayerTable::chooseColumn(int column, bool shown) {
     fitColumns();
 }
 
+/// Whether the column is shown if there is room. Without a latency profile, there is nothing to show in its
+/// column, whatever the user has chosen.
+bool LayerTable::isWanted(int column) const {
+    return !m_hiddenColumns.contains(column) &&
+           (column != LayerTableModel::Latency || m_document->latency().table() != nullptr);
+}
+
 /// Hides the least important columns if there is no room for all. The name and the reason share the rest.
-/// Without a latency profile, there is nothing to show in its column, whatever the user has chosen.
 void LayerTable::fitColumns() {
     using Table = LayerTableModel;
     QHeaderView* header = m_view->horizontalHeader();
@@ -186,9 +192,7 @@ void LayerTable::fitColumns() {
     std::array<bool, Table::ColumnCount> shown{};
     int room = m_view->viewport()->width();
     for (int column = 0; column < Table::ColumnCount; ++column) {
-        shown[static_cast<std::size_t>(column)] =
-            !m_hiddenColumns.contains(column) &&
-            (column != Table::Latency || m_document->latency().table() != nullptr);
+        shown[static_cast<std::size_t>(column)] = isWanted(column);
         if (shown[static_cast<std::size_t>(column)]) room -= width(column);
     }
     for (const int column : kExpendable) {

@@ -222,11 +222,16 @@ void LayerTable::fromDocument() {
 
 void LayerTable::toDocument() {
     if (m_syncing) return;
-    m_syncing = true;
     std::vector<NodeId> nodes;
     for (const QModelIndex& index : m_view->selectionModel()->selectedRows())
         nodes.push_back(NodeId(static_cast<std::size_t>(m_filter->mapToSource(index).row())));
     std::ranges::sort(nodes);
+    // The focus alone makes a row current; layers whose rows are hidden stay selected.
+    const auto isShown = [this](NodeId node) {
+        return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), 0)).isValid();
+    };
+    if (nodes.empty() && std::ranges::none_of(m_document->selection(), isShown)) return;
+    m_syncing = true;
     const QModelIndex row = m_view->currentIndex();
     NodeId current =
         row.isValid() ? NodeId(static_cast<std::size_t>(m_filter->mapToSource(row).row())) : NodeId();
@@ -256,7 +261,7 @@ QString LayerTable::asCsv() const {
     for (int row = -1; row < m_filter->rowCount(); ++row) {
         bool first = true;
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-            if (m_view->isColumnHidden(column)) continue;
+            if (!isWanted(column)) continue;
             if (!std::exchange(first, false)) csv += QLatin1Char(',');
             if (row < 0) {
                 csv += quoted(m_model->headerData(column, Qt::Horizontal).toString());

@@ -38,7 +38,8 @@ class LayerTable : public QWidget {
     LayerView present() const;
     void apply(const LayerView& view);
     QString columnTitle(int column) const;
-    /// Returns the visible rows and columns with their headings, separated by commas.
+    /// Returns the visible rows with their headings, separated by commas; also the columns that are only
+    /// hidden because there is no room.
     QString asCsv() const;
     /// Returns the visible rows.
     std::vector<NodeId> shownLayers() const;
@@ -66,6 +67,7 @@ class LayerTable : public QWidget {
     void chooseColumn(int column, bool shown);
     void fitColumns();
     bool isHidden(int column) const;
+    bool isWanted(int column) const;
     void fromDocument();
     void toDocument();
     void updateCount();
