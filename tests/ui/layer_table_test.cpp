@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include "block_window.h"
+#include "style/elided_name.h"
 #include "widgets/basics.h"
 
 using namespace quantloupe;
@@ -88,6 +89,22 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         m_window->resize(1280, 720);
         QTRY_VERIFY(view->isColumnHidden(LayerTableModel::Macs));
         QVERIFY(!view->isColumnHidden(LayerTableModel::Cosine));
+    }
+
+    void shortenedNamesKeepTheirBlock() {
+        const QFontMetricsF metrics(m_window->font());
+        const QString name = QStringLiteral("encoder/layer.3/attention/output/dense/MatMul");
+        QCOMPARE(elidedName(name, metrics, 1e4), name);
+        for (const char* text :
+             {"\u2026layer.3/attention/output/dense/MatMul", "layer.3/\u2026/output/dense/MatMul",
+              "layer.3/\u2026/dense/MatMul", "layer.3/\u2026/MatMul"}) {
+            const QString expected = QString::fromUtf8(text);
+            QCOMPARE(elidedName(name, metrics, metrics.horizontalAdvance(expected) + 0.5), expected);
+        }
+        for (const double width : {10.0, 40.0, 80.0})  // narrower than the block and the end
+            QVERIFY(metrics.horizontalAdvance(elidedName(name, metrics, width)) <= width);
+        const QString plain = QStringLiteral("a_long_name_without_blocks");
+        QCOMPARE(elidedName(plain, metrics, 80), metrics.elidedText(plain, Qt::ElideMiddle, 80));
     }
 
     void theFilterFadesTheOthersInTheGraph() {

@@ -43,6 +43,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, 
     connect(m_bar, &QTabBar::currentChanged, this, [this](int place) {
         m_pages->setCurrentIndex(place);
         m_heads->setCurrentIndex(place);
+        fitTabs();
     });
     connect(m_classes, &ClassesPanel::samplesChosen, this,
             [this](const QString& title, const std::vector<std::size_t>& samples) {
@@ -99,8 +100,12 @@ void WorkTabs::resizeEvent(QResizeEvent* event) {
     fitTabs();
 }
 
-/// Heads shrink before tabs do; if that is not enough, the tabs scroll.
+/// Heads shrink before tabs do; if that is not enough, the tabs scroll. Hidden heads need no room.
 void WorkTabs::fitTabs() {
+    for (int place = 0; place < m_heads->count(); ++place)
+        m_heads->widget(place)->setSizePolicy(
+            place == m_heads->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored,
+            QSizePolicy::Preferred);
     const int tabs = m_bar->sizeHint().width(),
               rest = m_heads->minimumSizeHint().width() + fontMetrics().height() * 2;
     m_bar->setMinimumWidth(tabs + rest <= width() ? tabs : 0);
