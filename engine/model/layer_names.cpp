@@ -11,35 +11,8 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
-/// The parts of a name without those that the next one repeats: exporters write "conv/conv.0/conv.0.0".
-/// Only one part, the name, if it is too long.
-Parts nameParts(std::string_view name) {
-    constexpr std::size_t kMost = 64, kLongest = 1000;
-    Parts parts;
-    for (std::size_t at = 0; at < name.size() && name.size() <= kLongest;) {
-        const std::size_t end = std::min(name.find('/', at), name.size());
-        const std::string_view part = name.substr(at, end - at);
-        at = end + 1;
-        if (part.empty()) continue;
-        const bool repeats = !parts.empty() && part.size() > parts.back().size() &&
-                             part.starts_with(parts.back()) && part[parts.back().size()] == '.';
-        if (repeats) parts.pop_back();
-        parts.push_back(part);
-    }
-    if (parts.empty() || parts.size() > kMost) parts = {name};
-    return parts;
-}
-
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isIndexed(std::string_view part) { return isDigit(part.back()); }
-
-/// Whether `part` only repeats the operator: "Conv", "Conv_3".
-bool repeatsOperator(std::string_view part, std::string_view op) {
-    if (!part.starts_with(op)) return false;
-    part.remove_prefix(op.size());
-    return part.empty() ||
-           (part.size() > 1 && part.front() == '_' && std::all_of(part.begin() + 1, part.end(), isDigit));
-}
 
 /// Removes first parts that all names with several parts share, unless they are numbered or the only module.
 void dropCommonParts(std::vector<Parts>& all) {
@@ -152,6 +125,30 @@ bool beginsWord(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> nameParts(std::string_view name) {
+    constexpr std::size_t kMost = 64, kLongest = 1000;
+    Parts parts;
+    for (std::size_t at = 0; at < name.size() && name.size() <= kLongest;) {
+        const std::size_t end = std::min(name.find('/', at), name.size());
+        const std::string_view part = name.substr(at, end - at);
+        at = end + 1;
+        if (part.empty()) continue;
+        const bool repeats = !parts.empty() && part.size() > parts.back().size() &&
+                             part.starts_with(parts.back()) && part[parts.back().size()] == '.';
+        if (repeats) parts.pop_back();
+        parts.push_back(part);
+    }
+    if (parts.empty() || parts.size() > kMost) parts = {name};
+    return parts;
+}
+
+bool repeatsOperator(std::string_view part, std::string_view op) {
+    if (!part.starts_with(op)) return false;
+    part.remove_prefix(op.size());
+    return part.empty() ||
+           (part.size() > 1 && part.front() == '_' && std::all_of(part.begin() + 1, part.end(), isDigit));
+}
 
 std::vector<std::string> displayNames(const Graph& graph) {
     std::vector<Parts> all;

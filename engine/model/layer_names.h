@@ -12,6 +12,14 @@
 
 namespace quantloupe {
 
+/// Returns the parts of a name between slashes, without those that the next part repeats: exporters write
+/// "conv/conv.0/conv.0.0". Returns the whole name as one part if it has more than 64 parts or 1,000
+/// characters.
+std::vector<std::string_view> nameParts(std::string_view name);
+
+/// Returns whether the part of a name only repeats the operator: "Conv", "Conv_3".
+bool repeatsOperator(std::string_view part, std::string_view op);
+
 /// Returns for each node of the graph its display name: "features.2/conv.1.0" for the name above. The block
 /// and the part that distinguishes the layer stay. Parts that the next part repeats ("conv" before "conv.1"),
 /// parts that all layers share, an operator that is the only one of its module, and parts in the middle that

@@ -92,9 +92,14 @@ class CommandsTest : public QObject {
     }
 
     void tabsAreChosenByKeys() {
+        int previous = WorkTabs::Layers;
         for (int tab = WorkTabs::Count - 1; tab >= 0; --tab) {
             QTest::keyClick(m_window.get(), static_cast<Qt::Key>(Qt::Key_1 + tab), Qt::AltModifier);
-            QCOMPARE(m_window->workTabs()->currentTab(), tab);
+            // Without data there are no images and no classes, and the network has no blocks.
+            const bool empty = tab == WorkTabs::Images || tab == WorkTabs::Classes || tab == WorkTabs::Blocks;
+            QCOMPARE(m_window->workTabs()->whyNot(tab).isEmpty(), !empty);
+            QCOMPARE(m_window->workTabs()->currentTab(), empty ? previous : tab);
+            previous = m_window->workTabs()->currentTab();
         }
         m_window->workTabs()->showTab(WorkTabs::Log);
         QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
@@ -125,6 +130,8 @@ class CommandsTest : public QObject {
 
     void columnsAreRemembered() {
         QTableView* view = m_window->layerTable()->view();
+        m_window->resize(2400, 850);  // with room for all columns
+        QTRY_VERIFY(!view->isColumnHidden(LayerTableModel::Cosine));
         QVERIFY(view->isColumnHidden(LayerTableModel::WeightQs));
         for (auto* button : m_window->layerTable()->head()->findChildren<QPushButton*>())
             if (button->text().startsWith(QStringLiteral("Columns")))

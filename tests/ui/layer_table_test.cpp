@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer table in the window: what it shows at first, its filter, its keys, and the names of layers, which
 // are the same in all views.
+#include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTableView>
 #include <QTest>
 
 #include "block_window.h"
+#include "style/elided_name.h"
 #include "widgets/basics.h"
 
 using namespace quantloupe;
@@ -51,6 +54,58 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         type(QStringLiteral("act"));
         QCOMPARE(table()->filter()->rowCount(), 0);
         QVERIFY(labelStarts(QStringLiteral("4 layers match")));
+    }
+
+    /// The name and the sensitivities have priority; nothing is cut off.
+    void columnsFitTheWindow() {
+        QTableView* view = table()->view();
+        const auto shown = [&] {
+            int columns = 0;
+            for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
+                columns += !view->isColumnHidden(column);
+            return columns;
+        };
+        int before = 0;
+        for (const int width : {1280, 1380, 1440, 1920, 2600}) {
+            m_window->resize(width, 720);
+            QTRY_COMPARE(m_window->width(), width);
+            QVERIFY2(view->horizontalHeader()->length() <= view->viewport()->width(),
+                     qPrintable(QString::number(width)));
+            for (const int column : {LayerTableModel::Name, LayerTableModel::State, LayerTableModel::LocalQs,
+                                     LayerTableModel::CumulativeQs, LayerTableModel::LeaveOneOut})
+                QVERIFY(!view->isColumnHidden(column));
+            QVERIFY(shown() >= before);
+            before = shown();
+        }
+        QCOMPARE(before, int(LayerTableModel::ColumnCount) - 2);  // without QS weight and the latency
+        QVERIFY(m_window->width() > 2000);
+        // The headings have the menu of the columns: there may be no room for its button.
+        Q_EMIT view->horizontalHeader()->customContextMenuRequested({9, 9});
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        QCOMPARE(menu->actions().size(), int(LayerTableModel::ColumnCount) + 1);  // without the name
+        menu->close();
+        // What the rows are sorted by stays.
+        view->sortByColumn(LayerTableModel::Cosine, Qt::AscendingOrder);
+        m_window->resize(1280, 720);
+        QTRY_VERIFY(view->isColumnHidden(LayerTableModel::Macs));
+        QVERIFY(!view->isColumnHidden(LayerTableModel::Cosine));
+    }
+
+    void shortenedNamesKeepTheirBlock() {
+        const QFontMetricsF metrics(m_window->font());
+        const QString name = QStringLiteral("encoder/layer.3/attention/output/dense/MatMul");
+        QCOMPARE(elidedName(name, metrics, 1e4), name);
+        for (const char* text :
+             {"\u2026layer.3/attention/output/dense/MatMul", "layer.3/\u2026/output/dense/MatMul",
+              "layer.3/\u2026/dense/MatMul", "layer.3/\u2026/MatMul"}) {
+            const QString expected = QString::fromUtf8(text);
+            QCOMPARE(elidedName(name, metrics, metrics.horizontalAdvance(expected) + 0.5), expected);
+        }
+        for (const double width : {10.0, 40.0, 80.0})  // narrower than the block and the end
+            QVERIFY(metrics.horizontalAdvance(elidedName(name, metrics, width)) <= width);
+        const QString plain = QStringLiteral("a_long_name_without_blocks");
+        QCOMPARE(elidedName(plain, metrics, 80), metrics.elidedText(plain, Qt::ElideMiddle, 80));
     }
 
     void theFilterFadesTheOthersInTheGraph() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window in 20 states (light and dark, three networks, three sizes, 100 % and 200 %), compared with
+// The window in 21 states (light and dark, three networks, three sizes, 100 % and 200 %), compared with
 // reference pictures in tests/data/pictures. QUANTLOUPE_UPDATE=1 replaces them; look at each before you
 // commit it.
 //
@@ -56,6 +56,8 @@ std::vector<State> states(const QString& folder) {
         {"demo_large_dark", demo + dark + large},
         {"demo_light_200", demo + light + laptop, 2},
         {"demo_blocks", demo + light + usual + words("--command|Collapse All Blocks|--command|Fit Graph")},
+        {"demo_block_matrix",
+         demo + light + usual + words("--command|Skip Quantization|--command|Show Repeated Blocks")},
         {"demo_loss_by_step", demo + dark + usual + words("--command|Show Accuracy Loss by Step")},
         {"demo_skipped", demo + light + laptop + words("--command|Skip Quantization")},
         {"demo_side_by_side",
@@ -139,7 +141,7 @@ class ReferencePicturesTest : public QObject {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<int>("scale");
         const std::vector<State> all = states(m_folder.path());
-        QCOMPARE(all.size(), 20u);
+        QCOMPARE(all.size(), 21u);
         for (const State& state : all) QTest::newRow(state.name) << state.arguments << state.scale;
     }
     void windowEqualsItsReference() {

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QMenuBar>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTabBar>
 #include <map>
 #include <set>
@@ -22,6 +23,15 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
   private Q_SLOTS:
     void init() { QVERIFY(openChain()); }
     void cleanup() { m_window.reset(); }
+
+    void noPanelHasAnInvalidSize() {
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("Negative sizes")));
+        MainWindow window;
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        window.resize(1111, 777);
+        QTest::qWait(50);
+    }
 
     /// The inspector becomes a tab next to a dock if there is no room for both.
     void docksLeaveSpaceForTheGraph() {
@@ -75,6 +85,27 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         action("History")->trigger();
         QTRY_VERIFY(qobject_cast<QSplitter*>(inspector->parentWidget()));
         QVERIFY(inspector->isHidden());
+    }
+
+    /// Selecting a layer shows it in the inspector, except while the user works in Improve Accuracy.
+    void aSelectedLayerRaisesTheInspector() {
+        m_window->resize(1300, 850);
+        const Inspector* inspector = m_window->inspector();
+        const auto onScreen = [inspector] { return !inspector->visibleRegion().isEmpty(); };
+        action("History")->trigger();
+        QTRY_VERIFY(qobject_cast<QDockWidget*>(inspector->parentWidget()));
+        QTRY_VERIFY(!onScreen());
+        GraphCanvas* canvas = m_window->graphView()->canvas();
+        canvas->setFocus();
+        m_window->document()->select(NodeId(2));
+        QTRY_VERIFY(onScreen());
+        QVERIFY(canvas->hasFocus());
+
+        action("Improve Accuracy")->trigger();
+        QTRY_VERIFY(!onScreen());
+        m_window->document()->select(NodeId(0));
+        QTest::qWait(50);
+        QVERIFY(!onScreen());
     }
 
     /// The content of the summary bar depends on its width, which must not depend on the content.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "style/elided_name.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -39,8 +40,9 @@ const ShapedText& TextCache::shaped(const QString& text, Face face, double pixel
     if (const auto known = m_texts.constFind(key); known != m_texts.constEnd()) return *known;
     if (m_texts.size() >= kMaxTexts) m_texts.clear();
     const QFont& used = font(face, size);
-    const QString shortened =
-        elide == Qt::ElideNone ? text : QFontMetricsF(used).elidedText(text, elide, width);
+    const QString shortened = elide == Qt::ElideNone     ? text
+                              : elide == Qt::ElideMiddle ? elidedName(text, QFontMetricsF(used), width)
+                                                         : QFontMetricsF(used).elidedText(text, elide, width);
     QTextLayout layout(shortened, used);
     QTextOption option;
     option.setWrapMode(QTextOption::NoWrap);

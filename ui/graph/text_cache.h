@@ -27,7 +27,8 @@ class TextCache {
 
     /// Clears the cache if the font has changed.
     void setFont(const QFont& base);
-    /// Returns a shaped text. `pixels`: the font size in scene units. Valid until the next call.
+    /// Returns a shaped text. `pixels`: the font size in scene units. Valid until the next call. ElideMiddle
+    /// is for names of layers (style/elided_name.h).
     const ShapedText& shaped(const QString& text, Face face, double pixels, double width,
                              Qt::TextElideMode elide);
     /// Draws the text vertically centered in `line` with the painter's pen; returns its width.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row above the layer table: filter, views, the switch between table and ranges, and the choice of
-// columns. Columns are remembered by name.
+// columns. Columns are remembered by name. Columns that the user has not chosen are hidden while there is no
+// room for them.
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
 #include <QSettings>
+#include <algorithm>
+#include <array>
 
 #include "panels/layer_table.h"
 #include "panels/layer_view_menu.h"
@@ -15,7 +18,16 @@ namespace quantloupe::ui {
 namespace {
 
 const QString kHiddenKey = QStringLiteral("layerTable/hidden"),
-              kOrderKey = QStringLiteral("layerTable/order");
+              kShownKey = QStringLiteral("layerTable/shown"), kOrderKey = QStringLiteral("layerTable/order");
+
+/// In units of the font's height.
+constexpr double kNarrowName = 9, kWideName = 20, kNarrowReason = 10;
+
+/// The columns that are hidden if there is no room, the least important first. The name, the state and the
+/// sensitivities stay.
+constexpr std::array kExpendable = {
+    LayerTableModel::Reason, LayerTableModel::Number, LayerTableModel::Parameters, LayerTableModel::Macs,
+    LayerTableModel::Cosine, LayerTableModel::Bits,   LayerTableModel::Sqnr,       LayerTableModel::Op};
 
 QString columnName(const LayerTableModel& model, int column) {
     return model.headerData(column, Qt::Horizontal).toString();
@@ -32,7 +44,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 6);
+    m_filterLine->setMinimumWidth(unit * 5);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     m_filterLine->installEventFilter(this);
@@ -60,6 +72,7 @@ void LayerTable::buildHead() {
     m_ranges->setCheckable(true);
     m_head->installEventFilter(this);
     m_columns = link(tr("Columns\u2026"), tr("Choose which columns are shown"));
+    fitHead();
     connect(m_ranges, &QPushButton::toggled, this, &LayerTable::showRanges);
     connect(m_columns, &QPushButton::clicked, this,
             [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
@@ -73,6 +86,7 @@ void LayerTable::buildHead() {
 void LayerTable::fitHead() {
     const QList<QWidget*> hideable{m_columns, m_views, m_count, m_ranges};
     const QLayout* row = m_head->layout();
+    m_head->setMinimumWidth(m_filterLine->minimumWidth() + row->spacing() + m_all->sizeHint().width());
     int needed = (row->count() - 2) * row->spacing();  // without the stretch
     needed += m_filterLine->minimumWidth() + m_all->sizeHint().width();
     for (const QWidget* part : hideable) needed += part->sizeHint().width();
@@ -99,13 +113,14 @@ void LayerTable::showColumnMenu(const QPoint& global) {
         action->setChecked(!isHidden(column));
         action->setEnabled(column != LayerTableModel::Latency || m_document->latency().table());
         connect(action, &QAction::toggled, this, [this, column](bool on) {
-            setHidden(column, !on);
+            chooseColumn(column, on);
             saveColumns();
         });
     }
     menu->addSeparator();
     connect(menu->addAction(tr("Reset Columns")), &QAction::triggered, this, [this] {
         QSettings().remove(kHiddenKey);
+        QSettings().remove(kShownKey);
         QSettings().remove(kOrderKey);
         restoreColumns();
     });
@@ -115,12 +130,18 @@ void LayerTable::showColumnMenu(const QPoint& global) {
 void LayerTable::restoreColumns() {
     const QSettings settings;
     const QStringList hidden = settings.value(kHiddenKey, QStringList{tr("QS weight")}).toStringList();
+    const QStringList shown = settings.value(kShownKey).toStringList();
     const QStringList order = settings.value(kOrderKey).toStringList();
     QHeaderView* header = m_view->horizontalHeader();
+    m_hiddenColumns.clear();
+    m_shownColumns.clear();
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-        setHidden(column, hidden.contains(columnName(*m_model, column)));
+        const QString name = columnName(*m_model, column);
+        if (hidden.contains(name)) m_hiddenColumns.insert(column);
+        if (shown.contains(name)) m_shownColumns.insert(column);
         header->moveSection(header->visualIndex(column), column);
     }
+    fitColumns();
     int place = 0;
     for (const QString& name : order)
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
@@ -130,27 +151,70 @@ void LayerTable::restoreColumns() {
 }
 
 void LayerTable::saveColumns() const {
-    QStringList hidden, order;
+    QStringList hidden, shown, order;
     const QHeaderView* header = m_view->horizontalHeader();
     for (int place = 0; place < LayerTableModel::ColumnCount; ++place) {
-        const QString name = columnName(*m_model, header->logicalIndex(place));
+        const int column = header->logicalIndex(place);
+        const QString name = columnName(*m_model, column);
         order << name;
-        if (isHidden(header->logicalIndex(place))) hidden << name;
+        if (m_hiddenColumns.contains(column)) hidden << name;
+        if (m_shownColumns.contains(column)) shown << name;
     }
     QSettings settings;
     settings.setValue(kHiddenKey, hidden);
+    settings.setValue(kShownKey, shown);
     settings.setValue(kOrderKey, order);
 }
 
-/// Without a latency profile, there is nothing to show in its column, whatever the user has chosen.
-void LayerTable::setHidden(int column, bool hidden) {
-    const bool latency = column == LayerTableModel::Latency;
-    if (latency) m_hidesLatency = hidden;
-    m_view->setColumnHidden(column, hidden || (latency && !m_document->latency().table()));
+/// Shows or hides a column, whatever the room.
+void LayerTable::chooseColumn(int column, bool shown) {
+    (shown ? m_shownColumns : m_hiddenColumns).insert(column);
+    (shown ? m_hiddenColumns : m_shownColumns).remove(column);
+    fitColumns();
 }
 
+/// Whether the column is shown if there is room. Without a latency profile, there is nothing to show in its
+/// column, whatever the user has chosen.
+bool LayerTable::isWanted(int column) const {
+    return !m_hiddenColumns.contains(column) &&
+           (column != LayerTableModel::Latency || m_document->latency().table() != nullptr);
+}
+
+/// Hides the least important columns if there is no room for all. The name and the reason share the rest.
+void LayerTable::fitColumns() {
+    using Table = LayerTableModel;
+    QHeaderView* header = m_view->horizontalHeader();
+    const int unit = fontMetrics().height(), narrow = qRound(unit * kNarrowName);
+    const auto width = [&](int column) {
+        return column == Table::Name     ? narrow
+               : column == Table::Reason ? qRound(unit * kNarrowReason)
+                                         : m_columnWidths[static_cast<std::size_t>(column)];
+    };
+    std::array<bool, Table::ColumnCount> shown{};
+    int room = m_view->viewport()->width();
+    for (int column = 0; column < Table::ColumnCount; ++column) {
+        shown[static_cast<std::size_t>(column)] = isWanted(column);
+        if (shown[static_cast<std::size_t>(column)]) room -= width(column);
+    }
+    for (const int column : kExpendable) {
+        const bool chosen = m_shownColumns.contains(column) || column == header->sortIndicatorSection();
+        if (room >= 0 || chosen || !shown[static_cast<std::size_t>(column)]) continue;
+        shown[static_cast<std::size_t>(column)] = false;
+        room += width(column);
+    }
+    m_fitting = true;
+    for (int column = 0; column < Table::ColumnCount; ++column)
+        m_view->setColumnHidden(column, !shown[static_cast<std::size_t>(column)]);
+    header->setStretchLastSection(shown[Table::Reason]);
+    const int most = shown[Table::Reason] ? qRound(unit * kWideName) : m_view->viewport()->width();
+    m_view->setColumnWidth(Table::Name, std::clamp(narrow + room, narrow, std::max(narrow, most)));
+    m_fitting = false;
+}
+
+/// A column that is chosen, but empty without a latency profile, is not hidden.
 bool LayerTable::isHidden(int column) const {
-    return column == LayerTableModel::Latency ? m_hidesLatency : m_view->isColumnHidden(column);
+    return column == LayerTableModel::Latency ? m_hiddenColumns.contains(column)
+                                              : m_view->isColumnHidden(column);
 }
 
 QString LayerTable::columnTitle(int column) const { return columnName(*m_model, column); }
@@ -173,10 +237,11 @@ void LayerTable::apply(const LayerView& view) {
     m_all->setChecked(view.all);
     if (view.hidden)
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
-            setHidden(column, view.hidden->contains(column));
+            chooseColumn(column, !view.hidden->contains(column));
     else
-        setHidden(view.column, false);  // shows the column by which the rows are sorted
+        m_hiddenColumns.remove(view.column);  // shows the column by which the rows are sorted
     m_view->sortByColumn(view.column, view.order);
+    fitColumns();
     m_view->scrollToTop();
     saveColumns();
 }

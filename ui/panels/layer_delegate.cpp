@@ -5,6 +5,7 @@
 #include <QPainterPath>
 
 #include "models/layer_table_model.h"
+#include "style/elided_name.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -72,9 +73,8 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QFontMetrics metrics(font);
     const QString all = index.data().toString();
     const int width = static_cast<int>(rect.width());
-    // Block and leaf of a name distinguish layers.
-    const QString shown =
-        metrics.elidedText(all, column == LayerTableModel::Name ? Qt::ElideMiddle : Qt::ElideRight, width);
+    const QString shown = column == LayerTableModel::Name ? elidedName(all, QFontMetricsF(font), width)
+                                                          : metrics.elidedText(all, Qt::ElideRight, width);
     painter->drawText(rect, index.data(Qt::TextAlignmentRole).toInt(), shown);
     painter->restore();
 }

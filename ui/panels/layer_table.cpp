@@ -43,11 +43,11 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.55));
     m_view->horizontalHeader()->setHighlightSections(false);
-    m_view->horizontalHeader()->setStretchLastSection(true);
     m_view->horizontalHeader()->setSectionsMovable(true);
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
     m_view->installEventFilter(this);
+    m_view->viewport()->installEventFilter(this);
     m_view->setAccessibleName(tr("Layers"));
 
     m_nothing = makeLabel({}, "muted", 1);
@@ -68,6 +68,14 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     column->addWidget(m_pages, 1);
     sizeColumns();
     restoreColumns();
+    QHeaderView* header = m_view->horizontalHeader();
+    connect(header, &QHeaderView::sectionResized, this, [this](int section, int, int width) {
+        if (!m_fitting && width > 0) m_columnWidths[static_cast<std::size_t>(section)] = width;
+    });
+    connect(header, &QHeaderView::sortIndicatorChanged, this, &LayerTable::fitColumns);
+    header->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(header, &QHeaderView::customContextMenuRequested, this,
+            [this, header](QPoint at) { showColumnMenu(header->mapToGlobal(at)); });
     m_viewMenu = new LayerViewMenu(this);
     connect(m_viewMenu, &LayerViewMenu::refused, document,
             [document](const QString& why) { document->say(MessageKind::Note, why); });
@@ -94,8 +102,7 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
             [this](QPoint at) { Q_EMIT menuRequested(m_view->viewport()->mapToGlobal(at)); });
     connect(document, &Document::selectionChanged, this, &LayerTable::fromDocument);
     connect(document, &Document::layersChanged, this, &LayerTable::updateCount);
-    connect(&document->latency(), &LayerLatency::changed, this,
-            [this] { setHidden(LayerTableModel::Latency, m_hidesLatency); });
+    connect(&document->latency(), &LayerLatency::changed, this, &LayerTable::fitColumns);
     connect(m_all, &QPushButton::toggled, this, [this](bool all) {
         m_syncing = true;  // as with the filter
         m_filter->setShowAll(all);
@@ -113,11 +120,14 @@ void LayerTable::sizeColumns() {
     const int unit = fontMetrics().height();
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
-        {Table::Number, 3.2},     {Table::Name, 15},      {Table::Op, 6},     {Table::State, 6.8},
-        {Table::LocalQs, 6.2},    {Table::WeightQs, 6.6}, {Table::Bits, 4},   {Table::CumulativeQs, 7},
-        {Table::LeaveOneOut, 7},  {Table::Cosine, 5.2},   {Table::Sqnr, 6.6}, {Table::Macs, 5.2},
-        {Table::Parameters, 5.4}, {Table::Latency, 6.4}};
-    for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
+        {Table::Number, 3.2},   {Table::Op, 6},     {Table::State, 6.8},      {Table::LocalQs, 6.2},
+        {Table::WeightQs, 6.6}, {Table::Bits, 4},   {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 7},
+        {Table::Cosine, 5.2},   {Table::Sqnr, 6.6}, {Table::Macs, 5.2},       {Table::Parameters, 5.4},
+        {Table::Latency, 6.4}};
+    for (const auto& [section, width] : widths) {
+        m_columnWidths[static_cast<std::size_t>(section)] = qRound(unit * width);
+        m_view->setColumnWidth(section, qRound(unit * width));
+    }
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
 }
 
@@ -137,6 +147,7 @@ void LayerTable::updateCount() {
                      : seen == all ? QString::number(all)
                                    : tr("%1 of %2").arg(seen).arg(all));
     m_count->setToolTip(tr("Number of visible layers, and of all layers"));
+    fitHead();
     reportFiltered();
 }
 
@@ -211,11 +222,16 @@ void LayerTable::fromDocument() {
 
 void LayerTable::toDocument() {
     if (m_syncing) return;
-    m_syncing = true;
     std::vector<NodeId> nodes;
     for (const QModelIndex& index : m_view->selectionModel()->selectedRows())
         nodes.push_back(NodeId(static_cast<std::size_t>(m_filter->mapToSource(index).row())));
     std::ranges::sort(nodes);
+    // The focus alone makes a row current; layers whose rows are hidden stay selected.
+    const auto isShown = [this](NodeId node) {
+        return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), 0)).isValid();
+    };
+    if (nodes.empty() && std::ranges::none_of(m_document->selection(), isShown)) return;
+    m_syncing = true;
     const QModelIndex row = m_view->currentIndex();
     NodeId current =
         row.isValid() ? NodeId(static_cast<std::size_t>(m_filter->mapToSource(row).row())) : NodeId();
@@ -245,7 +261,7 @@ QString LayerTable::asCsv() const {
     for (int row = -1; row < m_filter->rowCount(); ++row) {
         bool first = true;
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-            if (m_view->isColumnHidden(column)) continue;
+            if (!isWanted(column)) continue;
             if (!std::exchange(first, false)) csv += QLatin1Char(',');
             if (row < 0) {
                 csv += quoted(m_model->headerData(column, Qt::Horizontal).toString());
@@ -266,6 +282,10 @@ QString LayerTable::asCsv() const {
 bool LayerTable::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_head) {
         if (event->type() == QEvent::Resize) fitHead();
+        return QWidget::eventFilter(watched, event);
+    }
+    if (m_view && watched == m_view->viewport()) {
+        if (event->type() == QEvent::Resize) fitColumns();
         return QWidget::eventFilter(watched, event);
     }
     if (event->type() == QEvent::KeyPress) {
@@ -292,6 +312,7 @@ void LayerTable::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange && m_view) {
         m_view->verticalHeader()->setDefaultSectionSize(qRound(fontMetrics().height() * 1.55));
         sizeColumns();
+        fitColumns();
     }
     QWidget::changeEvent(event);
 }

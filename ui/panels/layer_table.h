@@ -5,9 +5,11 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSet>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QWidget>
+#include <array>
 
 #include "document/document.h"
 #include "model/reachability.h"
@@ -36,7 +38,8 @@ class LayerTable : public QWidget {
     LayerView present() const;
     void apply(const LayerView& view);
     QString columnTitle(int column) const;
-    /// Returns the visible rows and columns with their headings, separated by commas.
+    /// Returns the visible rows with their headings, separated by commas; also the columns that are only
+    /// hidden because there is no room.
     QString asCsv() const;
     /// Returns the visible rows.
     std::vector<NodeId> shownLayers() const;
@@ -61,8 +64,10 @@ class LayerTable : public QWidget {
     void showColumnMenu(const QPoint& global);
     void restoreColumns();
     void saveColumns() const;
-    void setHidden(int column, bool hidden);
+    void chooseColumn(int column, bool shown);
+    void fitColumns();
     bool isHidden(int column) const;
+    bool isWanted(int column) const;
     void fromDocument();
     void toDocument();
     void updateCount();
@@ -84,8 +89,10 @@ class LayerTable : public QWidget {
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;
-    bool m_hidesLatency = false;  ///< by the user; the column is also hidden without a profile
-    NodeSet m_others;             ///< as last reported
+    bool m_fitting = false;
+    QSet<int> m_hiddenColumns, m_shownColumns;  ///< by choice; others are shown if there is room
+    std::array<int, LayerTableModel::ColumnCount> m_columnWidths{};
+    NodeSet m_others;  ///< as last reported
 };
 
 }  // namespace quantloupe::ui

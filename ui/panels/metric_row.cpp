@@ -37,10 +37,13 @@ void MetricRow::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const double unit = fontMetrics().height();
-    const double barLeft = width() * 0.64;
+    const QFont numbers = numberFont(font());
+    const double name = fontMetrics().horizontalAdvance(m_name),
+                 value = QFontMetricsF(numbers).horizontalAdvance(m_value);
+    const double barLeft = std::max(width() * 0.64, name + value + unit);  // long values move the bar
     painter.setPen(colors.muted);
     painter.drawText(QRectF(0, 0, barLeft, height()), Qt::AlignLeft | Qt::AlignVCenter, m_name);
-    painter.setFont(numberFont(font()));
+    painter.setFont(numbers);
     painter.setPen(m_quiet ? colors.muted : colors.text);
     painter.drawText(QRectF(0, 0, barLeft - unit * 0.6, height()), Qt::AlignRight | Qt::AlignVCenter,
                      m_value);

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "panels/layer_delegate.h"
+#include "style/elided_name.h"
 #include "style/theme.h"
 #include "style/words.h"
 #include "widgets/basics.h"
@@ -131,10 +132,10 @@ class RangeStrips : public QWidget {
         const double unit = fontMetrics().height();
         painter.setFont(font());
         painter.setPen(colors.text);
-        painter.drawText(QRectF(unit, rowHeight() * (row + 1), left() - unit * 2, rowHeight()),
-                         Qt::AlignLeft | Qt::AlignVCenter,
-                         fontMetrics().elidedText(m_view->document()->layerName(node), Qt::ElideMiddle,
-                                                  static_cast<int>(left() - unit * 2)));
+        painter.drawText(
+            QRectF(unit, rowHeight() * (row + 1), left() - unit * 2, rowHeight()),
+            Qt::AlignLeft | Qt::AlignVCenter,
+            elidedName(m_view->document()->layerName(node), QFontMetricsF(font()), left() - unit * 2));
         const LayerRanges* ranges = m_view->rangesOf(node);
         if (!ranges) return;
         const double bar = strip(row, false).width() / static_cast<double>(kPowers);

@@ -199,7 +199,8 @@ QString StatusLine::idleText() const {
     return selected > 1 ? tr("%1 layers selected").arg(selected)
            : selected == 1
                ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
-               : tr("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits");
+               : tr("Click a layer, or press ] for the most sensitive one \u00b7 drag to move \u00b7 "
+                    "Ctrl+wheel zooms \u00b7 F fits");
 }
 
 void StatusLine::refresh() {

@@ -5,8 +5,10 @@
 
 namespace quantloupe::ui {
 
-WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QWidget(parent) {
+WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, QWidget* parent)
+    : QWidget(parent), m_document(document), m_layers(layers) {
     const int unit = fontMetrics().height();
+    m_blocks = new BlockPanel(document, canvas);
     m_path = new AccuracyPathPanel(document);
     m_classes = new ClassesPanel(document);
     m_flipped = new FlippedPanel(document);
@@ -19,16 +21,13 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     m_heads = new QStackedWidget;
     // The head of a hidden page must not make the row higher.
     m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    const auto add = [&](const QString& name, QWidget* page, QWidget* head) {
-        m_bar->addTab(name);
-        m_pages->addWidget(page);
-        m_heads->addWidget(head);
-    };
-    add(tr("Layers"), layers, layers->head());
-    add(tr("Loss by step"), m_path, new QWidget);
-    add(tr("Images"), m_flipped, new QWidget);
-    add(tr("Log"), m_log, m_log->head());
-    add(tr("Classes"), m_classes, new QWidget);
+    addTab(Layers, tr("Layers"), layers, layers->head());
+    addTab(Blocks, tr("Blocks"), m_blocks, m_blocks->head());
+    addTab(AccuracyPath, tr("Loss by step"), m_path, new QWidget);
+    addTab(Images, tr("Images"), m_flipped, new QWidget);
+    addTab(Log, tr("Log"), m_log, m_log->head());
+    addTab(Classes, tr("Classes"), m_classes, new QWidget);
+    m_bar->setTabToolTip(placeOf(Blocks), tr("Repeated blocks as a matrix of blocks and layers"));
     auto* head = new QFrame;
     head->setObjectName(QStringLiteral("panel"));
     auto* row = new QHBoxLayout(head);
@@ -41,9 +40,10 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     column->setSpacing(0);
     column->addWidget(head);
     column->addWidget(m_pages, 1);
-    connect(m_bar, &QTabBar::currentChanged, this, [this](int tab) {
-        m_pages->setCurrentIndex(tab);
-        m_heads->setCurrentIndex(tab);
+    connect(m_bar, &QTabBar::currentChanged, this, [this](int place) {
+        m_pages->setCurrentIndex(place);
+        m_heads->setCurrentIndex(place);
+        fitTabs();
     });
     connect(m_classes, &ClassesPanel::samplesChosen, this,
             [this](const QString& title, const std::vector<std::size_t>& samples) {
@@ -51,16 +51,73 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
                 showTab(Images);
             });
     connect(m_flipped, &FlippedPanel::layerChosen, this, &WorkTabs::layerChosen);
+    connect(m_blocks, &BlockPanel::blocksChanged, this, &WorkTabs::updateTabs);
+    for (const auto signal : {&Document::modelChanged, &Document::dataChanged, &Document::evaluationChanged})
+        connect(document, signal, this, &WorkTabs::updateTabs);
+    updateTabs();
 }
 
-/// Heads shrink before tabs do; if that is not enough, the tabs scroll.
+void WorkTabs::addTab(Tab tab, const QString& name, QWidget* page, QWidget* head) {
+    m_bar->setTabData(m_bar->addTab(name), tab);
+    m_pages->addWidget(page);
+    m_heads->addWidget(head);
+}
+
+int WorkTabs::placeOf(int tab) const {
+    for (int place = 0; place < m_bar->count(); ++place)
+        if (m_bar->tabData(place).toInt() == tab) return place;
+    return -1;
+}
+
+/// Why there are neither images nor classes; empty if there are some, or if it is not known yet.
+QString WorkTabs::whyNoResults() const {
+    const EvaluationPtr evaluation = m_document->evaluation();
+    if (!evaluation || !evaluation->quantized) return {};
+    if (evaluation->randomInputs) return tr("Random inputs have no classes. Open evaluation data first.");
+    const auto& info = m_document->data();
+    const bool task = info && (info->task.task == Task::Detection || info->task.task == Task::Segmentation);
+    return task || (evaluation->classes && !evaluation->classes->empty()) || evaluation->scores
+               ? QString()
+               : tr("The outputs of this network are neither classes nor boxes nor masks.");
+}
+
+QString WorkTabs::whyNot(int tab) const {
+    if (tab == Images || tab == Classes) return whyNoResults();
+    if (tab == Blocks && !m_blocks->hasBlocks())
+        return tr("The network does not have three blocks with the same structure.");
+    return {};
+}
+
+void WorkTabs::updateTabs() {
+    if (!whyNot(currentTab()).isEmpty()) showTab(Layers);
+    for (const Tab tab : {Blocks, Images, Classes}) m_bar->setTabVisible(placeOf(tab), whyNot(tab).isEmpty());
+    fitTabs();
+    Q_EMIT tabsChanged();
+}
+
 void WorkTabs::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    fitTabs();
+}
+
+/// Heads shrink before tabs do; if that is not enough, the tabs scroll. Hidden heads need no room.
+void WorkTabs::fitTabs() {
+    for (int place = 0; place < m_heads->count(); ++place)
+        m_heads->widget(place)->setSizePolicy(
+            place == m_heads->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored,
+            QSizePolicy::Preferred);
     const int tabs = m_bar->sizeHint().width(),
               rest = m_heads->minimumSizeHint().width() + fontMetrics().height() * 2;
     m_bar->setMinimumWidth(tabs + rest <= width() ? tabs : 0);
 }
 
-void WorkTabs::showTab(int tab) { m_bar->setCurrentIndex(tab); }
+void WorkTabs::showTab(int tab) {
+    if (whyNot(tab).isEmpty()) m_bar->setCurrentIndex(placeOf(tab));
+}
+
+void WorkTabs::focusTab() {
+    if (currentTab() == Layers) m_layers->view()->setFocus(Qt::ShortcutFocusReason);
+    if (currentTab() == Blocks) m_blocks->view()->setFocus(Qt::ShortcutFocusReason);
+}
 
 }  // namespace quantloupe::ui

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The tabs below the graph: layers, accuracy loss by step, results by class, images whose class changed, and
-// log, with the layer filter next to the tabs.
+// The tabs below the graph: layers, repeated blocks, accuracy loss by step, images whose class changed, log,
+// and results by class, with the head of the current page next to the tabs.
 
 #include <QStackedWidget>
 #include <QTabBar>
 
 #include "panels/accuracy_path_panel.h"
+#include "panels/block_panel.h"
 #include "panels/classes_panel.h"
 #include "panels/flipped_panel.h"
 #include "panels/layer_table.h"
@@ -17,25 +18,42 @@ namespace quantloupe::ui {
 class WorkTabs : public QWidget {
     Q_OBJECT
   public:
-    enum Tab { Layers, AccuracyPath, Images, Log, Classes, Count };
-    WorkTabs(Document* document, LayerTable* layers, QWidget* parent = nullptr);
+    /// In the order of their shortcuts; Blocks is next to Layers. Tabs with nothing to show are hidden.
+    enum Tab { Layers, AccuracyPath, Images, Log, Classes, Blocks, Count };
+    WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, QWidget* parent = nullptr);
+    /// Does nothing if the tab is not available.
     void showTab(int tab);
-    int currentTab() const { return m_bar->currentIndex(); }
+    /// Gives the focus to the layers of the current tab, if it has any, so that the keyboard can go on there.
+    void focusTab();
+    int currentTab() const { return m_bar->tabData(m_bar->currentIndex()).toInt(); }
+    /// Returns why a tab has nothing to show; empty if it is available.
+    QString whyNot(int tab) const;
     QTabBar* bar() const { return m_bar; }
+    BlockPanel* blocks() const { return m_blocks; }
     AccuracyPathPanel* accuracyPath() const { return m_path; }
     ClassesPanel* classes() const { return m_classes; }
     FlippedPanel* flipped() const { return m_flipped; }
     LogPanel* log() const { return m_log; }
 
   Q_SIGNALS:
+    void tabsChanged();  ///< which tabs are available
     void layerChosen(quantloupe::NodeId layer);
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
 
   private:
+    void addTab(Tab tab, const QString& name, QWidget* page, QWidget* head);
+    void updateTabs();
+    void fitTabs();
+    QString whyNoResults() const;
+    int placeOf(int tab) const;
+
+    Document* m_document;
+    LayerTable* m_layers;
     QTabBar* m_bar;
     QStackedWidget *m_pages, *m_heads;
+    BlockPanel* m_blocks;
     AccuracyPathPanel* m_path;
     ClassesPanel* m_classes;
     FlippedPanel* m_flipped;

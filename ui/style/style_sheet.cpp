@@ -99,6 +99,7 @@ QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @border;
     padding: @quarter @one @quarter @half; }
 QHeaderView::section:hover { color: @text; }
+QTableView#blockMatrix QHeaderView::section { border: none; padding: 0 @half; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
 QTableCornerButton::section { background: @panel; border: none; }
 

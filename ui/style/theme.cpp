@@ -116,6 +116,16 @@ QColor blended(const QColor& over, const QColor& under, double share) {
     return {mix(over.red(), under.red()), mix(over.green(), under.green()), mix(over.blue(), under.blue())};
 }
 
+QColor textColorOn(const QColor& color) {
+    // Relative luminance of WCAG 2; at 0.179, black and white have the same contrast.
+    const auto linear = [](double channel) {
+        return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+    };
+    const double luminance =
+        0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+    return luminance > 0.179 ? Qt::black : Qt::white;
+}
+
 QFont scaledFont(const QFont& base, double factor, QFont::Weight weight) {
     QFont font = base;
     if (base.pointSizeF() > 0)

@@ -44,6 +44,9 @@ QFont scaledFont(const QFont& base, double factor, QFont::Weight weight = QFont:
 /// is faster to fill.
 QColor blended(const QColor& over, const QColor& under, double share);
 
+/// Returns black or white, whichever is more readable on the color (a contrast of 4.5 or more).
+QColor textColorOn(const QColor& color);
+
 /// Returns the color of a sensitivity: a scale of one hue that no state has. 0 is harmless (close to the
 /// background), 1 is the worst (farthest from the background): pale to dark, or dark to pale in the dark
 /// theme.

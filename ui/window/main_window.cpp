@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
+#include <QHBoxLayout>
 #include <QMimeData>
 #include <QScreen>
 #include <QUrl>
@@ -56,7 +57,7 @@ void MainWindow::buildPanels() {
     m_panels.tuning = new TuningPanel(&m_document);
     m_panels.graph = new GraphView(&m_document);
     m_panels.table = new LayerTable(&m_document);
-    m_panels.work = new WorkTabs(&m_document, m_panels.table);
+    m_panels.work = new WorkTabs(&m_document, m_panels.table, m_panels.graph->canvas());
     m_panels.inspector = new Inspector(&m_document);
     m_panels.history = new HistoryPanel(&m_document);
     m_panels.improve = new ImprovePanel(&m_document);
@@ -108,7 +109,9 @@ void MainWindow::arrangePanels() {
     }
     m_inspectorDock = buildDock(tr("Inspector"), QStringLiteral("inspectorDock"), nullptr);
     m_inspectorDock->setFeatures(QDockWidget::NoDockWidgetFeatures);
-    m_inspectorDock->setTitleBarWidget(new QWidget);  // its tab has the title
+    auto* noTitle = new QWidget;                                 // its tab has the title
+    (new QHBoxLayout(noTitle))->setContentsMargins(0, 0, 0, 0);  // without a layout, its size is invalid
+    m_inspectorDock->setTitleBarWidget(noTitle);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_panels.graph->canvas()->font()));
 }
@@ -152,6 +155,15 @@ void MainWindow::dockInspector(bool docked) {
     if (dockWidgetArea(front) != Qt::RightDockWidgetArea) return;
     tabifyDockWidget(front, m_inspectorDock);
     front->raise();
+}
+
+/// Brings the tab of the inspector to the front when a layer is selected, except while the user works in
+/// Improve Accuracy.
+void MainWindow::raiseInspector() {
+    const bool improving =
+        m_panels.improveDock->isVisible() && !m_panels.improveDock->visibleRegion().isEmpty();
+    if (improving || m_inspectorDock->isHidden() || !m_document.current().valid()) return;
+    m_inspectorDock->raise();
 }
 
 /// Saves the layout with the inspector in its column.

@@ -83,6 +83,7 @@ class MainWindow : public QMainWindow {
     void showDock(QDockWidget* dock);
     void makeRoom();
     void dockInspector(bool docked);
+    void raiseInspector();
     void saveLayout();
     void resetLayout();
     // main_window_commands.cpp

@@ -84,6 +84,8 @@ void MainWindow::connectCommands(DataCommands* dataCommands, PanelCommands* pane
     connect(m_panels.inspector, &Inspector::toggleRequested, m_layers, &LayerCommands::toggle);
     connect(canvas, &GraphCanvas::menuRequested, m_layers, &LayerCommands::showContextMenu);
     connect(m_panels.table, &LayerTable::menuRequested, m_layers, &LayerCommands::showContextMenu);
+    connect(m_panels.work->blocks(), &BlockPanel::toggleRequested, m_layers, &LayerCommands::toggle);
+    connect(m_panels.work->blocks(), &BlockPanel::menuRequested, m_layers, &LayerCommands::showContextMenu);
 }
 
 void MainWindow::connectPanels() {
@@ -93,10 +95,13 @@ void MainWindow::connectPanels() {
     connect(m_document.undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
     connect(m_panels.table, &LayerTable::activated, canvas->view(), &CanvasView::centerOn);
     connect(m_panels.table, &LayerTable::filtered, canvas, &GraphCanvas::setDimmed);
-    // Scrolls the graph to a row selected in the table.
+    connect(m_panels.work->blocks(), &BlockPanel::activated, canvas->view(), &CanvasView::centerOn);
+    // Scrolls the graph to a layer selected in the table or in the matrix of blocks.
     connect(&m_document, &Document::selectionChanged, this, [this, canvas] {
-        if (m_panels.table->view()->hasFocus()) canvas->view()->ensureVisible(m_document.current());
+        if (m_panels.table->view()->hasFocus() || m_panels.work->blocks()->view()->hasFocus())
+            canvas->view()->ensureVisible(m_document.current());
     });
+    connect(&m_document, &Document::selectionChanged, this, &MainWindow::raiseInspector);
     connect(m_panels.inspector, &Inspector::layerChosen, this, [this, canvas](NodeId layer) {
         m_document.select(layer);
         canvas->view()->ensureVisible(layer);

@@ -54,11 +54,25 @@ void PanelCommands::addGraphPart(QMenu* menu, const QString& text, const QString
 }
 
 void PanelCommands::addTabs(QMenu* menu) {
-    const QString tabs[] = {tr("Show La&yers"), tr("S&how Accuracy Loss by Step"), tr("Show Changed I&mages"),
-                            tr("Show Lo&g"), tr("Show &Classes")};
+    const QString tabs[] = {tr("Show La&yers"),         tr("S&how Accuracy Loss by Step"),
+                            tr("Show Changed I&mages"), tr("Show Lo&g"),
+                            tr("Show &Classes"),        tr("Show Repeated Bloc&ks")};
+    QList<QAction*> actions;
     for (int i = 0; i < WorkTabs::Count; ++i)
-        addCommand(menu, tabs[i], QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {},
-                   [this, i] { showTab(i); });
+        actions << addCommand(menu, tabs[i], QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {},
+                              [this, i] {
+                                  showTab(i);
+                                  m_panels.work->focusTab();
+                              });
+    const auto refresh = [work = m_panels.work, actions] {
+        for (int i = 0; i < WorkTabs::Count; ++i) {
+            const QString why = work->whyNot(i);
+            actions[i]->setEnabled(why.isEmpty());
+            actions[i]->setToolTip(why);
+        }
+    };
+    connect(m_panels.work, &WorkTabs::tabsChanged, this, refresh);
+    refresh();
 }
 
 void PanelCommands::showTab(int tab) {
