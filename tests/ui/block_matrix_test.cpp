@@ -3,8 +3,8 @@
 // the tab "Blocks".
 #include "models/block_matrix.h"
 
+#include <QComboBox>
 #include <QHeaderView>
-#include <QLabel>
 #include <QTableView>
 
 #include "model/graph_builder.h"
@@ -239,6 +239,27 @@ class BlockMatrixTest : public QObject {
         QCOMPARE(document.current(), document.graph()->findNode("/lm_head/MatMul").value());
     }
 
+    void theMatrixOfTheCurrentLayerIsShown() {
+        std::vector<std::string> names;
+        for (const char* part : {"encoder", "decoder"})
+            for (int k = 0; k < 3; ++k)
+                for (const char* role : {"query", "value"})
+                    names.push_back('/' + std::string(part) + "/layer." + std::to_string(k) + '/' + role +
+                                    "/MatMul");
+        open(names);
+        const auto* choice = m_window->findChild<QComboBox*>(QStringLiteral("blockChoice"));
+        QVERIFY(choice->isVisible());
+        Document& document = *m_window->document();
+        for (const char* part : {"decoder", "encoder", "decoder"}) {
+            const NodeId layer =
+                document.graph()->findNode('/' + std::string(part) + "/layer.1/value/MatMul").value();
+            document.select(layer);
+            QCOMPARE(choice->currentText(), QLatin1String(part) + QStringLiteral("/layer.*"));
+            QCOMPARE(cells(), (QList<QPoint>{{1, 1}}));
+            QCOMPARE(document.current(), layer);
+        }
+    }
+
     void draggingSelectsARectangle() {
         open(3);
         const QPoint from = centerOf(0, 1), to = centerOf(1, 3);
@@ -266,10 +287,11 @@ class BlockMatrixTest : public QObject {
     }
 
   private:
-    void open(int blocks) {
+    void open(int blocks) { open(llama(blocks)); }
+    void open(const std::vector<std::string>& names) {
         const std::filesystem::path path =
-            m_folder.filePath(QStringLiteral("llama%1.onnx").arg(blocks)).toStdString();
-        saveModel(*chainOf(llama(blocks)), path);
+            m_folder.filePath(QStringLiteral("chain%1.onnx").arg(names.size())).toStdString();
+        saveModel(*chainOf(names), path);
         m_window = test::openWindow(path, {1500, 950});
         QVERIFY(m_window);
         m_window->workTabs()->showTab(WorkTabs::Blocks);

@@ -13,6 +13,23 @@
 
 namespace quantloupe::ui {
 
+namespace {
+
+/// Shortens headings that do not fit, which the style would cut off.
+class RoleHeader : public QHeaderView {
+  public:
+    using QHeaderView::QHeaderView;
+
+  protected:
+    void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override {
+        QHeaderView::initStyleOptionForIndex(option, section);
+        option->text = fontMetrics().elidedText(option->text, Qt::ElideMiddle,
+                                                sectionSize(section) - fontMetrics().height() / 2);
+    }
+};
+
+}  // namespace
+
 BlockPanel::BlockPanel(Document* document, GraphCanvas* canvas, QWidget* parent)
     : QWidget(parent), m_document(document), m_canvas(canvas) {
     m_model = new BlockTableModel(document, canvas, this);
@@ -22,7 +39,7 @@ BlockPanel::BlockPanel(Document* document, GraphCanvas* canvas, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_view);
     connect(document, &Document::modelChanged, this, &BlockPanel::findBlocks);
-    connect(document, &Document::selectionChanged, this, &BlockPanel::fromDocument);
+    connect(document, &Document::selectionChanged, this, &BlockPanel::followSelection);
     for (const auto signal : {&Document::layersChanged, &Document::evaluationChanged})
         connect(document, signal, m_model, &BlockTableModel::update);
     connect(canvas, &GraphCanvas::looksChanged, m_model, &BlockTableModel::update);
@@ -50,6 +67,8 @@ void BlockPanel::buildHead() {
 
 void BlockPanel::buildView() {
     m_view = new QTableView;
+    m_view->setHorizontalHeader(new RoleHeader(Qt::Horizontal));
+    m_view->horizontalHeader()->setSectionsClickable(true);
     m_view->setObjectName(QStringLiteral("blockMatrix"));
     m_view->setModel(m_model);
     m_view->setItemDelegate(new BlockDelegate(m_view));
@@ -64,7 +83,6 @@ void BlockPanel::buildView() {
     m_view->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_view->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_view->horizontalHeader()->setHighlightSections(true);
-    m_view->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
     m_view->setAccessibleName(tr("Layers of repeated blocks, a row for each block"));
     m_view->installEventFilter(this);
     m_view->viewport()->installEventFilter(this);
@@ -137,9 +155,19 @@ void BlockPanel::sizeCells() {
         for (std::size_t column = 0; column < widths.size(); ++column) sum += limited(column);
         return sum;
     };
-    while (limit > unit * 3 && total() > room) --limit;
+    while (limit > unit * 5 && total() > room) --limit;
     for (std::size_t column = 0; column < widths.size(); ++column)
         m_view->setColumnWidth(static_cast<int>(column), limited(column));
+}
+
+/// Shows the matrix that contains the current layer.
+void BlockPanel::followSelection() {
+    const NodeId current = m_document->current();
+    if (current.valid() && !m_syncing && !m_model->indexOf(current).isValid())
+        for (std::size_t i = 0; i < m_matrices.size(); ++i)
+            if (std::ranges::find(m_matrices[i].layers, current) != m_matrices[i].layers.end())
+                return showMatrix(static_cast<int>(i));
+    fromDocument();
 }
 
 void BlockPanel::fromDocument() {

@@ -42,6 +42,7 @@ class BlockPanel : public QWidget {
     void showMatrix(int index);
     void updateNote();
     void sizeCells();
+    void followSelection();
     void fromDocument();
     void toDocument();
 
