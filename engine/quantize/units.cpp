@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/units.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "base/is_one_of.h"
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
+#include "model/reachability.h"
 
 namespace quantloupe {
 namespace {
@@ -16,6 +21,24 @@ bool isRecurrent(const Node& node) { return traitsOf(node).kind == OperatorKind:
 bool floatConstant(const Graph& graph, TensorId tensor) {
     const Constant* constant = graph.constantOf(tensor);
     return constant != nullptr && constant->type() == DataType::Float32;
+}
+
+/// Why `what` of a layer cannot be quantized although the layer could be.
+std::string notConstant(const Graph& graph, TensorId tensor, std::string_view what) {
+    const NodeId producer = tensor.valid() ? graph.tensor(tensor).producer : NodeId();
+    if (producer.valid()) {
+        const NodeSet upstream = upstreamOf(graph, std::array{producer});
+        const bool varies = std::ranges::any_of(graph.inputs(), [&](TensorId input) {
+            return std::ranges::any_of(graph.tensor(input).consumers,
+                                       [&](NodeId reader) { return upstream[reader.index()]; });
+        });
+        if (!varies)
+            return fmt::format(
+                "its {} is computed from constants when the network runs; turn on Simplify "
+                "(--simplify) to make it a constant",
+                what);
+    }
+    return fmt::format("its {} is not a constant float32 tensor", what);
 }
 
 class UnitFinder {
@@ -204,7 +227,7 @@ class UnitFinder {
         unit.kind = UnitKind::Weighted;
         const bool product = node.op == "MatMul";
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
-        if (!floatConstant(m_graph, node.input(1))) return "its weight is not a constant float32 tensor";
+        if (!floatConstant(m_graph, node.input(1))) return notConstant(m_graph, node.input(1), "weight");
         const std::size_t rank = m_graph.constantOf(node.input(1))->dims().size();
         if (product && rank != 2) return "its weight is not a matrix";
         unit.weight = node.input(1);
@@ -220,7 +243,7 @@ class UnitFinder {
             if (node.attributes.integer("transB", 0) == 0) unit.weightAxis = 1;
         }
         if (!product && node.input(2).valid()) {
-            if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
+            if (!floatConstant(m_graph, node.input(2))) return notConstant(m_graph, node.input(2), "bias");
             const std::int64_t outputs =
                 m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
                 (transposed ? node.attributes.integer("group", 1) : 1);

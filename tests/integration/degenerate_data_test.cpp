@@ -149,6 +149,19 @@ class DegenerateDataTest : public QObject {
         }
     }
 
+    void weightsComputedFromConstantsNeedSimplify() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
+            "<float[4,2] V = {1, 2, 3, 4, 5, -6, 7, 8}, float G = {2}> { W = Mul(V, G) Y = MatMul(X, W) }"));
+        QuantizationConfig config = all();
+        const EvaluationPtr before = session.evaluate(config, Depth::States);
+        const std::string& reason = before->layers.back().reason;
+        QVERIFY2(reason.find("--simplify") != std::string::npos, reason.c_str());
+        config.transforms.simplify = true;
+        const EvaluationPtr after = session.evaluate(config, Depth::States);
+        QCOMPARE(after->layers.back().state, LayerState::Quantized);
+    }
+
     /// Layers after an operator that cannot run have no ranges, so nothing is migrated there.
     void outliersOfTheEvaluatedPartAreMigrated() {
         Session session(test::textModel(
