@@ -4,6 +4,7 @@
 #include "interchange/onnxruntime/verify.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "commands.h"
 #include "json_output.h"
@@ -41,6 +42,7 @@ void runVerify(const Options& options) {
                                  {"max_abs_diff", *result.optimizedMaxAbsDiff}};
         const std::string why = whyVerificationFailed(result);
         json["failure"] = why.empty() ? Json() : Json(why);
+        json["not_compared"] = result.notCompared;
         printJson(json);
         return;
     }
@@ -53,6 +55,9 @@ void runVerify(const Options& options) {
         fmt::print(
             "at the default optimization level: same class for {:.2f} %; largest output difference: {:.3g}\n",
             100 * *result.optimizedAgreement, *result.optimizedMaxAbsDiff);
+    if (!result.notCompared.empty())
+        fmt::print("not compared, because the samples are not in their first dimension: {}\n",
+                   fmt::join(result.notCompared, ", "));
     const std::string why = whyVerificationFailed(result);
     fmt::print("{}\n", why.empty() ? "verified" : "verification failed: " + why);
 }

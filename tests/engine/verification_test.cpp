@@ -47,6 +47,22 @@ class VerificationTest : public QObject {
         QVERIFY(!whyVerificationFailed(result).empty());
     }
 
+    void outputsMustNotDiffer() {
+        Verification result;
+        result.samples = 10;
+        result.agreement = 1;
+        result.differing = {"'boxes' by up to 141"};
+        QVERIFY(QString::fromStdString(whyVerificationFailed(result)).contains("'boxes' by up to 141"));
+    }
+
+    void agreementOfOtherOutputsDoesNotCount() {
+        Verification result;
+        result.samples = 10;
+        result.agreement = 0.2;
+        result.classifies = false;
+        QVERIFY(whyVerificationFailed(result).empty());
+    }
+
     void theModelMustRunOptimized() {
         Verification result;
         result.runtime = "ONNX Runtime 1.31.1";

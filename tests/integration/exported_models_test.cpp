@@ -160,7 +160,8 @@ class ExportedModelsTest : public QObject {
         const Verification result =
             verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
         float largest = 0;
-        for (const float value : source.ours->floats()) largest = std::max(largest, std::fabs(value));
+        for (const float value : source.outputs.at(0).ours->floats())
+            largest = std::max(largest, std::fabs(value));
         qInfo("largest difference %g of %g; the same class in %g", result.maxAbsDiff, double(largest),
               result.agreement);
         // A value on the border between two codes can be rounded to either.
@@ -181,12 +182,36 @@ class ExportedModelsTest : public QObject {
         QTemporaryDir folder;
         const VerifySource source =
             prepareVerification(*session, preset("default"), folder.path().toStdString() + "/quantized.onnx");
-        QCOMPARE(source.output, std::size_t{1});
+        QCOMPARE(source.outputs.size(), std::size_t{1});
+        QCOMPARE(source.outputs.at(0).position, std::size_t{1});
         const Verification result =
             verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
         QCOMPARE(result.samples, std::size_t{64});
         QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
         QVERIFY2(result.maxAbsDiff < 1e-6, qPrintable(QString::number(result.maxAbsDiff)));
+    }
+
+    /// A file with other weights: the only column of the first output has no classes, and the second output
+    /// differs.
+    void wrongFilesAreNotVerified() {
+        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        std::mt19937 random(12);
+        const auto network = [&] {
+            return fmt::format(
+                R"(<ir_version: 8, opset_import: ["" : 13]> g (float[N,8] x) => (float[N,1] y, float[N,4] z)
+                <float[8,1] v = {}, float[8,4] w = {}> {{ y = MatMul(x, v) z = MatMul(x, w) }})",
+                floats(random, 8), floats(random, 32));
+        };
+        const auto right = sessionOn(network()), wrong = sessionOn(network());
+        QTemporaryDir folder;
+        const std::string path = folder.path().toStdString() + "/quantized.onnx";
+        const VerifySource source = prepareVerification(*right, preset("default"), path);
+        const std::string python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString();
+        QCOMPARE(whyVerificationFailed(verify(source, python)), std::string());
+        saveModel(*wrong->quantizedModel(preset("default")), path);
+        const QString why = QString::fromStdString(whyVerificationFailed(verify(source, python)));
+        QVERIFY2(why.contains("'y' by up to") && why.contains("'z' by up to"), qPrintable(why));
     }
 
     /// ONNX Runtime's optimizer must not build operators for which it has no kernel.

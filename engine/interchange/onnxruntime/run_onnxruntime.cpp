@@ -43,7 +43,7 @@ def rows_of(arrays, first, batch):
 )";
 
 constexpr const char* kScript = R"(
-model, folder, output, position = sys.argv[1:]
+model, folder, output, *positions = sys.argv[1:]
 
 
 def run(level):
@@ -52,21 +52,25 @@ def run(level):
     options.graph_optimization_level = level
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     batch = batch_of(session)
-    rows = []
+    rows = {position: [] for position in positions}
     for path in sorted(pathlib.Path(folder).glob("inputs_*.npz")):
         arrays = dict(np.load(path))
         count = len(next(iter(arrays.values())))
         for first in range(0, count, batch):
-            values = session.run(None, rows_of(arrays, first, batch))[int(position)]
-            rows.append(values[:len(values) * min(batch, count - first) // batch])
-    return np.concatenate(rows)
+            outputs = session.run(None, rows_of(arrays, first, batch))
+            for position in positions:
+                values = outputs[int(position)]
+                rows[position].append(values[:len(values) * min(batch, count - first) // batch])
+    return {position: np.concatenate(all_rows) for position, all_rows in rows.items()}
 
 
 # Optimizations change where values are rounded, and ONNX Runtime's 8-bit kernels saturate on processors without VNNI.
-results = {"outputs": run(onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)}
+results = {"plain_" + position: values
+           for position, values in run(onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL).items()}
 print(onnxruntime.__version__)
 try:
-    results["optimized"] = run(onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
+    results |= {"optimized_" + position: values
+                for position, values in run(onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL).items()}
 except Exception as error:
     print(" ".join(str(error).split())[:400])
 np.savez(output, **results)
@@ -152,21 +156,24 @@ std::string runRuntimeScript(std::string_view script, const std::vector<std::str
 
 RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data,
                               const std::vector<InputSpec>& inputs, const CancelToken& cancel,
-                              const fs::path& python, std::size_t position) {
+                              const fs::path& python, const std::vector<std::size_t>& positions) {
     const TemporaryFolder folder;
     const fs::path output = folder.path() / "outputs.npz";
     if (!python.empty() || !findPython().empty()) writeInputs(data, inputs, folder.path(), cancel);
-    const std::string said = runRuntimeScript(
-        kScript,
-        {fs::absolute(model).string(), folder.path().string(), output.string(), std::to_string(position)},
-        600 + 2 * static_cast<double>(data.size()), cancel, python);
+    std::vector<std::string> arguments{fs::absolute(model).string(), folder.path().string(), output.string()};
+    for (const std::size_t position : positions) arguments.push_back(std::to_string(position));
+    const std::string said =
+        runRuntimeScript(kScript, arguments, 600 + 2 * static_cast<double>(data.size()), cancel, python);
     const auto arrays = loadNpz(output);
     const std::size_t line = std::min(said.find('\n'), said.size());
-    RuntimeOutputs outputs{arrays.at("outputs"), "ONNX Runtime " + said.substr(0, line)};
-    if (const auto optimized = arrays.find("optimized"); optimized != arrays.end())
-        outputs.optimized = optimized->second;
-    else
-        outputs.optimizedFailure = said.substr(std::min(line + 1, said.size()));
+    RuntimeOutputs outputs{{}, "ONNX Runtime " + said.substr(0, line)};
+    for (const std::size_t position : positions) {
+        outputs.values.push_back(arrays.at(fmt::format("plain_{}", position)));
+        if (const auto optimized = arrays.find(fmt::format("optimized_{}", position));
+            optimized != arrays.end())
+            outputs.optimized.push_back(optimized->second);
+    }
+    if (outputs.optimized.empty()) outputs.optimizedFailure = said.substr(std::min(line + 1, said.size()));
     while (outputs.optimizedFailure.ends_with('\n')) outputs.optimizedFailure.pop_back();
     return outputs;
 }

@@ -14,9 +14,10 @@
 namespace quantloupe {
 
 struct RuntimeOutputs {
-    ConstantPtr values;              ///< one output of all samples, sample dimension first
-    std::string runtime;             ///< "ONNX Runtime 1.31.1"
-    ConstantPtr optimized{};         ///< the same at the default optimization level; null if that failed
+    std::vector<ConstantPtr> values;  ///< the selected outputs of all samples, joined along the first axis
+    std::string runtime;              ///< "ONNX Runtime 1.31.1"
+    std::vector<ConstantPtr>
+        optimized{};                 ///< the same at the default optimization level; empty if that failed
     std::string optimizedFailure{};  ///< why
 };
 
@@ -24,13 +25,14 @@ struct RuntimeOutputs {
 std::filesystem::path findPython();
 
 /// Runs the model on all samples: without ONNX Runtime's graph optimizations, which change where values are
-/// rounded, and at its default optimization level. `position` selects the output. If the model has a fixed
-/// batch size, the last batch is filled with its last sample. Blocks. Writes the inputs to a temporary folder and
-/// removes it afterwards. `python` empty: findPython(). Throws Error, which explains how to install Python or
-/// onnxruntime if they are missing; Cancelled. Any thread.
+/// rounded, and at its default optimization level. `positions` selects the outputs. If the model has a fixed
+/// batch size, the last batch is filled with its last sample. Blocks. Writes the inputs to a temporary folder
+/// and removes it afterwards. `python` empty: findPython(). Throws Error, which explains how to install
+/// Python or onnxruntime if they are missing; Cancelled. Any thread.
 RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
                               const std::vector<InputSpec>& inputs, const CancelToken& cancel = {},
-                              const std::filesystem::path& python = {}, std::size_t position = 0);
+                              const std::filesystem::path& python = {},
+                              const std::vector<std::size_t>& positions = {0});
 
 /// Writes the samples into files inputs_000000.npz, ... with one array per graph input, samples first.
 void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs,

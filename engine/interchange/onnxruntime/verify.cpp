@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/onnxruntime/verify.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "interchange/onnxruntime/run_onnxruntime.h"
@@ -12,13 +16,13 @@
 namespace quantloupe {
 namespace {
 
-std::vector<int> classesOf(const Constant& values) {
-    const std::size_t rows = values.dims().empty() ? 0 : static_cast<std::size_t>(values.dims()[0]);
+/// The predicted classes of `samples` samples.
+std::vector<int> classesOf(const Constant& values, std::size_t samples) {
     const auto all = values.floats();
-    const std::size_t width = rows == 0 ? 0 : all.size() / rows;
+    const std::size_t width = all.size() / samples;
     std::vector<int> classes;
-    for (std::size_t r = 0; r < rows; ++r) {
-        const auto row = all.subspan(r * width, width);
+    for (std::size_t s = 0; s < samples; ++s) {
+        const auto row = all.subspan(s * width, width);
         classes.push_back(static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin()));
     }
     return classes;
@@ -38,6 +42,30 @@ double largestDifference(const Constant& a, const Constant& b) {
     return largest;
 }
 
+/// Euclidean distance; infinite if a value is not a number.
+double distanceOf(const Constant& a, const Constant& b) {
+    double squares = 0;
+    for (std::size_t i = 0; i < a.floats().size(); ++i) {
+        const double difference = static_cast<double>(a.floats()[i]) - static_cast<double>(b.floats()[i]);
+        squares += difference * difference;
+    }
+    return std::isnan(squares) ? std::numeric_limits<double>::infinity() : std::sqrt(squares);
+}
+
+double normOf(const Constant& values) {
+    double squares = 0;
+    for (const float value : values.floats())
+        squares += static_cast<double>(value) * static_cast<double>(value);
+    return std::sqrt(squares);
+}
+
+/// ONNX Runtime's outputs are joined along the first axis.
+bool comparable(const Constant& ours, const Constant& theirs, std::size_t samples) {
+    if (theirs.type() != DataType::Float32 || theirs.size() != ours.size()) return false;
+    return theirs.dims() == ours.dims() ||
+           (!ours.dims().empty() && ours.dims()[0] == static_cast<std::int64_t>(samples));
+}
+
 double rightOf(const std::vector<int>& classes, const Dataset& data) {
     std::size_t right = 0;
     for (std::size_t i = 0; i < classes.size(); ++i) right += classes[i] == data.label(i);
@@ -48,40 +76,68 @@ double rightOf(const std::vector<int>& classes, const Dataset& data) {
 
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
                                  const std::filesystem::path& model, const CancelToken& cancel) {
-    const std::vector<ConstantPtr> outputs = session.outputs(config, cancel);
-    const auto ours = std::find_if(outputs.begin(), outputs.end(), [](const ConstantPtr& output) {
-        return output && output->type() == DataType::Float32;
-    });
-    if (ours == outputs.end())
+    // Rounding in float32; matters only if hardly anything is quantized.
+    constexpr double kRounding = 1e-3;
+    const std::vector<ConstantPtr> ours = session.outputs(config, cancel);
+    const std::vector<ConstantPtr> floating = session.outputs(std::nullopt, cancel);
+    VerifySource source{model, {}, evaluationData(session), inputSpecsOf(session.graph())};
+    const auto names = session.graph().outputs();
+    for (std::size_t o = 0; o < ours.size(); ++o) {
+        if (!ours[o] || ours[o]->type() != DataType::Float32 || ours[o]->size() == 0) continue;
+        double allowed = kRounding * normOf(*ours[o]);
+        if (floating[o] && floating[o]->dims() == ours[o]->dims())
+            allowed = std::max(allowed, distanceOf(*ours[o], *floating[o]));
+        source.outputs.push_back({o, session.graph().tensor(names[o]).name, ours[o], allowed});
+    }
+    if (source.outputs.empty())
         fail(ErrorKind::Unsupported,
-             "verification compares an output that is float32 and has a batch dimension, and this model has "
-             "none");
+             "verification compares the outputs that are float32 and have a batch dimension, and this model "
+             "has none");
     saveModel(*session.quantizedModel(config, cancel), model);
-    return {model, static_cast<std::size_t>(ours - outputs.begin()), *ours, evaluationData(session),
-            inputSpecsOf(session.graph())};
+    return source;
 }
 
 Verification verify(const VerifySource& source, const std::filesystem::path& python,
                     const CancelToken& cancel) {
+    std::vector<std::size_t> positions;
+    for (const VerifiedOutput& output : source.outputs) positions.push_back(output.position);
     const RuntimeOutputs theirs =
-        runOnnxRuntime(source.model, *source.data, source.inputs, cancel, python, source.output);
-    if (theirs.values->dims() != source.ours->dims())
-        failInput("{} returns outputs of a different shape than the preview", theirs.runtime);
+        runOnnxRuntime(source.model, *source.data, source.inputs, cancel, python, positions);
     Verification result;
     result.runtime = theirs.runtime;
-    const auto a = classesOf(*source.ours), b = classesOf(*theirs.values);
-    result.samples = a.size();
-    result.agreement = agreementOf(a, b);
-    result.maxAbsDiff = largestDifference(*source.ours, *theirs.values);
+    result.samples = source.data->size();
     result.optimizedFailure = theirs.optimizedFailure;
-    if (theirs.optimized && theirs.optimized->dims() == source.ours->dims()) {
-        result.optimizedAgreement = agreementOf(a, classesOf(*theirs.optimized));
-        result.optimizedMaxAbsDiff = largestDifference(*source.ours, *theirs.optimized);
+    bool first = true;
+    for (std::size_t o = 0; o < positions.size(); ++o) {
+        const VerifiedOutput& output = source.outputs[o];
+        if (!comparable(*output.ours, *theirs.values[o], result.samples)) {
+            result.notCompared.push_back(output.name);
+            continue;
+        }
+        const double largest = largestDifference(*output.ours, *theirs.values[o]);
+        result.maxAbsDiff = std::max(result.maxAbsDiff, largest);
+        if (distanceOf(*output.ours, *theirs.values[o]) > output.allowed)
+            result.differing.push_back(fmt::format("'{}' by up to {:.3g}", output.name, largest));
+        const bool optimized =
+            o < theirs.optimized.size() && comparable(*output.ours, *theirs.optimized[o], result.samples);
+        if (optimized)
+            result.optimizedMaxAbsDiff = std::max(result.optimizedMaxAbsDiff.value_or(0),
+                                                  largestDifference(*output.ours, *theirs.optimized[o]));
+        if (!std::exchange(first, false)) continue;
+        const auto a = classesOf(*output.ours, result.samples),
+                   b = classesOf(*theirs.values[o], result.samples);
+        result.classifies = output.ours->dims().size() == 2 && output.ours->dims()[1] > 1;
+        result.agreement = agreementOf(a, b);
+        if (optimized)
+            result.optimizedAgreement = agreementOf(a, classesOf(*theirs.optimized[o], result.samples));
+        if (source.data->hasLabels()) {
+            result.here = rightOf(a, *source.data);
+            result.there = rightOf(b, *source.data);
+        }
     }
-    if (source.data->hasLabels()) {
-        result.here = rightOf(a, *source.data);
-        result.there = rightOf(b, *source.data);
-    }
+    if (first)
+        failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,
+                  fmt::join(result.notCompared, "', '"));
     return result;
 }
 
@@ -89,7 +145,10 @@ std::string whyVerificationFailed(const Verification& r) {
     const double one = 1.0 / static_cast<double>(std::max<std::size_t>(r.samples, 1)), rounding = 1e-9;
     if (r.here && std::abs(*r.here - *r.there) > std::max(0.005, one) + rounding)
         return fmt::format("the accuracies differ by {:.2f} points", 100 * std::abs(*r.here - *r.there));
-    if (r.agreement < 0.99 - rounding && 1 - r.agreement > one + rounding)
+    if (!r.differing.empty())
+        return fmt::format("the outputs differ from the preview by more than quantization changes them: {}",
+                           fmt::join(r.differing, ", "));
+    if (r.classifies && r.agreement < 0.99 - rounding && 1 - r.agreement > one + rounding)
         return fmt::format("{:.2f} % of the samples get a different class", 100 * (1 - r.agreement));
     if (!r.optimizedFailure.empty())
         return fmt::format("{} cannot run the model at its default optimization level: {}", r.runtime,

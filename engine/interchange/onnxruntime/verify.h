@@ -15,11 +15,20 @@
 
 namespace quantloupe {
 
+/// One output that is compared.
+struct VerifiedOutput {
+    std::size_t position = 0;  ///< among the outputs of the model
+    std::string name;
+    ConstantPtr ours;  ///< the values in the preview, float32
+    /// How far the file's values may be from the preview's (Euclidean distance): as far as the preview is
+    /// from the float network. Rounding at ties and in sums changes much less.
+    double allowed = 0;
+};
+
 /// The input of verify(). Holds only values, so it can be used on any thread.
 struct VerifySource {
-    std::filesystem::path model;  ///< the quantized model's file
-    std::size_t output = 0;       ///< position of the compared output, the first one that is float32
-    ConstantPtr ours;             ///< this output in the preview, sample dimension first
+    std::filesystem::path model;          ///< the quantized model's file
+    std::vector<VerifiedOutput> outputs;  ///< at least one
     DatasetPtr data;
     std::vector<InputSpec> inputs;
 };
@@ -27,9 +36,15 @@ struct VerifySource {
 struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
-    double agreement = 0;               ///< rate of samples with the same predicted class
-    double maxAbsDiff = 0;              ///< largest difference in the compared output
+    double agreement = 0;    ///< rate of samples with the same predicted class in the first output
+    bool classifies = true;  ///< false: the first output has no classes, so agreement is not judged
+    double maxAbsDiff = 0;   ///< largest difference in all compared outputs
     std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
+    /// Names of the outputs that are too far from the preview's.
+    std::vector<std::string> differing;
+    /// Names of the outputs that could not be compared, because their first dimension is not that of the
+    /// samples.
+    std::vector<std::string> notCompared;
     /// At the default optimization level, compared with the preview; empty if it failed there.
     std::optional<double> optimizedAgreement, optimizedMaxAbsDiff;
     std::string optimizedFailure;  ///< why it failed there
@@ -44,8 +59,8 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
                     const CancelToken& cancel = {});
 /// Returns an empty string if the model behaves as previewed, otherwise the reason: the accuracies may differ
 /// by at most half a point or one sample, at least 99 % of the predicted classes (or all but one) must be the
-/// same, and the model must run at ONNX Runtime's default optimization level, where other differences are not
-/// judged.
+/// same, no output may be further from the preview than the preview is from the float network, and the model
+/// must run at ONNX Runtime's default optimization level, where other differences are not judged.
 std::string whyVerificationFailed(const Verification& result);
 
 }  // namespace quantloupe
