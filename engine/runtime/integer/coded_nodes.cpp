@@ -29,6 +29,7 @@ bool ProgramCompiler::isCoded(TensorId tensor) const {
 }
 
 int ProgramCompiler::codedBufferIn(TensorId tensor, Layout layout) {
+    computeCodeFunction(tensor);
     const Value value = valueOf(tensor);
     if (value.desc.layout == layout || value.desc.dims.size() < 3) return value.buffer;
     const auto [known, isNew] = m_convertedCodes.emplace(tensor, -1);
@@ -61,6 +62,7 @@ bool ProgramCompiler::addCoded(NodeId id) {
         }))
         return false;
     if (node.op == "MaxPool" || node.op == "GlobalAveragePool") return addCodedPool(node);
+    if (node.op == "Transpose" || node.op == "Split" || node.op == "Slice") return addCodedMove(node);
     const bool product = node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul";
     const Operator& op = *findOperator(node.domain, node.op);
     if (!product && !op.elementwise) return false;
@@ -151,36 +153,40 @@ ProgramCompiler::CodeFunction ProgramCompiler::codeFunction(TensorId tensor) con
     return identity;
 }
 
-/// Computes the float values of a function of codes for an operator that reads them.
+/// Computes a function of codes for an operator that reads its values or codes.
 void ProgramCompiler::computeCodeFunction(TensorId tensor) {
     const auto found = m_codeFunctions.find(tensor);
     if (found == m_codeFunctions.end()) return;
     Value& value = m_program->m_values.at(tensor);
     if (value.buffer >= 0) return;
     value.buffer = newBuffer(value.desc.bytes());
-    addStep(makeCodedMap(found->second.values, std::nullopt, value.desc.count()),
+    const FakeQuant* quant = codedQuantizer(tensor);
+    addStep(makeCodedMap(found->second.values, quant != nullptr ? std::optional(*quant) : std::nullopt,
+                         value.desc.count()),
             {m_program->m_values.at(found->second.source).buffer}, {value.buffer},
             m_graph.tensor(tensor).producer);
 }
 
-/// An element-wise operator on one tensor and constants with a single value: a table with a result per code.
-/// Without a quantizer, the result remains a function of the codes until an operator needs its values.
+/// An element-wise operator on functions of the same codes and on constants with a single value. The result
+/// is a function of the codes, too: a table, which is applied when an operator needs the result.
 bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const Activation& activation) {
+    if (node.outputs.size() != 1) return false;
+    std::vector<CodeFunction> functions(node.inputs.size());
     std::optional<std::size_t> input;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         if (!node.inputs[i].valid()) continue;
         const auto constant = m_constants.find(node.inputs[i]);
         if (constant == m_constants.end()) {
-            if (input || (!isCoded(node.inputs[i]) && !m_codeFunctions.contains(node.inputs[i])))
-                return false;
-            input = i;
+            if (!isCoded(node.inputs[i]) && !m_codeFunctions.contains(node.inputs[i])) return false;
+            functions[i] = codeFunction(node.inputs[i]);
+            if (!input) input = i;
+            if (functions[i].source != functions[*input].source) return false;
         } else if (constant->second->size() != 1) {
             return false;
         }
     }
-    if (!input || node.outputs.size() != 1) return false;
-    const CodeFunction function = codeFunction(node.inputs[*input]);
-    const std::size_t kCodes = function.values.size();
+    if (!input) return false;
+    const std::size_t kCodes = functions[*input].values.size();
     std::vector<float> results(kCodes);
 
     NodeContext context = contextOf(node);
@@ -188,8 +194,12 @@ bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const
     const std::size_t rank = desc.dims.size();
     for (std::size_t i = 0; i < context.inputs.size(); ++i)
         if (context.constants[i] != nullptr && context.inputs[i].dims.size() > rank) return false;
-    context.inputs[*input] = {DataType::Float32, Dims(std::max<std::size_t>(rank, 1), 1), Layout::Plain};
-    context.inputs[*input].dims.back() = static_cast<std::int64_t>(kCodes);
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+        if (functions[i].values.empty()) continue;
+        if (context.inputs[i].dims != desc.dims) return false;
+        context.inputs[i] = {DataType::Float32, Dims(std::max<std::size_t>(rank, 1), 1), Layout::Plain};
+        context.inputs[i].dims.back() = static_cast<std::int64_t>(kCodes);
+    }
     if (activationNode.valid()) context.activation = &activation;
     const CompiledNode compiled = findOperator(node.domain, node.op)->compile(context);
     if (!compiled.kernel || compiled.outputs[0].type != DataType::Float32 ||
@@ -198,22 +208,27 @@ bool ProgramCompiler::addCodedMap(const Node& node, NodeId activationNode, const
     std::vector<const void*> inputs;
     for (const ConstantPtr& constant : context.constants)
         inputs.push_back(constant ? constant->bytes().data() : nullptr);
-    inputs[*input] = function.values.data();
+    for (std::size_t i = 0; i < functions.size(); ++i)
+        if (!functions[i].values.empty()) inputs[i] = functions[i].values.data();
     AlignedVector<std::byte> scratch(compiled.kernel->scratchBytes());
     compiled.kernel->run({inputs, std::vector<void*>{results.data()}, scratch.data()});
 
     const TensorId output = activationNode.valid() ? m_graph.node(activationNode).output() : node.output();
     const FakeQuant* outputQuant = codedQuantizer(output);
-    if (outputQuant == nullptr && !m_program->m_spec.quantizers.contains(output)) {
-        desc.samples = followSamples(contextOf(node), {desc})[0];
-        m_program->m_values[output] = {-1, desc, false};
-        m_codeFunctions[output] = {function.source, std::move(results)};
+    if (outputQuant == nullptr && m_program->m_spec.quantizers.contains(output)) {  // more than 8 bits
+        addCodedStep(makeCodedMap(results, std::nullopt, desc.count()), node,
+                     {valueOf(functions[*input].source).buffer}, output, desc);
         return true;
     }
-    if (outputQuant != nullptr) desc.type = DataType::UInt8;
-    addCodedStep(makeCodedMap(results, outputQuant != nullptr ? std::optional(*outputQuant) : std::nullopt,
-                              desc.count()),
-                 node, {valueOf(function.source).buffer}, output, desc);
+    desc.samples = followSamples(contextOf(node), {desc})[0];
+    if (outputQuant != nullptr) {
+        desc.type = DataType::UInt8;
+        std::vector<std::uint8_t> codes(kCodes);
+        encode(*outputQuant, results.data(), codes.data(), kCodes);
+        decode(*outputQuant, codes.data(), results.data(), kCodes);
+    }
+    m_program->m_values[output] = {-1, desc, outputQuant != nullptr};
+    m_codeFunctions[output] = {functions[*input].source, std::move(results)};
     return true;
 }
 
@@ -255,13 +270,12 @@ bool ProgramCompiler::addCodedBinary(const Node& node, NodeId activationNode, co
         return false;
     }
     TensorDesc desc = left;
+    const int leftBuffer = codedBufferIn(leftTensor, left.layout);
     addCodedStep(
         makeCodedBinary(node.op == "Add" ? CodedOperation::Add : CodedOperation::Multiply,
                         *codedQuantizer(leftTensor), operand, *outputQuant, activation, left.count()),
-        node,
-        {valueOf(leftTensor).buffer,
-         coded ? codedBufferIn(rightTensor, layout) : valueOf(rightTensor).buffer},
-        output, desc);
+        node, {leftBuffer, coded ? codedBufferIn(rightTensor, layout) : valueOf(rightTensor).buffer}, output,
+        desc);
     return true;
 }
 

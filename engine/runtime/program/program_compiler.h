@@ -40,6 +40,8 @@ class ProgramCompiler {
     bool addCodedBinary(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedMap(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedPool(const Node& node);
+    /// (coded_moves.cpp)
+    bool addCodedMove(const Node& node);
     /// A tensor whose values are a function of another tensor's codes.
     struct CodeFunction {
         TensorId source;            ///< coded

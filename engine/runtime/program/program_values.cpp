@@ -197,6 +197,7 @@ void ProgramCompiler::addView(const Node& node, Layout from, TensorDesc desc) {
 /// memory.
 void ProgramCompiler::settleObserved() {
     for (const TensorId tensor : m_program->m_spec.observed) {
+        computeCodeFunction(tensor);
         const Value value = valueOf(tensor);
         if (m_program->m_spec.observedCodes && value.coded && value.desc.samples.runs <= 1) {
             m_program->m_observed[tensor] = value;
