@@ -18,6 +18,13 @@ QUANTLOUPE_SIMD void mapFloats(const float* in, float* out, std::size_t count, F
     for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(function(in[i]));
 }
 
+/// out[i] = function(left[i], right[i]).
+template <typename F>
+QUANTLOUPE_SIMD void mapPairs(const float* left, const float* right, float* out, std::size_t count,
+                              F function) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = function(left[i], right[i]);
+}
+
 /// `function` returns, for a node, the function to apply to each element.
 template <typename F>
 Operator unary(F function) {
@@ -72,9 +79,9 @@ CompiledNode orderedErfOf(const NodeContext& context, Before before, After after
                     const std::size_t piece = std::min(kPiece, count - start);
                     const float* in = static_cast<const float*>(a.inputs[0]) + start;
                     float* out = static_cast<float*>(a.outputs[0]) + start;
-                    for (std::size_t i = 0; i < piece; ++i) erfs[i] = before(in[i]);
+                    mapFloats(in, erfs, piece, before);
                     orderedErf(erfs, erfs, piece);
-                    for (std::size_t i = 0; i < piece; ++i) out[i] = after(in[i], erfs[i]);
+                    mapPairs(in, erfs, out, piece, after);
                 }
             })};
 }
