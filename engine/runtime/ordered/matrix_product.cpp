@@ -54,13 +54,14 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
             continue;
         }
         if (count < width) std::fill_n(packed, inner * width, 0.0f);
-        constexpr std::size_t kTogether = 16;  // the number of lines of `packed` that fit into the cache
-        for (std::size_t k = 0; k < inner; k += kTogether)
-            for (std::size_t c = 0; c < count; ++c) {
-                const float* from = right.values + (first + c) * right.stride;
-                for (std::size_t i = k; i < std::min(inner, k + kTogether); ++i)
-                    packed[i * width + c] = from[i];
-            }
+        const float* rows[kMaxTileColumns];
+        for (std::size_t c = 0; c < count; ++c) rows[c] = right.values + (first + c) * right.stride;
+        // The lines of `packed` that these products need stay in the cache.
+        constexpr std::size_t kTogether = 64;
+        for (std::size_t k = 0; k < inner; k += kTogether) {
+            tiles().interleave({rows, count, std::min(kTogether, inner - k), packed + k * width, width});
+            for (std::size_t c = 0; c < count; ++c) rows[c] += kTogether;
+        }
     }
 }
 
