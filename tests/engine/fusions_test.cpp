@@ -106,6 +106,14 @@ class FusionsTest : public QObject {
             << kFusedLayerNorm;
         QTest::newRow("Softmax of a scaled product") << "D = Div (X, S) Y = Softmax <axis = -1> (D)"
                                                      << "float S = {2.5}" << kFusedMaskedSoftmax;
+        QTest::newRow("transposed matrices on the right")
+            << "T = Transpose <perm = [0, 2, 1]> (X) Y = MatMul (X, T)"
+            << "float One = {1}"
+            << "MatMul";
+        QTest::newRow("transposed matrices on the left")
+            << "T = Transpose <perm = [0, 2, 1]> (X) Y = MatMul (T, X)"
+            << "float One = {1}"
+            << "Transpose MatMul";
         QTest::newRow("Softmax over rows") << "D = Div (X, S) Y = Softmax <axis = 1> (D)"
                                            << "float S = {2.5}"
                                            << "Div Softmax";

@@ -51,6 +51,9 @@ CompiledNode compileMatMul(const NodeContext& context) {
     if (left.empty() || right.empty()) failInput("MatMul needs vectors or matrices, not scalars");
     if (vectorLeft) left.insert(left.begin(), 1);
     if (vectorRight) right.push_back(1);
+    // ONNX's MatMul has no attributes; fusions.h sets this one for a Transpose before the product.
+    const bool transposed = context.node.attributes.integer("transB", 0) != 0 && right.size() > 2;
+    if (transposed) std::swap(right[right.size() - 2], right.back());
     const std::int64_t rows = left[left.size() - 2], inner = left.back(), columns = right.back();
     if (inner != right[right.size() - 2])
         failInput("MatMul cannot multiply {} with {}", toString(context.input(0).dims),
@@ -63,6 +66,7 @@ CompiledNode compileMatMul(const NodeContext& context) {
     if (!vectorRight) result.push_back(columns);
 
     MatrixProductSpec spec;
+    spec.transposeRight = transposed;
     spec.constantRight = context.constant(1);
     // ONNX's MatMul has two inputs; the third is the bias of an Add that fusions.h fused into it.
     if (context.has(2)) spec.addedBias = &context.needConstant(2, "the bias of a MatMul");

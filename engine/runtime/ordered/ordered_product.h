@@ -32,9 +32,10 @@ std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec);
 std::unique_ptr<Kernel> makeTransposedConvolution(const ConvolutionSpec& spec);
 
 struct MatrixProductSpec {
-    Dims left, right, output;  ///< row-major; the batch dimensions broadcast, all of the same rank
-    bool transposeLeft = false, transposeRight = false;  ///< apply to the last two dimensions, rank 2 only
-    const Constant* constantRight = nullptr;             ///< null: input 1 of the kernel
+    Dims left, right, output;     ///< row-major; the batch dimensions broadcast, all of the same rank
+    bool transposeLeft = false;   ///< rank 2 only
+    bool transposeRight = false;  ///< the stored matrices are transposed
+    const Constant* constantRight = nullptr;  ///< null: input 1 of the kernel
     const Constant* bias = nullptr;  ///< one value per column, the initial value of the sums, or null
     /// One value per column, added to the sums like an Add after the product, or null.
     const Constant* addedBias = nullptr;

@@ -99,6 +99,32 @@ std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     return chain.made(nodeOf("MatMul", {product.input(0), product.input(1), bias}));
 }
 
+/// Transpose of the last two dimensions, then MatMul by the result, as in attention.
+std::optional<Fusion> transposedProduct(const FusionScope& scope, NodeId first) {
+    const Node& transpose = scope.graph.node(first);
+    const TensorDesc* right = scope.desc(transpose.input(0));
+    if (right == nullptr || right->type != DataType::Float32 || right->dims.size() < 3 ||
+        scope.constant(transpose.input(0)) != nullptr)
+        return std::nullopt;
+    Dims order = transpose.attributes.integers("perm");
+    const std::size_t rank = right->dims.size();
+    if (order.size() != rank) return std::nullopt;
+    std::swap(order[rank - 2], order[rank - 1]);
+    for (std::size_t d = 0; d < rank; ++d)
+        if (order[d] != static_cast<std::int64_t>(d)) return std::nullopt;
+    Chain chain(scope, first);
+    if (!chain.follow("MatMul")) return std::nullopt;
+    const Node& product = chain.last();
+    const TensorId left = product.input(0);
+    const TensorDesc* leftDesc = left.valid() ? scope.desc(left) : nullptr;
+    if (leftDesc == nullptr || leftDesc->dims.size() < 2 || product.input(1) != transpose.output() ||
+        left == transpose.output())
+        return std::nullopt;
+    Attributes attributes;
+    attributes.set("transB", std::int64_t{1});
+    return chain.made(nodeOf("MatMul", {left, transpose.input(0)}, std::move(attributes)));
+}
+
 /// Conv, then BatchNormalization with fixed statistics, which become inputs 3 to 6 of the Conv.
 std::optional<Fusion> normalizedConvolution(const FusionScope& scope, NodeId first) {
     const Node& convolution = scope.graph.node(first);
@@ -295,6 +321,7 @@ std::optional<Fusion> findFusion(const FusionScope& scope, NodeId first) {
     if (!node.domain.empty()) return std::nullopt;
     if (node.op == "MatMul") return biasedProduct(scope, first);
     if (node.op == "Conv") return normalizedConvolution(scope, first);
+    if (node.op == "Transpose") return transposedProduct(scope, first);
     if (node.op == "ReduceMean") return composedLayerNorm(scope, first);
     if (node.op == "Sigmoid") return swish(scope, first);
     if (node.op == "Div" || node.op == "Mul")

@@ -229,7 +229,9 @@ std::optional<Fusion> ProgramCompiler::fusionAt(NodeId id) const {
     };
     const auto desc = [&](TensorId tensor) -> const TensorDesc* {
         const auto found = m_program->m_values.find(tensor);
-        return found == m_program->m_values.end() ? nullptr : &found->second.desc;
+        if (found == m_program->m_values.end()) return nullptr;
+        const bool computed = found->second.buffer >= 0 || m_codeFunctions.contains(tensor);
+        return computed ? &found->second.desc : nullptr;
     };
     const auto hidden = [&](TensorId tensor) {
         return !observed(tensor) && !spec.quantizers.contains(tensor) && !spec.inputs.contains(tensor);

@@ -8,13 +8,14 @@ namespace quantloupe {
 FoundAxis sampleAxisOfMatMul(const SampleFlow& flow, const Dims& output, std::size_t) {
     const std::size_t rank[2] = {flow.dims(0).size(), flow.dims(1).size()};
     if (rank[0] < 2 || rank[1] < 2 || output.size() < 2) return {};
+    const bool transposed = flow.integer("transB", 0) != 0;  // only from fusions.h
     FoundAxis result;
     for (std::size_t i = 0; i < 2; ++i) {
         if (!flow.perSample(i)) continue;
         FoundAxis axis = flow.axis(i);
         if (!axis) return {};
         const std::size_t fromEnd = rank[i] - axis->axis;
-        const bool rows = fromEnd == 2 && i == 0, columns = fromEnd == 1 && i == 1;
+        const bool rows = fromEnd == 2 && i == 0, columns = fromEnd == 1 && i == 1 && !transposed;
         if (fromEnd < 3 && !((rows || columns) && !flow.perSample(1 - i))) return {};
         axis->axis = output.size() - fromEnd;
         if (result && *result != *axis) return {};
