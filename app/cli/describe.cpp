@@ -63,7 +63,8 @@ ProgramDescription describe(const CLI::App& app, const Program& program) {
                         {"2", "Wrong usage"},
                         {"3", "The target of tune or check was not reached"}};
     result.environment = {
-        {"QUANTLOUPE_PYTHON", "The Python that verify and profile run ONNX Runtime in; otherwise python3 on the PATH"}};
+        {"QUANTLOUPE_PYTHON",
+         "The Python that verify and profile run ONNX Runtime in; otherwise python3 on the PATH"}};
     result.examples = program.examples;
     result.seeAlso = program.seeAlso + ". The documentation is in share/doc/quantloupe of the installation.";
     return result;

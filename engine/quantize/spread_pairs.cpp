@@ -42,8 +42,8 @@ class PairSpreader {
 
     bool isQuantize(NodeId id) { return m_builder.node(id).op == "QuantizeLinear"; }
 
-    /// Whether the only output has only values of input 0. The outputs of a Split are excluded, because each can
-    /// have another scale.
+    /// Whether the only output has only values of input 0. The outputs of a Split are excluded, because each
+    /// can have another scale.
     bool copies(NodeId id) {
         const Node& node = m_builder.node(id);
         const OperatorTraits& traits = traitsOf(node);

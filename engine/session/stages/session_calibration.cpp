@@ -56,8 +56,7 @@ Prepared Pipeline::migrate(Prepared made, const QuantizationConfig& config, cons
         // Nothing after the evaluated part has values.
         std::erase_if(tensors, [&](TensorId tensor) {
             const NodeId producer = made.graph->tensor(tensor).producer;
-            return producer.valid() &&
-                   m_samples.part().unavailable.contains(made.sourceOf[producer.index()]);
+            return producer.valid() && m_samples.part().unavailable.contains(made.sourceOf[producer.index()]);
         });
         m_channelMaxima.store(version, measureChannelMaxima(made, tensors, samples.batches, control));
     }
