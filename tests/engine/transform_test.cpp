@@ -233,8 +233,8 @@ class TransformTest : public QObject {
         // Without batch norms, or without equalization, there is nothing to fold.
         QVERIFY(lines(prepare(graph(kPair), options).notices).contains("found nothing to fold"));
         options.equalization.profile = EqualizationProfile::Off;
-        QVERIFY(
-            lines(prepare(graph(kPair), options).notices).contains("does nothing while equalization is off"));
+        QVERIFY(lines(prepare(graph(kPair), options).notices)
+                    .contains("has no effect while equalization is off"));
     }
 
     void versionDependsOnSourceAndOptions() {

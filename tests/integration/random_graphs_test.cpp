@@ -226,33 +226,34 @@ class RandomGraphsTest : public QObject {
     }
 
     /// 5 and 8 bits both represent 1, 0 and -1 exactly, but as different codes: cached results of one must
-    /// not be used for the other.
+    /// not be used for the other. For some scales of the activations, the codes make no difference.
     void equalWeightsWithOtherCodesAreComputedAgain() {
-        const auto session =
-            std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
-            net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] W = {1, 0, -1, 1}, float[2,2,1,1] Z = {1, -1, 1, 1}>
-            { A = Conv(X, W) B = Relu(A) C = Conv(B, Z) Y = Relu(C) })"));
-        const std::string file = m_folder.path().toStdString() + "/same.npz";
-        std::normal_distribution<float> normal(0, 1);
-        std::vector<float> values(2000 * 2 * 4 * 4);
-        for (float& value : values) value = normal(m_random);
-        saveNpz({{"X", Constant::fromFloats({2000, 2, 4, 4}, values)}}, file);
-        const auto data = openDataset(file, inputSpecsOf(session->graph()), {});
         QuantizationConfig config;
         config.skipTail = false;
         // outputs stay float: the last bit of a sum is seen
         config.quantization.placement = Placement::WeightedInputs;
-        const auto wanted = [&] {
+        bool differ = false;
+        for (int attempt = 0; attempt < 20 && !differ; ++attempt) {
+            const auto session =
+                std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+                net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] W = {1, 0, -1, 1}, float[2,2,1,1] Z = {1, -1, 1, 1}>
+                { A = Conv(X, W) B = Relu(A) C = Conv(B, Z) Y = Relu(C) })"));
+            std::normal_distribution<float> normal(0, 1);
+            std::vector<float> values(2000 * 2 * 4 * 4);
+            for (float& value : values) value = normal(m_random);
+            const auto data = arrayDataset({{"X", Constant::fromFloats({2000, 2, 4, 4}, values)}}, nullptr,
+                                           inputSpecsOf(session->graph()));
+            config.quantization.weight.bits = 8;
             Session fresh(LoadedModel{session->model()});
             fresh.setData(data, data);
-            return outputsOf(fresh, config);
-        }();
-        session->setData(data, data);
-        config.quantization.weight.bits = 5;
-        const auto other = outputsOf(*session, config);
-        config.quantization.weight.bits = 8;
-        QVERIFY(outputsOf(*session, config) == wanted);
-        QVERIFY2(other != wanted, "the codes make no difference here, so nothing was tested");
+            const auto wanted = outputsOf(fresh, config);
+            session->setData(data, data);
+            config.quantization.weight.bits = 5;
+            differ = outputsOf(*session, config) != wanted;
+            config.quantization.weight.bits = 8;
+            QVERIFY(outputsOf(*session, config) == wanted);
+        }
+        QVERIFY2(differ, "the codes make no difference, so nothing was tested");
     }
 
     void intermediateEditChangesNothing() {
