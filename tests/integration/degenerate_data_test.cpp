@@ -33,8 +33,8 @@ class Loop {
             const EvaluationPtr result = m_session.evaluate(config, Depth::Metrics);
             QStringList lines;
             for (const std::string& notice : result->notices) lines << QString::fromStdString(notice);
-            for (const float y : m_session.outputs(config).at(0)->floats())
-                m_finite = m_finite && std::isfinite(y);
+            const ConstantPtr outputs = m_session.outputs(config).at(0);
+            for (const float y : outputs->floats()) m_finite = m_finite && std::isfinite(y);
             return lines.join('\n');
         } catch (const Error& error) {
             return QString("error: ") + error.what();

@@ -158,8 +158,8 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
                const CancelToken& cancel) {
     const auto states = [&](const QuantizationConfig& which) {
         std::vector<LayerState> result;
-        for (const LayerResult& layer : session.evaluate(which, Depth::States, {}, cancel)->layers)
-            result.push_back(layer.state);
+        const EvaluationPtr evaluation = session.evaluate(which, Depth::States, {}, cancel);
+        for (const LayerResult& layer : evaluation->layers) result.push_back(layer.state);
         return result;
     };
     if (states(config) != states(changed)) return;
