@@ -8,7 +8,7 @@
 #include "runtime/simd.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "runtime/x86_intrinsics.h"
 #endif
 
 namespace quantloupe {

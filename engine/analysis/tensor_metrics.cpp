@@ -57,8 +57,8 @@ void DifferenceSums::add(const float* reference, const float* tested, std::size_
 void DifferenceSums::add(const float* reference, const std::uint8_t* codes, const FakeQuant& quantizer,
                          std::size_t elements) {
     float values[kTogether];
-    addElements(*this, reference, elements, [&](std::size_t begin, std::size_t count) {
-        decode(quantizer, codes + begin, values, count);
+    addElements(*this, reference, elements, [&](std::size_t begin, std::size_t length) {
+        decode(quantizer, codes + begin, values, length);
         return static_cast<const float*>(values);
     });
 }

@@ -2,11 +2,11 @@
 #pragma once
 // Shared by the integer kernels. Only for files that check integerKernelsAvailable() before they call it.
 
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "runtime/x86_intrinsics.h"
 
 #define QUANTLOUPE_AVX2 __attribute__((target("avx2")))
 #define QUANTLOUPE_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline

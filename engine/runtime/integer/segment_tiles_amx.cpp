@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMX: 32 rows times two panels are four tiles of 16 x 16 sums.
 #if defined(__x86_64__)
-#include <immintrin.h>
-
 #include "runtime/integer/segment_tiles_avx512.h"
+#include "runtime/x86_intrinsics.h"
 
 #define QUANTLOUPE_AMX __attribute__((target("amx-tile,amx-int8")))
 

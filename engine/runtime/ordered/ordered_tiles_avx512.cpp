@@ -3,7 +3,7 @@
 #include "runtime/ordered/ordered_tiles.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "runtime/x86_intrinsics.h"
 
 #define QUANTLOUPE_TILE __attribute__((target("avx512f")))
 #include "runtime/ordered/depthwise_loops.h"
