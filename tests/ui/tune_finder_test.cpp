@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "color_document.h"
 #include "commands/layer_edits.h"
+#include "data/numpy_file.h"
 #include "document/metric.h"
 #include "models/tune_words.h"
 
@@ -244,7 +245,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         find();
         QVERIFY(plot()->other().empty());
         QVERIFY(says(QStringLiteral("The front that was kept")) ||
-                labels().contains(QStringLiteral("The front that was kept")));
+                labelTexts().contains(QStringLiteral("The front that was kept")));
         QTest::mouseClick(button(QStringLiteral("Remove the Kept Front")), Qt::LeftButton);
         QVERIFY(!finder()->kept());
     }
@@ -290,6 +291,31 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
             }
     }
 
+    /// With 1000 evaluation samples, a third of them does not take part in the search but checks its result.
+    void resultIsCheckedOnHeldOutSamples() {
+        constexpr std::int64_t kSamples = 2000;  // half of them calibrate
+        std::vector<float> images;
+        std::vector<std::int64_t> labels;
+        for (std::int64_t i = 0; i < kSamples; ++i) {
+            labels.push_back(i % 2);
+            const float color[] = {0, i % 2 == 0 ? 0.5f : 0.0f, i % 2 == 0 ? 0.0f : 0.5f};
+            for (const float channel : color) images.insert(images.end(), 16, channel);
+        }
+        const std::string file = m_folder.filePath("many.npz").toStdString();
+        saveNpz({{"X", Constant::fromFloats({kSamples, 3, 4, 4}, images)},
+                 {"labels", Constant::fromInt64s({kSamples}, labels)}},
+                file);
+        QVERIFY(test::openColors(*m_document, m_folder, file));
+        find();
+        const TuneResult found = *finder()->found();
+        QCOMPARE(found.samples, std::size_t(667));
+        QVERIFY(found.heldOut);
+        QCOMPARE(found.heldOut->samples, std::size_t(333));
+        QCOMPARE(found.heldOut->drop, 0.0);
+        QVERIFY(
+            labelTexts().contains(QStringLiteral("on 333 samples that the search did not use: 0.00 points")));
+    }
+
   private:
     TuneFinder* finder() { return m_section.get(); }
     TradeOffPlot* plot() { return finder()->findChild<TradeOffPlot*>(); }
@@ -306,7 +332,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         box->setCurrentIndex(index);
         Q_EMIT box->activated(index);
     }
-    QString labels() {
+    QString labelTexts() {
         QStringList texts;
         for (const auto* label : finder()->findChildren<QLabel*>()) texts << label->text();
         return texts.join(QLatin1Char('|'));

@@ -52,7 +52,7 @@ void SearchJob::start(const SearchRequest& request, const CancelToken& token) {
             token.check();
             Session session(own.model);
             setSessionData(session, own.evaluation, own.calibration, own.preprocess, own.task);
-            const TuneResult result = tune(session, own.config, own.options, token);
+            const TuneResult result = tuneOnPart(session, own.config, own.options, token);
             then = [this, result] { Q_EMIT finished(result); };
         } catch (const Cancelled&) {
             return;

@@ -319,10 +319,12 @@ void TuneFinder::refresh() {
         m_document->hasModel() && m_document->data() && evaluation && evaluation->quantized && !random;
     m_find->setEnabled(ready || finding());
     m_find->setText(finding() ? tr("Stop") : tr("Search"));
-    m_find->setToolTip(!m_document->data() || random
-                           ? tr("Needs data: accuracy on random inputs is meaningless")
-                           : tr("Evaluates choices on all evaluation samples, step by step. You can edit "
-                                "meanwhile; what was found so far can be applied at any time"));
+    m_find->setToolTip(
+        !m_document->data() || random
+            ? tr("Needs data: accuracy on random inputs is meaningless")
+            : tr("Evaluates choices on the evaluation samples, step by step. With at least 1000 "
+                 "samples, a third is held out to check the result. You can edit meanwhile; "
+                 "what was found so far can be applied at any time"));
     m_cost->setEnabled(!finding());
     m_goal->setEnabled(!finding());
     for (const auto& [precision, chip] : m_precisions) chip->setEnabled(!finding());
