@@ -40,7 +40,8 @@ std::shared_ptr<const Prepared> Pipeline::prepare(const QuantizationConfig& conf
         VersionBuilder().add(transformVersion(config, skipped)).add(part.unavailable.size()).finish();
     if (const auto* known = m_prepared.find(version)) return converted(*known, config);
     if (!m_constants) m_constants = foldMovedConstants(m_source);
-    Prepared made = quantloupe::prepare(m_source, config.transforms, skipped, &*m_constants);
+    Prepared made = quantloupe::prepare(m_source, config.transforms, skipped, &*m_constants,
+                                        config.quantization.operators == OperatorSet::Layers);
     made.operators = config.quantization.operators;
     made.symmetricActivations = config.quantization.activation.symmetric;
     if (config.refine.migration > 0) made = migrate(std::move(made), config, control);

@@ -50,12 +50,12 @@ void checkNames(const Graph& source, const std::vector<std::string>& names, std:
 class Preparation {
   public:
     Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped,
-                const SimplifyResult* constants)
-        : m_options(options), m_constants(constants) {
+                const SimplifyResult* constants, bool joined)
+        : m_options(options), m_constants(constants), m_joined(joined) {
         if (options.equalization.excludeSkipped) m_excluded = skipped;
         checkNames(*source, options.skipFolding, "skip_folding");
         for (const auto& set : options.equalization.off) checkNames(*source, set, "equalization.off");
-        m_result.version = versionOf(*source, options, m_excluded);
+        m_result.version = VersionBuilder().add(versionOf(*source, options, m_excluded)).add(joined).finish();
         m_result.source = source;
         m_result.graph = std::move(source);
         const std::size_t nodes = m_result.graph->nodeCount();
@@ -82,6 +82,8 @@ class Preparation {
             SimplifyResult simple = simplify(m_result.graph);
             m_result.removedNodes = simple.count;
             take(std::move(simple));
+        } else if (m_joined) {
+            take(joinActivations(m_result.graph));
         }
         if (m_options.foldBatchNorm) fold();
         replace();
@@ -207,6 +209,7 @@ class Preparation {
 
     const TransformOptions& m_options;
     const SimplifyResult* m_constants;
+    bool m_joined;
     Prepared m_result;
     std::vector<bool> m_excluded;                ///< one flag per source node; empty: none
     std::vector<OutputStatistics> m_statistics;  ///< one per node of m_result.graph
@@ -215,8 +218,8 @@ class Preparation {
 }  // namespace
 
 Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped,
-                 const SimplifyResult* constants) {
-    return Preparation(std::move(source), options, skipped, constants).run();
+                 const SimplifyResult* constants, bool joined) {
+    return Preparation(std::move(source), options, skipped, constants, joined).run();
 }
 
 }  // namespace quantloupe

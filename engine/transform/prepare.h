@@ -85,8 +85,10 @@ struct Prepared {
 /// source node (empty: none): layers that stay in float, which equalization.exclude_skipped excludes from
 /// equalization. In any case, weights that pass through Transpose, Reshape and the like become constants, and
 /// shared weights get separate tensors. `constants` is the result of foldMovedConstants(source), if
-/// available, to save recomputing it (null: it is computed).
+/// available, to save recomputing it (null: it is computed). With `joined`, Identity and Dropout nodes
+/// between a layer and its activation are removed even without `simplify`; the quantizers of other tools,
+/// which need the pattern itself, keep them.
 Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped = {},
-                 const SimplifyResult* constants = nullptr);
+                 const SimplifyResult* constants = nullptr, bool joined = false);
 
 }  // namespace quantloupe

@@ -14,10 +14,13 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/is_one_of.h"
 #include "model/graph_builder.h"
 #include "model/moved_constants.h"
+#include "model/operator_traits.h"
 #include "runtime/operators/kernel.h"
 #include "runtime/program/program.h"
+#include "transform/pass_through.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -27,6 +30,7 @@ constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
 enum class Scope {
     MovedConstants,  ///< only moved constants (model/moved_constants.h)
+    Activations,     ///< only operators without effect between a layer and its activation
     Everything,
 };
 
@@ -37,12 +41,11 @@ class Simplifier {
     }
 
     SimplifyResult run() {
-        foldConstants();
-        if (m_scope == Scope::Everything) {
+        if (m_scope != Scope::Activations) foldConstants();
+        if (m_scope != Scope::MovedConstants)
             for (std::size_t i = 0; i < m_source->nodeCount(); ++i)
-                if (!m_builder.removed(NodeId(i))) passOn(NodeId(i));
-            removeDead();
-        }
+                if (!m_builder.removed(NodeId(i)) && inScope(NodeId(i))) passOn(NodeId(i));
+        if (m_scope == Scope::Everything) removeDead();
         BuiltIds ids;
         if (m_result.count == 0) {
             m_result.graph = m_source;
@@ -59,6 +62,19 @@ class Simplifier {
         m_builder.removeNode(id);
         m_result.notes[id.index()] = std::move(why);
         ++m_result.count;
+    }
+
+    bool inScope(NodeId id) const {
+        if (m_scope == Scope::Everything) return true;
+        const Node& node = m_source->node(id);
+        if (!isIdentity(*m_source, node) || !node.input(0).valid()) return false;
+        const NodeId layer = producerBeyondIdentities(*m_source, node.output());
+        const TensorId end = tensorBeyondIdentities(*m_source, node.output());
+        const NodeId next = m_source->onlyConsumer(end);
+        if (!layer.valid() || !next.valid() || m_source->node(next).input(0) != end) return false;
+        const Node& producer = m_source->node(layer);
+        return (multipliesWeight(producer) || isOneOf(producer.op, {"Add", "Mul", "BatchNormalization"})) &&
+               (isClipping(m_source->node(next)) || isOp(m_source->node(next), "BatchNormalization"));
     }
 
     bool dependsOnConstantsOnly(const Node& node, const std::vector<bool>& constant) const {
@@ -156,14 +172,7 @@ class Simplifier {
     /// Returns whether the node's first output always equals its first input.
     bool doesNothing(const Node& node) {
         if (!node.domain.empty() || !node.input(0).valid() || !node.output().valid()) return false;
-        if (node.op == "Identity") return true;
-        if (node.op == "Dropout") {
-            if (node.output(1).valid() && !m_source->tensor(node.output(1)).consumers.empty()) return false;
-            if (node.output(1).valid() && m_source->tensor(node.output(1)).graphOutput) return false;
-            if (!node.input(2).valid()) return true;
-            const Constant* training = constantNow(node.input(2));
-            return training != nullptr && training->size() == 1 && training->scalar() == 0;
-        }
+        if (isIdentity(*m_source, node)) return true;
         if (node.op == "Concat") return node.inputs.size() == 1;
         if (node.op == "Cast") {
             const DataType from = m_source->tensor(node.input(0)).type,
@@ -235,6 +244,10 @@ SimplifyResult simplify(const GraphPtr& source) { return Simplifier(source, Scop
 
 SimplifyResult foldMovedConstants(const GraphPtr& source) {
     return Simplifier(source, Scope::MovedConstants).run();
+}
+
+SimplifyResult joinActivations(const GraphPtr& source) {
+    return Simplifier(source, Scope::Activations).run();
 }
 
 }  // namespace quantloupe

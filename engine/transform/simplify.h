@@ -27,4 +27,8 @@ SimplifyResult simplify(const GraphPtr& source);
 /// time is a constant. Any thread.
 SimplifyResult foldMovedConstants(const GraphPtr& source);
 
+/// Removes only Identity and Dropout nodes (in inference mode) between a layer and the batch norm or the Relu
+/// or Clip after it, so that these can be fused with the layer. Any thread.
+SimplifyResult joinActivations(const GraphPtr& source);
+
 }  // namespace quantloupe

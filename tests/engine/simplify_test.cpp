@@ -114,6 +114,26 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*simplify(graph(QString(kBody).arg("0"))).graph), QString("Relu"));
     }
 
+    /// Only operators without effect between a layer and its batch norm or activation are removed.
+    void joinedActivations() {
+        const auto joined = [](const QString& nodes) {
+            return ops(
+                *joinActivations(graph("(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[1,1,1,1] w = {2}, "
+                                       "float[1] s = {1}> { " +
+                                       nodes + " }"))
+                     .graph);
+        };
+        QCOMPARE(joined("a = Conv(x, w)\n i = Identity(a)\n d = Dropout(i)\n y = Relu(d)"),
+                 QString("Conv Relu"));
+        QCOMPARE(joined("a = Conv(x, w)\n i = Identity(a)\n b = BatchNormalization(i, s, s, s, s)\n d = "
+                        "Dropout(b)\n y = Relu(d)"),
+                 QString("Conv BatchNormalization Relu"));
+        QCOMPARE(joined("a = Conv(x, w)\n i = Identity(a)\n y = Conv(i, w)"), QString("Conv Identity Conv"));
+        QCOMPARE(joined("i = Identity(x)\n y = Relu(i)"), QString("Identity Relu"));
+        QCOMPARE(joined("a = Conv(x, w)\n i = Identity(a)\n b = Relu(i)\n y = Add(b, a)"),
+                 QString("Conv Identity Relu Add"));
+    }
+
     /// After a Cast that changes nothing, a batch norm is folded only after simplification; the mapping
     /// refers to the source's nodes.
     void prepareTracesNames() {

@@ -59,6 +59,25 @@ class SessionTest : public QObject {
         QVERIFY(layer(*result, "/classifier/classifier.1/Gemm").io);
     }
 
+    /// An operator without effect between a layer and its activation changes no number.
+    void identitiesBeforeActivationsChangeNothing() {
+        const auto outputs = [](const std::string& nodes) {
+            Session session(
+                test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] "
+                                "Y) <float[4,2] W = "
+                                "{1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}, float[2,2] V = {1, 2, -3, "
+                                "4}> { a = Gemm(X, W, c) " +
+                                nodes + " Y = Gemm(r, V) }"));
+            session.useRandomInputs(8);
+            QuantizationConfig config;
+            config.skipTail = false;
+            const ConstantPtr values = session.outputs(config).at(0);
+            return std::vector<float>(values->floats().begin(), values->floats().end());
+        };
+        const auto expected = outputs("r = Relu(a)");
+        QCOMPARE(outputs("i = Identity(a) d = Dropout(i) r = Relu(d)"), expected);
+    }
+
     /// Random inputs stay marked, so that no scales of noise are exported.
     void dataThatCannotBeUsedChangesNothing() {
         Session session(test::textModel(
