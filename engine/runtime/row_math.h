@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#define QUANTLOUPE_INLINE inline __attribute__((always_inline))
+#include "runtime/simd.h"
 
 namespace quantloupe {
 

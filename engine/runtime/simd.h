@@ -9,3 +9,6 @@
 #else
 #define QUANTLOUPE_SIMD
 #endif
+
+/// For helpers of these functions: inlined into each of their versions and compiled for its instructions.
+#define QUANTLOUPE_INLINE inline __attribute__((always_inline))

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// exp and tanh without branches or tables, so that loops over them vectorize. Accurate to a few units in the
-// last place.
-//
-// exp is Cephes' expf: x = n ln 2 + r, a polynomial in r, and n added to the exponent. tanh is the rational
-// approximation of Eigen and XLA, on the range outside which tanh rounds to ±1 in float.
+// exp without branches or tables, so that loops over it vectorize. Accurate to a few units in the last place.
+// It is Cephes' expf: x = n ln 2 + r, a polynomial in r, and n added to the exponent.
 
 #include <cstdint>
 #include <cstring>
@@ -32,28 +29,5 @@ inline float fastExp(float given) {
     const float value = given > kHigh ? std::numeric_limits<float>::infinity() : p * power;
     return given < kLow ? 0.0f : value;
 }
-
-inline float fastTanh(float x) {
-    const float size = x < 0 ? -x : x;
-    const float given = x;
-    x = x < -7.90531110763549805f ? -7.90531110763549805f : x;
-    x = x > 7.90531110763549805f ? 7.90531110763549805f : x;
-    const float s = x * x;
-    float p = -2.76076847742355e-16f;
-    p = p * s + 2.00018790482477e-13f;
-    p = p * s + -8.60467152213735e-11f;
-    p = p * s + 5.12229709037114e-08f;
-    p = p * s + 1.48572235717979e-05f;
-    p = p * s + 6.37261928875436e-04f;
-    p = p * s + 4.89352455891786e-03f;
-    float q = 1.19825839466702e-06f;
-    q = q * s + 1.18534705686654e-04f;
-    q = q * s + 2.26843463243900e-03f;
-    q = q * s + 4.89352518554385e-03f;
-    const float value = x * p / q;
-    return size < 0.0004f ? given : value;
-}
-
-inline float fastSigmoid(float x) { return 1.0f / (1.0f + fastExp(-x)); }
 
 }  // namespace quantloupe

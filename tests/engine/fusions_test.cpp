@@ -150,6 +150,29 @@ class FusionsTest : public QObject {
         QTest::newRow("normalized convolution with groups, without activation")
             << "C = Conv <pads = [70, 70], group = 2> (X, W) Y = BatchNormalization (C, S, T, M, V)"
             << floats("W", "6,2,3", 36, -9) + ", " + norm("6", 6) << "Conv";
+        QTest::newRow("convolution with Swish")
+            << "C = Conv (X, W, B) S = Sigmoid (C) Y = Mul (C, S)"
+            << floats("W", "75,4,3", 900, -9) + ", " + floats("B", "75", 75, -9) << "Conv";
+        QTest::newRow("normalized pointwise convolution with Swish")
+            << "L = Concat <axis = 2> (" + QStringList(50, "X").join(", ") +
+                   ") C = Conv (L, W) N = BatchNormalization (C, S, T, M, V) G = Sigmoid (N) Y = Mul (G, N)"
+            << floats("W", "5,4,1", 20, -9) + ", " + norm("5", 5) << "Concat Conv";
+        QTest::newRow("depthwise convolution with Swish")
+            << "C = Conv <pads = [70, 70], group = 4> (X, W) S = Sigmoid (C) Y = Mul (C, S)"
+            << floats("W", "4,1,3", 12, -9) << "Conv";
+        QTest::newRow("convolution with groups and Swish")
+            << "C = Conv <pads = [70, 70], group = 2> (X, W) S = Sigmoid (C) Y = Mul (C, S)"
+            << floats("W", "6,2,3", 36, -9) << "Conv";
+        QTest::newRow("convolution with one pixel and Swish")
+            << "C = Conv (X, W) S = Sigmoid (C) Y = Mul (C, S)" << floats("W", "5,4,6", 120, -9) << "Conv";
+        QTest::newRow("Swish before Relu") << "C = Conv (X, W) S = Sigmoid (C) A = Mul (C, S) Y = Relu (A)"
+                                           << floats("W", "4,4,1", 16, -9) << "Conv Relu";
+        QTest::newRow("Swish of a tensor that another node reads")
+            << "C = Conv (X, W) S = Sigmoid (C) A = Mul (C, S) Y = Add (A, C)" << floats("W", "4,4,1", 16, -9)
+            << "Conv QuickGelu Add";
+        QTest::newRow("Sigmoid times another tensor")
+            << "C = Conv (X, W) S = Sigmoid (C) A = Mul (X, S) D = Mul (A, C) Y = Relu (D)"
+            << floats("W", "4,4,1", 16, -9) << "Conv Sigmoid Mul Mul Relu";
         QTest::newRow("normalized and read by another node")
             << "C = Conv (X, W) N = BatchNormalization (C, S, T, M, V) Y = Add (N, C)"
             << floats("W", "4,4,1", 16, -9) + ", " + norm("4", 4) << "Conv BatchNormalization Add";

@@ -4,6 +4,7 @@
 #include "runtime/ordered/ordered_tiles.h"
 
 #include <QtTest>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -21,6 +22,14 @@ std::vector<const Tiles*> allTiles() {
     for (const Tiles* tiles : {avx2Tiles(), avx512Tiles()})
         if (tiles != nullptr) all.push_back(tiles);
     return all;
+}
+
+/// All NaNs are the same.
+bool sameBits(const std::vector<float>& found, const std::vector<float>& expected) {
+    return std::ranges::equal(found, expected, [](float x, float y) {
+        return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) ||
+               (std::isnan(x) && std::isnan(y));
+    });
 }
 
 float bounded(float x, float low, float high) { return std::min(std::max(x, low), high); }
@@ -147,6 +156,51 @@ class OrderedTilesTest : public QObject {
                     QVERIFY(result[c] == bounded(expected, row.low, row.high));
                 }
             }
+    }
+
+    /// Sigmoid, tanh and Swish: ONNX Runtime 1.32 computed the expected bits, and all tiles agree on any
+    /// values.
+    void curves() {
+        const std::vector<float> given = {-100,  -17.5f, -8.5f, -3.25f, -0.3f, -1e-5f, 0,
+                                          0.01f, 0.7f,   1.9f,  4.4f,   8.9f,  17.9f,  60};
+        const std::pair<CurveArguments, std::vector<float>> known[] = {
+            {{Curve::Sigmoid},
+             {0x0p+0f, 0x1p-25f, 0x1.aab000p-13f, 0x1.31c820p-5f, 0x1.b3c558p-2f, 0x1.ffff58p-2f, 0x1p-1f,
+              0x1.0147aep-1f, 0x1.561cb4p-1f, 0x1.bd626cp-1f, 0x1.f9ca4cp-1f, 0x1.ffee20p-1f, 0x1p+0f,
+              0x1p+0f}},
+            {{Curve::Tanh},
+             {-0x1p+0f, -0x1p+0f, -0x1.fffffcp-1f, -0x1.fe767cp-1f, -0x1.2a4ddap-2f, -0x1.4f8b56p-17f,
+              0x0p+0f, 0x1.47ab46p-7f, 0x1.356fb2p-1f, 0x1.e997f6p-1f, 0x1.ffd87cp-1f, 0x1p+0f, 0x1p+0f,
+              0x1p+0f}},
+            {{Curve::Swish, 1.702f},
+             {-0x0p+0f, -0x0p+0f, -0x1.210000p-18f, -0x1.a410d0p-7f, -0x1.ccdd70p-4f, -0x1.4f8a9cp-18f,
+              0x0p+0f, 0x1.4a77eep-8f, 0x1.12e3c4p-1f, 0x1.d3f57cp+0f, 0x1.19714ep+2f, 0x1.1cccc8p+3f,
+              0x1.1e6666p+4f, 0x1.e00000p+5f}}};
+        std::vector<float> any = values(1000);
+        for (float& value : any) value *= 6;
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        any.insert(any.end(),
+                   {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 1e-40f, -0.0f});
+        for (const auto& [curve, expected] : known) {
+            std::vector<float> first;
+            for (const Tiles* tiles : allTiles()) {
+                CurveArguments a = curve;
+                std::vector<float> found = given;
+                a.in = a.out = found.data();  // in place
+                a.count = found.size();
+                tiles->curve(a);
+                QVERIFY(sameBits(found, expected));
+                found.assign(any.size() + 1, 7);
+                a.in = any.data();
+                a.out = found.data();
+                a.count = any.size();
+                tiles->curve(a);
+                QCOMPARE(found.back(), 7.0f);
+                if (first.empty()) first = found;
+                QVERIFY(sameBits(found, first));
+            }
+            QVERIFY(std::isnan(first[1002]));
+        }
     }
 
     void interleaving() {

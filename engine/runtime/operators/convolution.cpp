@@ -51,6 +51,7 @@ CompiledNode compileConv(const NodeContext& context) {
     const std::optional<ChannelScale> scale = fusedScale(context);
     if (scale) spec.scale = &*scale;
     spec.activation = context.activation;
+    spec.swish = context.node.attributes.has(kSwish);
     return {{spec.output}, makeConvolution(spec)};
 }
 

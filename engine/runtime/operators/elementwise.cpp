@@ -7,6 +7,7 @@
 #include "runtime/operators/numeric_types.h"
 #include "runtime/operators/operators.h"
 #include "runtime/ordered/ordered_rows.h"
+#include "runtime/ordered/ordered_tiles.h"
 #include "runtime/simd.h"
 #include "runtime/vector_math.h"
 
@@ -67,38 +68,41 @@ Operator numeric(F function) {
             LayoutPolicy::Any, false, true};
 }
 
-/// erf of before(x) as ONNX Runtime computes it, in pieces that fit into the cache; then after(x, erf).
-template <typename Before, typename After>
-CompiledNode orderedErfOf(const NodeContext& context, Before before, After after) {
+/// y = function(before(x)), where the function works on arrays, in pieces that fit into the cache; then
+/// after(x, y).
+template <typename Before, typename Function, typename After>
+CompiledNode inPieces(const NodeContext& context, Before before, Function function, After after) {
     requireFloat(context, 0);
     const TensorDesc& desc = context.input(0);
-    return {{desc}, makeKernel([count = desc.count(), before, after](const KernelArguments& a) {
+    return {{desc}, makeKernel([=, count = desc.count()](const KernelArguments& a) {
                 constexpr std::size_t kPiece = 512;
-                float erfs[kPiece];
+                float values[kPiece];
                 for (std::size_t start = 0; start < count; start += kPiece) {
                     const std::size_t piece = std::min(kPiece, count - start);
                     const float* in = static_cast<const float*>(a.inputs[0]) + start;
                     float* out = static_cast<float*>(a.outputs[0]) + start;
-                    mapFloats(in, erfs, piece, before);
-                    orderedErf(erfs, erfs, piece);
-                    mapPairs(in, erfs, out, piece, after);
+                    mapFloats(in, values, piece, before);
+                    function(values, piece);
+                    mapPairs(in, values, out, piece, after);
                 }
             })};
 }
 
+void erfs(float* values, std::size_t count) { orderedErf(values, values, count); }
+void tanhs(float* values, std::size_t count) { tiles().curve({Curve::Tanh, 1, values, values, count}); }
+
 CompiledNode compileErf(const NodeContext& context) {
-    return orderedErfOf(
-        context, [](float x) { return x; }, [](float, float erf) { return erf; });
+    return inPieces(
+        context, [](float x) { return x; }, erfs, [](float, float erf) { return erf; });
 }
 
 CompiledNode compileGelu(const NodeContext& context) {
     if (context.node.attributes.text("approximate", "none") == "tanh")
-        return simple([](float x) {
-                   return 0.5f * x * (1.0f + fastTanh(0.7978845608f * (x + 0.044715f * x * x * x)));
-               })
-            .compile(context);
-    return orderedErfOf(
-        context, [](float x) { return x * 0.70710678118f; },
+        return inPieces(
+            context, [](float x) { return 0.7978845608f * (x + 0.044715f * x * x * x); }, tanhs,
+            [](float x, float tanh) { return 0.5f * x * (1.0f + tanh); });
+    return inPieces(
+        context, [](float x) { return x * 0.70710678118f; }, erfs,
         [](float x, float erf) { return 0.5f * x * (erf + 1.0f); });
 }
 
@@ -107,9 +111,19 @@ CompiledNode compileGelu(const NodeContext& context) {
 CompiledNode compileErfGelu(const NodeContext& context) {
     const bool divides = context.node.attributes.has("divisor");
     const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
-    return orderedErfOf(
-        context, [=](float x) { return divides ? x / scale : x * scale; },
+    return inPieces(
+        context, [=](float x) { return divides ? x / scale : x * scale; }, erfs,
         [](float x, float erf) { return x * (erf + 1.0f) * 0.5f; });
+}
+
+/// A function of each element that the tiles have for each instruction set.
+CompiledNode compileCurve(const NodeContext& context, Curve curve, float alpha = 1) {
+    requireFloat(context, 0);
+    const TensorDesc& desc = context.input(0);
+    return {{desc}, makeKernel([=, count = desc.count()](const KernelArguments& a) {
+                tiles().curve({curve, alpha, static_cast<const float*>(a.inputs[0]),
+                               static_cast<float*>(a.outputs[0]), count});
+            })};
 }
 
 /// Bounds are attributes up to opset 10 and optional inputs since then. min is applied first, as ONNX
@@ -148,8 +162,10 @@ float hardSigmoid(float x, float alpha, float beta) {
 
 void addElementwise(OperatorTable& table) {
     table["Relu"] = numeric([](auto x) { return x > 0 ? x : decltype(x)(0); });
-    table["Sigmoid"] = simple([](float x) { return fastSigmoid(x); });
-    table["Tanh"] = simple([](float x) { return fastTanh(x); });
+    table["Sigmoid"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Sigmoid); },
+                        LayoutPolicy::Any, false, true};
+    table["Tanh"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Tanh); },
+                     LayoutPolicy::Any, false, true};
     table["Exp"] = simple([](float x) { return fastExp(x); });
     table["Log"] = simple([](float x) { return std::log(x); });
     table["Sqrt"] = simple([](float x) { return std::sqrt(x); });
@@ -190,10 +206,11 @@ void addElementwise(OperatorTable& table) {
     table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false, true};
     table["Gelu"] = {compileGelu, LayoutPolicy::Any, false, true};
     table["com.microsoft.Gelu"] = {compileGelu, LayoutPolicy::Any, false, true};
-    table["com.microsoft.QuickGelu"] = unary([](const NodeContext& context) {
-        const float alpha = context.node.attributes.real("alpha", 1.702f);
-        return [=](float x) { return x * fastSigmoid(alpha * x); };
-    });
+    table["com.microsoft.QuickGelu"] = {
+        [](const NodeContext& context) {
+            return compileCurve(context, Curve::Swish, context.node.attributes.real("alpha", 1.702f));
+        },
+        LayoutPolicy::Any, false, true};
     table["Selu"] = unary([](const NodeContext& context) {
         const float alpha = context.node.attributes.real("alpha", 1.67326319f);
         const float gamma = context.node.attributes.real("gamma", 1.05070102f);

@@ -44,6 +44,8 @@ void addQuantizedLayers(OperatorTable& table);
 inline constexpr const char* kFusedErfGelu = "quantloupe.ErfGelu";
 inline constexpr const char* kFusedMaskedSoftmax = "quantloupe.MaskedSoftmax";
 inline constexpr const char* kFusedLayerNorm = "quantloupe.LayerNorm";
+/// An attribute that occurs in no file: the Conv is followed by x * sigmoid(x).
+inline constexpr const char* kSwish = "quantloupe.swish";
 
 /// Creates a kernel from a function of the arguments.
 template <typename F>

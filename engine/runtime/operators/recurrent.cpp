@@ -9,15 +9,20 @@
 #include "base/error.h"
 #include "runtime/operators/operators.h"
 #include "runtime/ordered/matrix_product.h"
-#include "runtime/vector_math.h"
+#include "runtime/simd.h"
+
+#define QUANTLOUPE_TILE
+#include "runtime/ordered/curve_loops.h"
 
 namespace quantloupe {
 namespace {
 
 using Function = float (*)(float);
 
-float sigmoid(float x) { return fastSigmoid(x); }
-float hyperbolic(float x) { return fastTanh(x); }
+using Scalar = PlainIsa<1>;
+
+QUANTLOUPE_SIMD float sigmoid(float x) { return sigmoidTile<Scalar>({x}).lane[0]; }
+QUANTLOUPE_SIMD float hyperbolic(float x) { return tanhTile<Scalar>({x}).lane[0]; }
 
 Function functionOf(const std::string& name) {
     if (name == "Sigmoid") return sigmoid;

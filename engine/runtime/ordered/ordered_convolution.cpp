@@ -85,6 +85,7 @@ class FusedConvolution final : public ConvolutionKernel {
                 m_planes->fill(band, in + g * m_perGroup, planes);
                 multiplyGroup(product, g, out + pixel * m_filters);
             }
+            finish(out + pixel * m_filters, product.rows * m_filters);
         }
     }
 
@@ -96,7 +97,8 @@ class FusedConvolution final : public ConvolutionKernel {
         // The pixels of all images are rows of one product; the sum of a row does not depend on the other
         // rows.
         const std::size_t pixels = m_images * m_geometry.outputPixels();
-        const EvenParts parts(pixels, m_pointwise ? std::max<std::size_t>(pixels, 1) : m_rowsTogether);
+        const bool atOnce = m_pointwise && !m_swish;
+        const EvenParts parts(pixels, atOnce ? std::max<std::size_t>(pixels, 1) : m_rowsTogether);
         for (std::size_t part = 0; part < parts.parts(); ++part) {
             const std::size_t first = parts.begin(part);
             product.rows = parts.begin(part + 1) - first;
@@ -105,6 +107,7 @@ class FusedConvolution final : public ConvolutionKernel {
                 product.left = m_pointwise ? in + first * m_channels + g * m_perGroup : left;
                 multiplyGroup(product, g, out + first * m_filters);
             }
+            finish(out + first * m_filters, product.rows * m_filters);
         }
     }
 
@@ -219,7 +222,7 @@ class TransposedConvolution final : public ConvolutionKernel {
                 for (std::size_t t = 0; t < m_geometry.taps(); ++t)
                     addTap(in + g * m_perGroup, g, t, static_cast<float*>(arguments.scratch),
                            out + g * m_each);
-            for (std::size_t p = 0; p < outputs; ++p) finish(out + p * m_filters);
+            for (std::size_t p = 0; p < outputs; ++p) finishPixel(out + p * m_filters);
         }
     }
 
@@ -262,7 +265,7 @@ class TransposedConvolution final : public ConvolutionKernel {
         return index;
     }
 
-    void finish(float* pixel) const {
+    void finishPixel(float* pixel) const {
         for (std::size_t c = 0; c < m_filters; ++c) {
             const float value = m_bias.empty() ? pixel[c] : pixel[c] + m_bias[c];
             const float low = value < m_bounds.low ? m_bounds.low : value;

@@ -47,7 +47,8 @@ class DepthwiseConvolution final : public ConvolutionKernel {
         for (std::size_t n = 0; n < m_images; ++n) {
             const float* in =
                 static_cast<const float*>(arguments.inputs[0]) + n * m_geometry.inputPixels() * m_channels;
-            for (std::size_t row = 0; row < rows; ++row)
+            for (std::size_t row = 0; row < rows; ++row) {
+                float* const results = run.result;
                 for (std::size_t x = 0; x < rowPixels;
                      x += run.pixels, run.result += run.pixels * m_channels) {
                     run.pixels = x == begin && x < end ? end - begin : 1;
@@ -57,6 +58,8 @@ class DepthwiseConvolution final : public ConvolutionKernel {
                                                  : in + static_cast<std::size_t>(located[t]) * m_channels;
                     tiles().depthwise(run);
                 }
+                finish(results, rowPixels * m_channels);
+            }
         }
     }
 

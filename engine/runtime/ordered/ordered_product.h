@@ -24,6 +24,7 @@ struct ConvolutionSpec {
     /// transposed convolutions.
     const ChannelScale* scale = nullptr;
     const Activation* activation = nullptr;
+    bool swish = false;  ///< the result is x * sigmoid(x); not for transposed convolutions
 };
 /// For 1 to 3 spatial dimensions. Input 0 of the kernel is the image; the kernel stores weight and bias.
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec);

@@ -27,21 +27,19 @@
 namespace quantloupe {
 namespace {
 
-#define QUANTLOUPE_INLINED inline __attribute__((always_inline))
-
 constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to the nearest integer
 constexpr float kLowestExponent = -88.3762626647949f;
 
 /// x = n ln 2 + r.
-QUANTLOUPE_INLINED float reduced(float x, float* n) {
+QUANTLOUPE_INLINE float reduced(float x, float* n) {
     *n = std::fma(x, 1.44269504088896341f, kRound) - kRound;
     return std::fma(*n, -1.42860677e-6f, std::fma(*n, -6.93145752e-1f, x));
 }
-QUANTLOUPE_INLINED float powerOfTwo(float n) {
+QUANTLOUPE_INLINE float powerOfTwo(float n) {
     return std::bit_cast<float>((static_cast<std::uint32_t>(static_cast<std::int32_t>(n)) + 127u) << 23);
 }
 
-QUANTLOUPE_INLINED float softmaxExp(float x) {
+QUANTLOUPE_INLINE float softmaxExp(float x) {
     float n;
     const float r = reduced(x < kLowestExponent ? kLowestExponent : x, &n);
     float p = 0x1.694000p-10f;
@@ -54,7 +52,7 @@ QUANTLOUPE_INLINED float softmaxExp(float x) {
     return p * powerOfTwo(n);
 }
 
-QUANTLOUPE_INLINED float erfOf(float given) {
+QUANTLOUPE_INLINE float erfOf(float given) {
     constexpr float kLargest = 3.925f, kSplit = 0.921875f;
     const float size = std::fabs(given), x = size > kLargest ? kLargest : size;
     const float square = x * x;
@@ -89,7 +87,7 @@ QUANTLOUPE_INLINED float erfOf(float given) {
 /// The sums of `Rows` rows in double. Each sum runs over its row one value after the other, so several rows
 /// at a time keep the processor busy.
 template <std::size_t Rows>
-QUANTLOUPE_INLINED void sumRows(const float* in, std::size_t width, double* sums) {
+QUANTLOUPE_INLINE void sumRows(const float* in, std::size_t width, double* sums) {
     double sum[Rows] = {};
     for (std::size_t i = 0; i < width; ++i)
 #pragma GCC unroll 8
@@ -97,7 +95,7 @@ QUANTLOUPE_INLINED void sumRows(const float* in, std::size_t width, double* sums
     for (std::size_t r = 0; r < Rows; ++r) sums[r] = sum[r];
 }
 
-QUANTLOUPE_INLINED float sumOfSquares(const float* in, float mean, std::size_t width) {
+QUANTLOUPE_INLINE float sumOfSquares(const float* in, float mean, std::size_t width) {
     float lanes[8] = {};
     const std::size_t whole = width / 8 * 8;
     for (std::size_t i = 0; i < whole; i += 8)
@@ -111,8 +109,8 @@ QUANTLOUPE_INLINED float sumOfSquares(const float* in, float mean, std::size_t w
     return sum;
 }
 
-QUANTLOUPE_INLINED void normalize(const float* in, float mean, float factor, const float* scale,
-                                  const float* bias, float* out, std::size_t width) {
+QUANTLOUPE_INLINE void normalize(const float* in, float mean, float factor, const float* scale,
+                                 const float* bias, float* out, std::size_t width) {
     if (bias != nullptr)
         for (std::size_t i = 0; i < width; ++i) out[i] = std::fma((in[i] - mean) * factor, scale[i], bias[i]);
     else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of ordered_tiles.h for one kind of vector. `Isa` has a type Vec of kWidth floats, and load,
-// loadFirst, store, storeFirst, broadcast, zero, add, multiply, fused (a * b + c), least and largest, and
-// transpose() for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the attribute of
-// all functions for these instructions, and the Isa before including this file.
+// loadFirst, store, storeFirst, broadcast, zero, add, multiply, divide, fused (a * b + c), least and largest,
+// and transpose() for blocks of kBlock pixels and up to kBlock channels. Define QUANTLOUPE_TILE, the
+// attribute of all functions for these instructions, and the Isa before including this file.
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +49,10 @@ struct PlainIsa {
     }
     QUANTLOUPE_TILE_INLINE Vec multiply(Vec x, const Vec& y) {
         for (std::size_t i = 0; i < Width; ++i) x.lane[i] *= y.lane[i];
+        return x;
+    }
+    QUANTLOUPE_TILE_INLINE Vec divide(Vec x, const Vec& y) {
+        for (std::size_t i = 0; i < Width; ++i) x.lane[i] /= y.lane[i];
         return x;
     }
     QUANTLOUPE_TILE_INLINE Vec fused(Vec x, const Vec& y, const Vec& z) {

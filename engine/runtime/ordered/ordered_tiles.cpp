@@ -2,6 +2,7 @@
 #include "runtime/ordered/ordered_tiles.h"
 
 #define QUANTLOUPE_TILE
+#include "runtime/ordered/curve_loops.h"
 #include "runtime/ordered/depthwise_loops.h"
 
 namespace quantloupe {
@@ -26,12 +27,15 @@ void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Plain>(a); }
 
 void depthwise(const DepthwiseArguments& a) { depthwisePixels<Plain>(a); }
 
+void curve(const CurveArguments& a) { applyAnyCurve<Plain>(a); }
+
 void interleave(const InterleaveArguments& a) { interleavePixels<Plain>(a); }
 
 }  // namespace
 
 const Tiles& portableTiles() {
-    static constexpr Tiles kTiles{4, 2 * Plain::kWidth, multiply, multiplyInLanes, depthwise, interleave};
+    static constexpr Tiles kTiles{4,         2 * Plain::kWidth, multiply, multiplyInLanes,
+                                  depthwise, interleave,        curve};
     return kTiles;
 }
 

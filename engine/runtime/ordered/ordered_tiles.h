@@ -78,12 +78,28 @@ struct InterleaveArguments {
     std::size_t step = 0;  ///< at least `rows`
 };
 
+enum class Curve {
+    Sigmoid,
+    Tanh,
+    Swish,  ///< x * sigmoid(alpha * x)
+};
+
+/// A function of each value.
+struct CurveArguments {
+    Curve curve = Curve::Sigmoid;
+    float alpha = 1;
+    const float* in = nullptr;
+    float* out = nullptr;  ///< may be `in`
+    std::size_t count = 0;
+};
+
 struct Tiles {
     std::size_t rows, columns;
     void (*multiply)(const TileArguments&);
     void (*multiplyInLanes)(const LaneArguments&);
     void (*depthwise)(const DepthwiseArguments&);
     void (*interleave)(const InterleaveArguments&);
+    void (*curve)(const CurveArguments&);
 };
 
 constexpr std::size_t kMaxTileColumns = 32;

@@ -6,6 +6,7 @@
 #include "runtime/x86_intrinsics.h"
 
 #define QUANTLOUPE_TILE __attribute__((target("avx2,fma")))
+#include "runtime/ordered/curve_loops.h"
 #include "runtime/ordered/depthwise_loops.h"
 #include "runtime/ordered/transpose_blocks.h"
 #endif
@@ -35,6 +36,7 @@ struct Avx2 {
     QUANTLOUPE_TILE_INLINE Vec zero() { return _mm256_setzero_ps(); }
     QUANTLOUPE_TILE_INLINE Vec add(Vec x, Vec y) { return _mm256_add_ps(x, y); }
     QUANTLOUPE_TILE_INLINE Vec multiply(Vec x, Vec y) { return _mm256_mul_ps(x, y); }
+    QUANTLOUPE_TILE_INLINE Vec divide(Vec x, Vec y) { return _mm256_div_ps(x, y); }
     QUANTLOUPE_TILE_INLINE Vec fused(Vec x, Vec y, Vec z) { return _mm256_fmadd_ps(x, y, z); }
     QUANTLOUPE_TILE_INLINE Vec least(Vec x, Vec y) { return _mm256_min_ps(x, y); }
     QUANTLOUPE_TILE_INLINE Vec largest(Vec x, Vec y) { return _mm256_max_ps(x, y); }
@@ -61,12 +63,15 @@ QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx
 
 QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixels<Avx2>(a); }
 
+QUANTLOUPE_TILE void curve(const CurveArguments& a) { applyAnyCurve<Avx2>(a); }
+
 QUANTLOUPE_TILE void interleave(const InterleaveArguments& a) { interleavePixels<FourByFour>(a); }
 
 }  // namespace
 
 const Tiles* avx2Tiles() {
-    static constexpr Tiles kTiles{6, 2 * Avx2::kWidth, multiply, multiplyInLanes, depthwise, interleave};
+    static constexpr Tiles kTiles{6,         2 * Avx2::kWidth, multiply, multiplyInLanes,
+                                  depthwise, interleave,       curve};
     return instructionSets().avx2 ? &kTiles : nullptr;
 }
 

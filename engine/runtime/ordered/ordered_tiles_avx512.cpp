@@ -6,6 +6,7 @@
 #include "runtime/x86_intrinsics.h"
 
 #define QUANTLOUPE_TILE __attribute__((target("avx512f")))
+#include "runtime/ordered/curve_loops.h"
 #include "runtime/ordered/depthwise_loops.h"
 #include "runtime/ordered/transpose_blocks.h"
 #endif
@@ -19,7 +20,7 @@ namespace {
 struct Avx512 {
     using Vec = __m512;
     static constexpr std::size_t kWidth = 16;
-    static constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns about its own header without a mask
+    static constexpr __mmask16 kAll = 0xffff;
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) { return _mm512_loadu_ps(p); }
     QUANTLOUPE_TILE_INLINE __mmask16 firstLanes(std::size_t count) {
         return static_cast<__mmask16>((1u << count) - 1);
@@ -35,6 +36,7 @@ struct Avx512 {
     QUANTLOUPE_TILE_INLINE Vec zero() { return _mm512_setzero_ps(); }
     QUANTLOUPE_TILE_INLINE Vec add(Vec x, Vec y) { return _mm512_add_ps(x, y); }
     QUANTLOUPE_TILE_INLINE Vec multiply(Vec x, Vec y) { return _mm512_mul_ps(x, y); }
+    QUANTLOUPE_TILE_INLINE Vec divide(Vec x, Vec y) { return _mm512_div_ps(x, y); }
     QUANTLOUPE_TILE_INLINE Vec fused(Vec x, Vec y, Vec z) { return _mm512_fmadd_ps(x, y, z); }
     QUANTLOUPE_TILE_INLINE Vec least(Vec x, Vec y) { return _mm512_maskz_min_ps(kAll, x, y); }
     QUANTLOUPE_TILE_INLINE Vec largest(Vec x, Vec y) { return _mm512_maskz_max_ps(kAll, x, y); }
@@ -73,12 +75,15 @@ QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx
 
 QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixels<Avx512>(a); }
 
+QUANTLOUPE_TILE void curve(const CurveArguments& a) { applyAnyCurve<Avx512>(a); }
+
 QUANTLOUPE_TILE void interleave(const InterleaveArguments& a) { interleavePixels<FourByFour>(a); }
 
 }  // namespace
 
 const Tiles* avx512Tiles() {
-    static constexpr Tiles kTiles{12, 2 * Avx512::kWidth, multiply, multiplyInLanes, depthwise, interleave};
+    static constexpr Tiles kTiles{12,        2 * Avx512::kWidth, multiply, multiplyInLanes,
+                                  depthwise, interleave,         curve};
     return instructionSets().avx512 ? &kTiles : nullptr;
 }
 

@@ -13,9 +13,9 @@ bool is(const Node& node, std::string_view op) { return node.domain.empty() && n
 /// Follows a chain of nodes whose results are only read within it, and records them.
 class Chain {
   public:
-    Chain(const FusionScope& scope, NodeId first) : m_scope(scope), m_covered{first} {}
+    Chain(const FusionScope& scope, NodeId first) : m_scope(&scope), m_covered{first} {}
 
-    const Node& last() const { return m_scope.graph.node(m_covered.back()); }
+    const Node& last() const { return m_scope->graph.node(m_covered.back()); }
     TensorId end() const { return last().output(); }
     const std::vector<NodeId>& covered() const { return m_covered; }
 
@@ -23,9 +23,9 @@ class Chain {
     bool follow(std::string_view op) { return accept(reader(), op); }
     /// The same if `also` reads the last result, too, and belongs to the group.
     bool followWith(std::string_view op, NodeId also) {
-        if (!m_scope.hidden(end())) return false;
+        if (!m_scope->hidden(end())) return false;
         NodeId found;
-        for (const NodeId id : m_scope.graph.tensor(end()).consumers)
+        for (const NodeId id : m_scope->graph.tensor(end()).consumers)
             if (id != also) {
                 if (found.valid()) return false;
                 found = id;
@@ -33,7 +33,7 @@ class Chain {
         return accept(found, op);
     }
     /// The only reader of the last result, if the result is hidden.
-    NodeId reader() const { return m_scope.hidden(end()) ? m_scope.graph.onlyConsumer(end()) : NodeId(); }
+    NodeId reader() const { return m_scope->hidden(end()) ? m_scope->graph.onlyConsumer(end()) : NodeId(); }
     void add(NodeId id) { m_covered.push_back(id); }
 
     /// The input of the last node that is not `known`; invalid unless there are exactly two inputs and one is
@@ -47,10 +47,10 @@ class Chain {
     /// The scalar operand of the last node, whose other operand is `known`.
     std::optional<float> scalarOperand(TensorId known) const {
         const TensorId id = other(known);
-        const Constant* value = id.valid() ? m_scope.constant(id) : nullptr;
+        const Constant* value = id.valid() ? m_scope->constant(id) : nullptr;
         if (value == nullptr || value->size() != 1 || value->type() != DataType::Float32) return std::nullopt;
         // A scalar of a higher rank than the tensor would add dimensions.
-        const TensorDesc* desc = m_scope.desc(m_scope.graph.node(m_covered.front()).input(0));
+        const TensorDesc* desc = m_scope->desc(m_scope->graph.node(m_covered.front()).input(0));
         if (!value->dims().empty() && (desc == nullptr || value->dims().size() > desc->dims.size()))
             return std::nullopt;
         return value->floats()[0];
@@ -64,12 +64,12 @@ class Chain {
 
   private:
     bool accept(NodeId id, std::string_view op) {
-        if (!id.valid() || !is(m_scope.graph.node(id), op)) return false;
+        if (!id.valid() || !is(m_scope->graph.node(id), op)) return false;
         m_covered.push_back(id);
         return true;
     }
 
-    const FusionScope& m_scope;
+    const FusionScope* m_scope;
     std::vector<NodeId> m_covered;
 };
 
@@ -125,27 +125,55 @@ std::optional<Fusion> transposedProduct(const FusionScope& scope, NodeId first) 
     return chain.made(nodeOf("MatMul", {left, transpose.input(0)}, std::move(attributes)));
 }
 
-/// Conv, then BatchNormalization with fixed statistics, which become inputs 3 to 6 of the Conv.
-std::optional<Fusion> normalizedConvolution(const FusionScope& scope, NodeId first) {
-    const Node& convolution = scope.graph.node(first);
-    const Constant* weight = scope.constant(convolution.input(1));
-    if (weight == nullptr || weight->dims().empty() || convolution.inputs.size() > 3) return std::nullopt;
-    Chain chain(scope, first);
-    if (!chain.follow("BatchNormalization")) return std::nullopt;
+/// Advances to a BatchNormalization with fixed statistics, which become inputs 3 to 6 of the Conv `node`.
+bool normalize(const FusionScope& scope, const Constant& weight, Chain& chain, Node& node) {
+    const TensorId sums = chain.end();
+    if (!chain.follow("BatchNormalization")) return false;
     const Node& norm = chain.last();
     if (norm.attributes.integer("training_mode", 0) != 0 || norm.outputs.size() != 1 ||
-        norm.input(0) != convolution.output() || norm.inputs.size() != 5)
-        return std::nullopt;
-    Node node = nodeOf("Conv", {convolution.input(0), convolution.input(1), convolution.input(2)},
-                       convolution.attributes);
+        norm.input(0) != sums || norm.inputs.size() != 5)
+        return false;
     for (std::size_t i = 1; i < 5; ++i) {
         const Constant* values = norm.input(i).valid() ? scope.constant(norm.input(i)) : nullptr;
-        if (values == nullptr || values->type() != DataType::Float32 || values->size() != weight->dims()[0])
-            return std::nullopt;
+        if (values == nullptr || values->type() != DataType::Float32 || values->size() != weight.dims()[0])
+            return false;
         node.inputs.push_back(norm.input(i));
     }
     node.attributes.set("epsilon", norm.attributes.real("epsilon", 1e-5f));
-    return chain.made(std::move(node));
+    return true;
+}
+
+/// Advances to a Sigmoid and the Mul of its input and output.
+bool followSwish(const FusionScope& scope, Chain& chain) {
+    const TensorId x = chain.end();
+    NodeId product;
+    for (const NodeId id : scope.graph.tensor(x).consumers)
+        if (is(scope.graph.node(id), "Mul")) product = id;
+    if (!product.valid() || !chain.followWith("Sigmoid", product)) return false;
+    const TensorId sigmoid = chain.end();
+    return chain.follow("Mul") && chain.other(sigmoid) == x;
+}
+
+/// Conv, then BatchNormalization, Swish, or both.
+std::optional<Fusion> longConvolution(const FusionScope& scope, NodeId first) {
+    const Node& convolution = scope.graph.node(first);
+    const Constant* weight = scope.constant(convolution.input(1));
+    if (weight == nullptr || weight->dims().empty() || convolution.inputs.size() > 3) return std::nullopt;
+    std::optional<Fusion> longest;
+    Chain chain(scope, first);
+    Node node = nodeOf("Conv", {convolution.input(0), convolution.input(1), convolution.input(2)},
+                       convolution.attributes);
+    if (Chain normalized = chain; normalize(scope, *weight, normalized, node)) {
+        chain = normalized;
+        longest = chain.made(node);
+    } else {
+        node.inputs.resize(3);
+    }
+    if (followSwish(scope, chain)) {
+        node.attributes.set(kSwish, std::int64_t{1});
+        longest = chain.made(node);
+    }
+    return longest;
 }
 
 /// x / scale or x * scale as an attribute; empty if the node is neither.
@@ -320,7 +348,7 @@ std::optional<Fusion> findFusion(const FusionScope& scope, NodeId first) {
     const Node& node = scope.graph.node(first);
     if (!node.domain.empty()) return std::nullopt;
     if (node.op == "MatMul") return biasedProduct(scope, first);
-    if (node.op == "Conv") return normalizedConvolution(scope, first);
+    if (node.op == "Conv") return longConvolution(scope, first);
     if (node.op == "Transpose") return transposedProduct(scope, first);
     if (node.op == "ReduceMean") return composedLayerNorm(scope, first);
     if (node.op == "Sigmoid") return swish(scope, first);

@@ -286,7 +286,8 @@ void ProgramCompiler::addNode(NodeId id) {
     Activation activation;
     NodeId fused;
     // Known values are folded node by node, because nodes downstream may need the values to compile.
-    if (op->fusesActivation && !allKnown(context)) fused = fusableActivation(node, activation);
+    if (op->fusesActivation && !node.attributes.has(kSwish) && !allKnown(context))
+        fused = fusableActivation(node, activation);
     if (fused.valid()) context.activation = &activation;
 
     Compiled compiled = compileCached(*op, context, activation);
