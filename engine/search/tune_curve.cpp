@@ -34,7 +34,7 @@ std::vector<const TuneMeasurements::Record*> TuneMeasurements::front() const {
     std::vector<const Record*> order;
     for (const Record& record : m_records) order.push_back(&record);
     std::ranges::stable_sort(order, {}, [&](const Record* r) {
-        return std::tuple(r->cost, r->share.layers, r->start, r->measured.numbers.drop,
+        return std::tuple(r->cost, r->measured.numbers.drop, r->share.layers, r->start,
                           r->measured.transitions);
     });
     std::vector<const Record*> front;

@@ -92,6 +92,10 @@ class TuneTest : public QObject {
                     const TuneResult found = tune(*session, coarse(), options);
                     QCOMPARE(QString::fromStdString(found.metric), metric);
                     QCOMPARE(found.reached, least.has_value());
+                    for (std::size_t i = 1; i < found.curve.size(); ++i) {
+                        QVERIFY(found.curve[i].amount > found.curve[i - 1].amount);
+                        QVERIFY(found.curve[i].drop < found.curve[i - 1].drop);
+                    }
                     if (!least || *least == 0) continue;
                     const double ratio =
                         double(amountOf(found.curve[found.chosen].cost, cost)) / double(*least);
