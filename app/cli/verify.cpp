@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/error.h"
 #include "commands.h"
 #include "json_output.h"
 #include "open_session.h"
@@ -13,6 +14,16 @@
 #include "progress_line.h"
 
 namespace quantloupe::cli {
+namespace {
+
+/// Ends the command with an error if there is a reason.
+void fail(const std::string& why) {
+    if (why.empty()) return;
+    std::fflush(stdout);
+    failInput("verification failed: {}", why);
+}
+
+}  // namespace
 
 void runVerify(const Options& options) {
     requireWritable(options.output, options);
@@ -44,6 +55,7 @@ void runVerify(const Options& options) {
         json["failure"] = why.empty() ? Json() : Json(why);
         json["not_compared"] = result.notCompared;
         printJson(json);
+        fail(why);
         return;
     }
     if (result.here)
@@ -59,7 +71,8 @@ void runVerify(const Options& options) {
         fmt::print("not compared, because the samples are not in their first dimension: {}\n",
                    fmt::join(result.notCompared, ", "));
     const std::string why = whyVerificationFailed(result);
-    fmt::print("{}\n", why.empty() ? "verified" : "verification failed: " + why);
+    fail(why);
+    fmt::print("verified\n");
 }
 
 }  // namespace quantloupe::cli

@@ -2,6 +2,8 @@
 // Sets one key of the configuration by its dotted path. It edits the JSON and reads it again, so that a key
 // that is set is checked like one in a file.
 
+#include <optional>
+
 #include "config/config_json.h"
 #include "config/layer_json.h"
 #include "config/object_reader.h"
@@ -56,24 +58,9 @@ bool isText(const Json& json, const std::vector<std::string>& parts) {
     return here->is_string();
 }
 
-}  // namespace
-
-void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value) {
-    if (path.empty()) failInput("the key to set is empty; a valid key is quantization.weight.bits");
-    const bool isJson = Json::accept(value);
-    Json newValue = isJson ? parseStrictJson(value) : Json(std::string(value));
-
-    const std::vector<std::string> parts =
-        path.starts_with("layers.") ? splitLayerPath(path, newValue) : split(path);
-    const std::string document = configToJson(config);
-    Json json = Json::parse(document);
-    // A string that looks like a number stays a string.
-    if (!newValue.is_string() && !newValue.is_null() && isText(json, parts)) newValue = std::string(value);
-    if (parts.size() == 1 && parts.front() == "preset" && newValue.is_string()) {
-        config = withPreset(config, newValue.get<std::string>());
-        return;
-    }
-
+QuantizationConfig withKey(const QuantizationConfig& config, std::string_view path,
+                           const std::vector<std::string>& parts, Json newValue) {
+    Json json = Json::parse(configToJson(config));
     Json* here = &json;
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
         here = &(*here)[parts[i]];
@@ -100,7 +87,38 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         if (const auto layer = changed.layers.find(parts[1]);
             layer != changed.layers.end() && layer->second.empty())
             changed.layers.erase(layer);
-    config = std::move(changed);
+    return changed;
+}
+
+}  // namespace
+
+void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value) {
+    if (path.empty()) failInput("the key to set is empty; a valid key is quantization.weight.bits");
+    const bool isJson = Json::accept(value);
+    const Json newValue = isJson ? parseStrictJson(value) : Json(std::string(value));
+
+    const std::vector<std::string> parts =
+        path.starts_with("layers.") ? splitLayerPath(path, newValue) : split(path);
+    if (parts.size() == 1 && parts.front() == "preset" && !newValue.is_null()) {
+        config = withPreset(config, newValue.is_string() ? newValue.get<std::string>() : std::string(value));
+        return;
+    }
+    if (newValue.is_string() || newValue.is_null() || !isText(Json::parse(configToJson(config)), parts)) {
+        config = withKey(config, path, parts, newValue);
+        return;
+    }
+    // A string that looks like a number stays a string, unless only the number is possible.
+    try {
+        config = withKey(config, path, parts, std::string(value));
+    } catch (const Error&) {
+        std::optional<QuantizationConfig> changed;
+        try {
+            changed = withKey(config, path, parts, newValue);
+        } catch (const Error&) {  // the first message is the right one
+        }
+        if (!changed) throw;
+        config = std::move(*changed);
+    }
 }
 
 }  // namespace quantloupe

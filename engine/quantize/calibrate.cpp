@@ -135,7 +135,8 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                 if (std::isnan(poison))
                     failInput(
                         "the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot "
-                        "be calibrated: check that sample, or leave it out",
+                        "be calibrated: check that sample, or leave it out, or give masks of the network a "
+                        "finite value",
                         prepared.graph->tensor(tensors[t]).name, producerOf(prepared, tensors[t]),
                         batches.dataset().sampleName(chunk * batches.batch() + s));
                 *ranges++ = range;

@@ -15,6 +15,7 @@
 #include "quantize/channel_walk.h"
 #include "quantize/spread_pairs.h"
 #include "quantize/storage_types.h"
+#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {
@@ -71,15 +72,20 @@ class QdqWriter {
             if (!unit.quantized) continue;
             if (quantizers.weight)
                 addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
-            // A 16-bit bias is stored as int32, too, which every opset can dequantize.
             if (quantizers.correctedBias) m_builder.setConstant(unit.bias, quantizers.correctedBias);
-            if (quantizers.bias) addConstant(unit, unit.bias, *quantizers.bias, biasType(*quantizers.bias));
+            // ONNX Runtime's integer kernels expect every int32 bias in the scale of their sums, and int16
+            // needs opset 21.
+            if (quantizers.bias && quantizers.bias->bits == 16)
+                m_builder.setConstant(unit.bias, quantizers.bias->dequantized);
+            else if (quantizers.bias)
+                addConstant(unit, unit.bias, *quantizers.bias, biasType(*quantizers.bias));
             for (std::size_t i = 0; i < unit.constants.size(); ++i)
                 if (const auto& own = quantizers.constants[i])
                     addConstant(
                         unit, unit.constants[i].tensor, *own,
                         unit.constants[i].role == ConstantRole::NormBias ? biasType(*own) : typeOf(*own));
         }
+        dropDilations();
         // Sorted, so that the file is the same every time.
         std::vector<TensorId> tensors;
         for (const auto& [tensor, quantizer] : m_plan.tensors) tensors.push_back(tensor);
@@ -112,6 +118,16 @@ class QdqWriter {
                                          m_graph.opset(), m_types.reason.empty() ? "" : " ", m_types.reason,
                                          m_types.opset));
             throw;
+        }
+    }
+
+    /// Removes dilations of 1 from AveragePool: ONNX Runtime's quantized operator does not know the attribute.
+    void dropDilations() {
+        for (std::size_t n = 0; n < m_graph.nodeCount(); ++n) {
+            const Node& node = m_graph.node(NodeId(n));
+            if (isOp(node, "AveragePool") &&
+                std::ranges::all_of(node.attributes.integers("dilations"), [](auto d) { return d == 1; }))
+                m_builder.node(NodeId(n)).attributes.erase("dilations");
         }
     }
 

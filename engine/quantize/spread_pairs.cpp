@@ -6,6 +6,7 @@
 
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
+#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {
@@ -46,8 +47,19 @@ class PairSpreader {
     /// can have another scale.
     bool copies(NodeId id) {
         const Node& node = m_builder.node(id);
+        if (isOp(node, "Dropout")) return isRemovedDropout(node);
         const OperatorTraits& traits = traitsOf(node);
         return traits.copiesValues && !traits.everyInput && node.outputs.size() == 1;
+    }
+
+    /// Whether ONNX Runtime's optimizer removes the Dropout: it does not train, and nothing reads its mask.
+    bool isRemovedDropout(const Node& node) {
+        if (const TensorId mask = node.output(1);
+            mask.valid() && (!m_readers[mask.index()].empty() || m_outputs.contains(mask)))
+            return false;
+        if (!node.input(2).valid()) return true;
+        const ConstantPtr& training = m_builder.tensorInfo(node.input(2)).constant;
+        return training && training->size() == 1 && training->scalar() == 0;
     }
 
     /// Adds pairs before the operators whose results this QuantizeLinear reads, if it is the only reader.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -41,6 +42,28 @@ std::string notConstant(const Graph& graph, TensorId tensor, std::string_view wh
     return fmt::format("its {} is not a constant float32 tensor", what);
 }
 
+/// The tensors with infinite values that come from constants, such as the mask of an attention layer.
+std::set<TensorId> infiniteTensors(const Graph& graph) {
+    constexpr std::int64_t kLargestMask = std::int64_t{1} << 22;  // an embedding is not searched
+    std::set<TensorId> found;
+    const auto isInfinite = [&](TensorId tensor) {
+        if (!tensor.valid()) return false;
+        if (!floatConstant(graph, tensor)) return found.contains(tensor);
+        const Constant& constant = *graph.constantOf(tensor);
+        return constant.size() <= kLargestMask &&
+               std::ranges::any_of(constant.floats(), [](float x) { return std::isinf(x); });
+    };
+    for (const Node& node : graph.nodes()) {
+        const bool passes =
+            traitsOf(node).copiesValues ||
+            isOneOf(node.op, {"Add", "Sub", "Mul", "Where", "Neg", "Expand", "Tile", "Cast", "Dropout"});
+        if (!passes || !std::ranges::any_of(node.inputs, isInfinite)) continue;
+        for (const TensorId output : node.outputs)
+            if (output.valid()) found.insert(output);
+    }
+    return found;
+}
+
 class UnitFinder {
   public:
     UnitFinder(const Prepared& prepared, const SkipDecisions& skips)
@@ -49,7 +72,8 @@ class UnitFinder {
           m_skips(skips),
           m_all(
               (prepared.operators == OperatorSet::OnnxRuntime || prepared.operators == OperatorSet::Quark) &&
-              prepared.placement == Placement::InputsAndOutputs) {}
+              prepared.placement == Placement::InputsAndOutputs),
+          m_infinite(infiniteTensors(m_graph)) {}
 
     UnitList find() {
         const std::size_t count = m_graph.nodeCount();
@@ -93,8 +117,11 @@ class UnitFinder {
             reason = "it belongs to a layer that stays in float";
             return;
         }
+        const auto infinite = [&](TensorId tensor) { return m_infinite.contains(tensor); };
         const OutputScale scale = outputScale(node);
-        if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr)
+        if (std::ranges::any_of(node.inputs, infinite) || std::ranges::any_of(node.outputs, infinite))
+            reason = "it reads or computes infinite values, such as those of a mask";
+        else if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr)
             reason = arithmetic(node, unit);
         else if (multipliesWeight(node))
             reason = weighted(node, unit);
@@ -360,6 +387,7 @@ class UnitFinder {
     const Graph& m_graph;
     const SkipDecisions& m_skips;
     const bool m_all;  ///< the operators of ONNX Runtime or Quark, with quantized outputs
+    const std::set<TensorId> m_infinite;
     UnitList m_list;
 };
 

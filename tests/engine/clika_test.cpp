@@ -124,6 +124,23 @@ class ClikaTest : public QObject {
         }
     }
 
+    /// CLIKA reads only the bits that it has.
+    void otherBitsAreWrittenAsTheNext() {
+        QuantizationConfig config;
+        config.quantization.weight.bits = 6;
+        config.quantization.activation.bits = 16;
+        config.layers["/out/Conv"].weightBits = 3;
+        config.layers["/out/Conv"].activationBits = 16;
+        const ExportResult result = exported(config);
+        for (const ExportedFile& file : {result.files[0], result.files[1]}) {
+            const ImportResult back = readText("clika", stageModel(), file.text);
+            QVERIFY2(back.left.empty(), joined(back.left).c_str());
+            QCOMPARE(back.config.quantization.weight.bits, 8);
+            QCOMPARE(back.config.quantization.activation.bits, 8);
+            QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
+        }
+    }
+
     void theAbsoluteThresholdIsAutomaticSkipping() {
         QuantizationConfig config;
         SkipRule rule;

@@ -209,6 +209,10 @@ class ConfigJsonTest : public QObject {
         setConfigKey(c, "layers.b.calibration.parameters.max_percentile", "0.9999");
         setConfigKey(c, "layers.b.activation.bits", "16");
         setConfigKey(c, "quantization.bias_bits", "float");
+        setConfigKey(c, "quantization.bias_bits", "16");
+        QCOMPARE(c.quantization.biasBits, 16);
+        QVERIFY(errorOf([&] { setConfigKey(c, "calibration.method", "7"); }).contains("calibration.method"));
+        setConfigKey(c, "quantization.bias_bits", "float");
         setConfigKey(c, "layers.c", R"({"activation": {"symmetric": true}})");
 
         QuantizationConfig expected;

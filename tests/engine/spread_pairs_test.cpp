@@ -62,6 +62,12 @@ class SpreadPairsTest : public QObject {
                    "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(X) "
                    "Q = QuantizeLinear(M, scale, zero) Y = DequantizeLinear(Q, scale, zero)")
             << "Pair MaxPool Pair";
+        QTest::newRow("after a Dropout")
+            << QByteArray(
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) E, mask = "
+                   "Dropout(D) "
+                   "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(E) Y = Sin(M)")
+            << "Pair Dropout Pair MaxPool Pair Sin";
         QTest::newRow("not past other operators")
             << QByteArray(
                    "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) S = Sin(D) "

@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include "config/config_json.h"
+#include "config/presets.h"
 #include "data/numpy_file.h"
 #include "model/graph_builder.h"
 #include "session/session.h"
@@ -126,6 +127,26 @@ class DegenerateDataTest : public QObject {
         session.useRandomInputs(4);
         const QString error = test::errorOf([&] { session.evaluate(all(), Depth::Accuracy); });
         QVERIFY2(error.contains("infinity"), qPrintable(error));
+    }
+
+    /// A mask of the network with infinite values stays in float, and so does the Softmax after it.
+    void infiniteMasksStayInFloat() {
+        auto model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4] m = {0, "
+            "0, 0, "
+            "0}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float[4,2] W = {1, 2, 3, "
+            "4, 5, 6, "
+            "7, 8}> { s = MatMul(X, V) a = Add(s, m) p = Softmax(a) Y = MatMul(p, W) }");
+        GraphBuilder builder(*model.graph);
+        builder.setConstant(*model.graph->findTensor("m"), Constant::fromFloats({4}, {0, 0, -INFINITY, 0}));
+        model.graph = builder.build();
+        Session session(std::move(model));
+        session.useRandomInputs(4);
+        QuantizationConfig config = presetConfig("onnxruntime-s8s8");
+        config.skipTail = false;
+        const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
+        for (const LayerResult& layer : result->layers)
+            QCOMPARE(layer.state == LayerState::Quantized, layer.op == "MatMul");
     }
 
     /// The message names the sample, and does not blame transforms that are not there.

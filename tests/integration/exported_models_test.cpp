@@ -170,6 +170,43 @@ class ExportedModelsTest : public QObject {
         QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
     }
 
+    void optimizedModelsAreTheSame_data() {
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<int>("biasBits");
+        QTest::newRow("biases with 16 bits")
+            << "p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(r)" << 16;
+        QTest::newRow("Dropout before a pool")
+            << "d, mask = Dropout(r) p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(d)" << 32;
+        QTest::newRow("AveragePool with dilations of 1")
+            << "p = AveragePool<kernel_shape = [2, 2], strides = [2, 2], dilations = [1, 1]>(r)" << 32;
+    }
+    /// ONNX Runtime loads the model at its default level, and its optimizations change the outputs by much
+    /// less than quantization does.
+    void optimizedModelsAreTheSame() {
+        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QFETCH(QString, node);
+        QFETCH(int, biasBits);
+        std::mt19937 random(14);
+        const auto session = sessionOn(fmt::format(
+            R"(<ir_version: 10, opset_import: ["" : 21]> g (float[N,3,8,8] x) => (float[N,5] y)
+            <float[4,3,3,3] w = {}, float[4] b = {}, float[5,4,1,1] v = {}, float[5] c = {}> {{
+                a = Conv<pads = [1, 1, 1, 1]>(x, w, b) r = Relu(a) {} z = Conv(p, v, c)
+                m = GlobalAveragePool(z) y = Flatten(m) }})",
+            floats(random, 108), floats(random, 4), floats(random, 20), floats(random, 5),
+            node.toStdString()));
+        QuantizationConfig config = preset("default");
+        config.quantization.biasBits = biasBits;
+        QTemporaryDir folder;
+        const VerifySource source =
+            prepareVerification(*session, config, folder.path().toStdString() + "/quantized.onnx");
+        const Verification result =
+            verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
+        QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
+        QVERIFY2(result.optimizedMaxAbsDiff.value_or(1) < 0.05,
+                 qPrintable(QString::number(result.optimizedMaxAbsDiff.value_or(1))));
+    }
+
     /// 64 samples do not fill batches of 5, and only the second output can be compared.
     void modelsWithFixedBatchesAreVerified() {
         if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)

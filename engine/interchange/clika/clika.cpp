@@ -18,6 +18,10 @@
 namespace quantloupe {
 namespace {
 
+/// The bits that CLIKA has.
+constexpr int kActivationBits = 8;
+constexpr int writtenWeightBits(int bits) { return bits > 4 ? 8 : 4; }
+
 struct LayerEntry {
     NodeId node;
     std::optional<bool> skip;
@@ -108,14 +112,16 @@ class Writer {
                                 name));
             entry(name).skip = !*own.quantize;
         }
-        if (own.weightBits) entry(name).weightBits = own.weightBits;
-        if (own.activationBits) entry(name).activationBits = own.activationBits;
+        if (own.weightBits) entry(name).weightBits = writtenWeightBits(*own.weightBits);
+        if (own.activationBits) entry(name).activationBits = kActivationBits;
         const bool odd = (own.weightBits && *own.weightBits != 8 && *own.weightBits != 4) ||
                          (own.activationBits && *own.activationBits != 8);
         if (odd && own.precision && own.precision->isInteger())
             m_notices.push_back(
-                fmt::format("CLIKA documents 8 or 4 bits for weights and 8 for activations: '{}' has {}",
-                            name, precisionName(*own.precision)));
+                fmt::format("CLIKA documents 8 or 4 bits for weights and 8 for activations: '{}' has {} and "
+                            "is written with {} and {} bits",
+                            name, precisionName(*own.precision),
+                            writtenWeightBits(own.weightBits.value_or(8)), kActivationBits));
     }
 
     bool covered(const std::string& name) const {
@@ -142,9 +148,11 @@ class Writer {
             "model_init.svg; the exported files show the ONNX name next to each");
         const QuantizationOptions& q = m_source.config.quantization;
         if (q.weight.bits != 8 && q.weight.bits != 4)
-            m_notices.push_back(fmt::format("CLIKA's weights have 8 or 4 bits, not {}", q.weight.bits));
-        if (q.activation.bits != 8)
-            m_notices.push_back(fmt::format("CLIKA's activations have 8 bits, not {}", q.activation.bits));
+            m_notices.push_back(fmt::format("CLIKA's weights have 8 or 4 bits, not {}: {} is written",
+                                            q.weight.bits, writtenWeightBits(q.weight.bits)));
+        if (q.activation.bits != kActivationBits)
+            m_notices.push_back(
+                fmt::format("CLIKA's activations have 8 bits, not {}: 8 is written", q.activation.bits));
         m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
         const auto changes = otherTransforms(m_source.config);
         if (!changes.empty())
@@ -174,7 +182,8 @@ settings.global_quantization_settings.automatic_skip_quantization = {}
 )",
             pythonString(m_source.model.filename().string())
                 .substr(1, pythonString(m_source.model.filename().string()).size() - 2),
-            q.weight.bits, q.activation.bits, pythonBool(skipsTail()), pythonBool(m_sensitivity.has_value()));
+            writtenWeightBits(q.weight.bits), kActivationBits, pythonBool(skipsTail()),
+            pythonBool(m_sensitivity.has_value()));
         if (m_sensitivity)
             text +=
                 fmt::format("settings.global_quantization_settings.quantization_sensitivity_threshold = {}\n",
@@ -214,8 +223,8 @@ global_quantization_settings:
   automatic_skip_quantization: {}
   quantization_sensitivity_threshold: {}
 )",
-                        q.weight.bits, q.activation.bits, skipsTail(), m_sensitivity.has_value(),
-                        m_sensitivity ? pythonFloat(*m_sensitivity) : "null");
+                        writtenWeightBits(q.weight.bits), kActivationBits, skipsTail(),
+                        m_sensitivity.has_value(), m_sensitivity ? pythonFloat(*m_sensitivity) : "null");
         text += m_entries.empty() ? "layer_settings: {}\n" : "layer_settings:\n";
         for (const LayerEntry& e : m_entries) {
             text += fmt::format("  # {}\n  {}:\n    quantization_settings:\n", describeNode(e.node),

@@ -36,9 +36,13 @@ struct Axis {
         const bool fromLow = (x < low()) == (turns % 2 == 0);
         return fromLow ? low() + beyond : high() - beyond;
     }
-    /// The position after applying the padding mode.
-    float moved(float x) const {
-        if (x >= low() && x <= high()) return x;
+    /// The position of a grid value after applying the padding mode. The taps of cubic interpolation are
+    /// moved one by one instead (pixel()), as in PyTorch and ONNX Runtime.
+    float position(float grid, Interpolation how) const {
+        constexpr float kFar = 1e9f;  // farther positions, also NaN, would not fit into an index
+        const float x = place(grid);
+        if (!(std::fabs(x) < kFar)) return x > 0 ? kFar : -kFar;
+        if (how == Interpolation::Cubic || (x >= low() && x <= high())) return x;
         return outside == Outside::Border       ? std::clamp(x, 0.0f, static_cast<float>(extent - 1))
                : outside == Outside::Reflection ? reflected(x)
                                                 : x;
@@ -110,8 +114,8 @@ CompiledNode compileGridSample(const NodeContext& context) {
             const auto* at = static_cast<const float*>(a.inputs[1]);
             for (std::size_t s = 0; s < samples; ++s)
                 for (std::size_t p = 0; p < places; ++p, at += 2) {
-                    const Taps x = tapsAt(columns.moved(columns.place(at[0])), how),
-                               y = tapsAt(rows.moved(rows.place(at[1])), how);
+                    const Taps x = tapsAt(columns.position(at[0], how), how),
+                               y = tapsAt(rows.position(at[1], how), how);
                     for (std::size_t c = 0; c < channels; ++c) {
                         const float* in = static_cast<const float*>(a.inputs[0]) + (s * channels + c) * image;
                         float sum = 0;

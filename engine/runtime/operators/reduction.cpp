@@ -15,6 +15,7 @@ namespace {
 /// Ways to fold elements into an accumulator of double; `finish` also gets the number of elements.
 struct Sum {
     static constexpr double start = 0;
+    static constexpr bool keepsSingle = true;  ///< the result of a single value is this value
     static double add(double sum, double x) { return sum + x; }
     static double finish(double sum, double) { return sum; }
 };
@@ -22,12 +23,15 @@ struct Mean : Sum {
     static double finish(double sum, double count) { return sum / count; }
 };
 struct LogSum : Sum {
+    static constexpr bool keepsSingle = false;
     static double finish(double sum, double) { return std::log(sum); }
 };
 struct L1 : Sum {
+    static constexpr bool keepsSingle = false;
     static double add(double sum, double x) { return sum + std::fabs(x); }
 };
 struct SumSquare : Sum {
+    static constexpr bool keepsSingle = false;
     static double add(double sum, double x) { return sum + x * x; }
 };
 struct L2 : SumSquare {
@@ -88,9 +92,9 @@ CompiledNode compileReduction(const NodeContext& context) {
     const std::size_t rank = desc.dims.size();
     Dims axes = context.node.attributes.integers("axes");
     if (context.has(1)) axes = context.needConstant(1, "the axes of a reduction").toInt64s();
-    if (axes.empty() && context.node.attributes.integer("noop_with_empty_axes", 0) != 0)
-        return {{desc}, nullptr};
-    std::vector<bool> reduced(rank, axes.empty());
+    const bool none = axes.empty() && context.node.attributes.integer("noop_with_empty_axes", 0) != 0;
+    if (none && R::keepsSingle) return {{desc}, nullptr};
+    std::vector<bool> reduced(rank, axes.empty() && !none);
     for (const std::int64_t axis : axes) reduced[normalizedAxis(axis, rank)] = true;
     const bool keep = context.node.attributes.integer("keepdims", 1) != 0;
 

@@ -22,6 +22,9 @@ struct Mode {
     bool excludeOutside = false, antialias = false;
 };
 
+/// Up to opset 10, there is no nearest_mode; ONNX Runtime then rounds up if the image shrinks.
+constexpr const char* kSimple = "simple";
+
 double sourceCoordinate(const std::string& mode, double x, double scale, double from, double to) {
     if (mode == "half_pixel") return (x + 0.5) / scale - 0.5;
     if (mode == "pytorch_half_pixel") return to > 1 ? (x + 0.5) / scale - 0.5 : 0;
@@ -35,7 +38,8 @@ double sourceCoordinate(const std::string& mode, double x, double scale, double 
     fail(ErrorKind::Unsupported, "the coordinate transformation '{}' is not supported", mode);
 }
 
-double roundNearest(const std::string& mode, double x) {
+double roundNearest(const std::string& mode, double x, double scale) {
+    if (mode == kSimple) return scale < 1 ? std::ceil(x) : std::floor(x);
     if (mode == "round_prefer_floor") return std::ceil(x - 0.5);
     if (mode == "round_prefer_ceil") return std::floor(x + 0.5);
     if (mode == "floor") return std::floor(x);
@@ -61,8 +65,8 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
         const double x = sourceCoordinate(mode.coordinates, static_cast<double>(i), scale,
                                           static_cast<double>(axis.from), static_cast<double>(axis.to));
         if (mode.kind == "nearest") {
-            const auto at =
-                std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x)), std::int64_t{0}, last);
+            const auto at = std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x, scale)),
+                                       std::int64_t{0}, last);
             axis.taps.emplace_back(static_cast<std::size_t>(at), 1.0f);
             continue;
         }
@@ -72,7 +76,7 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
              k <= static_cast<std::int64_t>(std::ceil(x + reach)); ++k) {
             const bool outside = k < 0 || k > last;
             const double weight = filterValue(mode, (static_cast<double>(k) - x) * stretch);
-            if (weight == 0 || (outside && (mode.excludeOutside || mode.antialias))) continue;
+            if (weight == 0 || (outside && mode.excludeOutside)) continue;
             found.emplace_back(std::clamp<std::int64_t>(k, 0, last), weight);
             sum += weight;
         }
@@ -172,7 +176,7 @@ CompiledNode compileResize(const NodeContext& context) {
     const bool old = context.node.op == "Upsample" || context.opset() < 11;
     Mode mode{attributes.text("mode", "nearest"),
               attributes.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
-              attributes.text("nearest_mode", old ? "floor" : "round_prefer_floor"),
+              old ? kSimple : attributes.text("nearest_mode", "round_prefer_floor"),
               attributes.real("cubic_coeff_a", -0.75f),
               attributes.integer("exclude_outside", 0) != 0,
               attributes.integer("antialias", 0) != 0};

@@ -46,6 +46,7 @@ Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims
             if ((output - 1) * stride >= spatialInput[d] + begin) --output;
         }
         window.padBegin.push_back(begin);
+        window.declaredEnd.push_back(end);
         // The part of the last window beyond the input; oneDNN requires it to be consistent with the output.
         window.padEnd.push_back((output - 1) * stride + extent - spatialInput[d] - begin);
         window.output.push_back(output);

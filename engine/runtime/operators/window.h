@@ -9,6 +9,8 @@ namespace quantloupe {
 struct Window {
     Dims kernel, strides, dilations, padBegin, padEnd;  ///< one entry per spatial dimension
     Dims output;                                        ///< spatial extents of the output
+    /// padEnd of the node. With ceil_mode, the last window may reach beyond it.
+    Dims declaredEnd = Dims(kernel.size(), 0);
 };
 
 /// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode of the node. `kernel` is used if the

@@ -158,7 +158,8 @@ class OrderedAverage final : public Kernel {
         for (Dims* dims :
              {&m_window.kernel, &m_window.strides, &m_window.dilations, &m_window.output, &spatial})
             dims->insert(dims->begin(), 3 - rank, 1);
-        m_window.padBegin.insert(m_window.padBegin.begin(), 3 - rank, 0);
+        for (Dims* dims : {&m_window.padBegin, &m_window.declaredEnd})
+            dims->insert(dims->begin(), 3 - rank, 0);
         for (std::size_t d = 0; d < 3; ++d) m_extents[d] = static_cast<std::size_t>(spatial[d]);
         m_images = static_cast<std::size_t>(input.dims[0]);
         m_channels = static_cast<std::size_t>(input.dims[1]);
@@ -179,9 +180,9 @@ class OrderedAverage final : public Kernel {
                                                covered(m_window, 1, y, m_extents[1]),
                                                covered(m_window, 2, x, m_extents[2])};
                         std::size_t divisor = 1;
+                        const std::size_t at[3] = {z, y, x};
                         for (std::size_t d = 0; d < 3; ++d)
-                            divisor *= m_withPadding ? static_cast<std::size_t>(m_window.kernel[d])
-                                                     : spans[d].count();
+                            divisor *= m_withPadding ? withPadding(d, at[d]) : spans[d].count();
                         if (m_order == SumOrder::Lanes)
                             sumLanes(in, pixels, scratch, out);
                         else if (m_order == SumOrder::Columns)
@@ -195,6 +196,15 @@ class OrderedAverage final : public Kernel {
     }
 
   private:
+    /// The cells of the window of one output that are input or declared padding.
+    std::size_t withPadding(std::size_t d, std::size_t output) const {
+        const std::int64_t start =
+                               static_cast<std::int64_t>(output) * m_window.strides[d] - m_window.padBegin[d],
+                           end = static_cast<std::int64_t>(m_extents[d]) + m_window.declaredEnd[d],
+                           step = m_window.dilations[d];
+        return static_cast<std::size_t>(
+            std::clamp<std::int64_t>((end - start + step - 1) / step, 0, m_window.kernel[d]));
+    }
     void add(const float* values, float* sums) const {
         for (std::size_t c = 0; c < m_channels; ++c) sums[c] += values[c];
     }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators with attributes that ONNX's node tests do not cover. ONNX Runtime 1.32 computed the expected
+// values.
+#include <QtTest>
+
+#include "support/small_graph.h"
+
+using namespace quantloupe;
+
+class OperatorValuesTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void values_data() {
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<QString>("shape");
+        QTest::addColumn<QString>("constant");
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<QString>("expected");
+        const auto row = [](const char* name, int opset, const char* shape, const char* constant,
+                            const char* node, const char* expected) {
+            QTest::newRow(name) << opset << shape << constant << node << expected;
+        };
+        row("average over declared padding only", 17, "1,1,5,5", "",
+            "AveragePool <kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1, count_include_pad = 1, "
+            "pads = [0, "
+            "0, 1, 0]> (X)",
+            "1.25 2 4.625 2.25 5.75 5.625 3.5625 2.5625 2.5");
+        row("average with dilations", 19, "1,1,6", "",
+            "AveragePool <kernel_shape = [3], strides = [2], dilations = [2], ceil_mode = 1, "
+            "count_include_pad = 1, "
+            "pads = [1, 0]> (X)",
+            "3.33333 3.08333");
+        row("antialiased linear", 18, "1,1,8", "float[3] S = {1, 1, 0.5}",
+            "Resize <mode = \"linear\", antialias = 1> (X, , S)", "-0.84375 3.125 2.5 3.71875");
+        row("antialiased cubic", 18, "1,1,4,4", "float[4] S = {1, 1, 0.5, 0.5}",
+            "Resize <mode = \"cubic\", antialias = 1> (X, , S)", "0.256107 3.34608 3.90081 4.30138");
+        row("antialiased cubic, edges excluded", 18, "1,1,4,4", "float[4] S = {1, 1, 0.5, 0.5}",
+            "Resize <mode = \"cubic\", antialias = 1, exclude_outside = 1> (X, , S)",
+            "0.575552 3.26872 3.77136 4.23557");
+        row("nearest in opset 10", 10, "1,1,4", "float[3] S = {1, 1, 0.75}",
+            "Resize <mode = \"nearest\"> (X, S)", "-4 -0.5 6.75");
+        row("nearest in opset 10, enlarged", 10, "1,1,3", "float[3] S = {1, 1, 1.7}",
+            "Resize <mode = \"nearest\"> (X, S)", "-4 -4 3.25 3.25 -0.5");
+        row("sum of squares without axes", 18, "1,3", "", "ReduceSumSquare <noop_with_empty_axes = 1> (X)",
+            "16 10.5625 0.25");
+        row("L1 norm without axes", 18, "1,3", "", "ReduceL1 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");
+        row("L2 norm without axes", 18, "1,3", "", "ReduceL2 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");
+        row("sum without axes", 18, "1,3", "", "ReduceSum <noop_with_empty_axes = 1> (X)", "-4 3.25 -0.5");
+        row("cubic grid, border", 16, "1,1,3,4", "float[1,1,3,2] G = {2.118, -1.112, -0.3, 0.9, -1.6, 1.4}",
+            "GridSample <mode = \"bicubic\", padding_mode = \"border\"> (X, G)", "6.97089 6.63373 -1");
+        row("cubic grid, reflection", 16, "1,1,3,4", "float[1,1,3,2] G = {1.6, -1.112, -0.3, 0.9, -1.3, 1.2}",
+            "GridSample <mode = \"bicubic\", padding_mode = \"reflection\"> (X, G)",
+            "0.253746 7.0378 -0.743039");
+        row("cubic grid, zeros", 16, "1,1,3,4", "float[1,1,2,2] G = {1.1, -1.112, -0.3, 0.9}",
+            "GridSample <mode = \"bicubic\"> (X, G)", "0.787835 4.66746");
+        row("linear grid, outside", 16, "1,1,3,4", "float[1,1,2,2] G = {50, -50, -5, 0.9}",
+            "GridSample <padding_mode = \"border\"> (X, G)", "6.75 -1");
+    }
+    void values() {
+        QFETCH(int, opset);
+        QFETCH(QString, shape);
+        QFETCH(QString, constant);
+        QFETCH(QString, node);
+        QFETCH(QString, expected);
+        const GraphPtr graph =
+            test::graph(QStringLiteral("(float[%1] X) => (float[a,b,c] Y) <float unused = {0.0}%2> "
+                                       "{ Y = %3 }")
+                            .arg(shape, constant.isEmpty() ? constant : ", " + constant, node),
+                        opset);
+        std::size_t count = 1;
+        for (const QString& extent : shape.split(',')) count *= extent.toUInt();
+        std::vector<float> values;
+        for (std::size_t i = 0; i < count; ++i)
+            values.push_back(static_cast<float>(i * 7 % 11) - 4 + 0.25f * static_cast<float>(i));
+        const std::vector<float> found = test::run(graph, values);
+        std::vector<float> wanted;
+        for (const QString& value : expected.split(' ')) wanted.push_back(value.toFloat());
+        QVERIFY2(test::deviation(found, wanted) < 2e-5, qPrintable(test::list(found)));
+    }
+};
+
+QTEST_GUILESS_MAIN(OperatorValuesTest)
+#include "operator_values_test.moc"
