@@ -47,7 +47,9 @@ class Replacements {
   public:
     explicit Replacements(std::string tool) : m_tool(std::move(tool)) {}
     void add(const ListedLayer& layer, const std::string& by) {
-        m_layers[{precisionName(layer.precision), by}].push_back(layer.name);
+        auto& names = m_layers[{precisionName(layer.precision), by}];
+        // The activations that are fused into a layer are not layers of their own.
+        if (std::ranges::find(names, layer.unit) == names.end()) names.push_back(layer.unit);
     }
     void addTo(std::vector<std::string>& notices) const {
         for (const auto& [which, names] : m_layers)

@@ -122,7 +122,50 @@ class DocumentTest : public QObject {
         QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
     }
 
+    void numbersOfRandomInputsAreForgottenWhenDataOpens() {
+        QVERIFY(idle());
+        QVERIFY(m_document->evaluation()->randomInputs);
+        QVERIFY(!m_document->history().entries().empty());
+        // All samples are NaN, so the evaluation fails.
+        const QString file = m_folder.filePath(QStringLiteral("nan.npy"));
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::WriteOnly));
+        written.write(test::npyOfFloats("4, 2, 8, 8", std::vector<float>(4 * 2 * 8 * 8, NAN)));
+        written.close();
+        QSignalSpy failed(m_document.get(), &Document::failed);
+        m_document->openData(file.toStdString(), {});
+        QVERIFY(failed.wait(20000));
+        QVERIFY(!m_document->evaluating());
+        QVERIFY(!m_document->evaluation() || !m_document->evaluation()->quantized);
+        QVERIFY(m_document->history().entries().empty());
+        m_document->openData(test::writeChainSamples(m_folder), {});
+        QVERIFY(QTest::qWaitFor([&] { return m_document->history().entries().size() == 1; }, 20000));
+        QVERIFY(!m_document->evaluation()->randomInputs);
+    }
+
+    /// An accuracy that was final is kept although an edit cancels the metrics of the layers.
+    void accuraciesOfCancelledEvaluationsAreRemembered() {
+        QVERIFY(idle());
+        const std::size_t before = m_document->history().entries().size();
+        const QuantizationConfig edited = skipType(m_document->config(), "Conv").next;
+        connect(m_document.get(), &Document::evaluationChanged, m_document.get(), [&] {
+            const EvaluationPtr now = m_document->evaluation();
+            if (now && now->config == edited && !now->rough && m_document->config() == edited &&
+                !m_document->accuracyStale())
+                m_document->undoStack()->undo();
+        });
+        m_document->edit(skipType(m_document->config(), "Conv"));
+        QVERIFY(QTest::qWaitFor([&] { return m_document->config() != edited; }, 20000));
+        QVERIFY(idle());
+        QCOMPARE(m_document->history().entries().size(), before + 1);
+        QVERIFY(m_document->history().findConfig(edited));
+    }
+
   private:
+    bool idle() {
+        return QTest::qWaitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); },
+                               20000);
+    }
     NodeId node(const char* name) const { return *m_document->graph()->findNode(name); }
     LayerState stateOf(const char* name) const { return m_document->layer(node(name))->state; }
 

@@ -194,6 +194,28 @@ class ExportsTest : public QObject {
         QCOMPARE(readFile(file("small.onnx")), bytes);
     }
 
+    /// The user was asked about the main file only.
+    void companionsAreNotReplaced() {
+        QDir(m_folder.path()).mkdir("companions");
+        const auto main = file("companions/net.encodings"), model = file("companions/net.float.onnx");
+        writeFileAtomically(model, "mine");
+        QSignalSpy failed(&m_document, &Document::failed);
+        startExport(m_document, exportInfo(ExportKind::FileFormat, "aimet"), main);
+        QVERIFY(failed.wait(600000));
+        const QString text = failed.at(0).at(0).value<Failure>().text;
+        QVERIFY2(text.contains("net.float.onnx', which belongs to this export, exists already"),
+                 qPrintable(text));
+        QCOMPARE(readFile(model), std::string("mine"));
+        QVERIFY(!std::filesystem::exists(main));
+        std::filesystem::remove(model);
+        QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
+        QVERIFY(exportTo(ExportKind::FileFormat, main, "aimet"));
+        const QString said = exported.at(0).at(0).toString();
+        QVERIFY2(said.contains("in the same folder, ") && said.contains("net.float.onnx"), qPrintable(said));
+        QVERIFY(
+            exportTo(ExportKind::FileFormat, main, "aimet"));  // all files of the first export are replaced
+    }
+
     void writeErrorsAreReported() {
         QSignalSpy failed(&m_document, &Document::failed);
         startExport(m_document, exportInfo(ExportKind::Dot), file("no/such/folder.dot"));

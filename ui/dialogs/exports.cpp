@@ -2,6 +2,7 @@
 #include "dialogs/exports.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -197,9 +198,30 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
 
 namespace {
 
-/// Writes one export; returns the settings that the format does not support.
-std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info,
-                                  const std::filesystem::path& path, const CancelToken& cancel) {
+struct Written {
+    std::vector<std::string> notices;               ///< settings that the format does not support
+    std::vector<std::filesystem::path> files = {};  ///< the main file first; empty: only the one asked for
+};
+
+/// Refuses to replace files that the user was not asked about: those next to a new main file, unless they are
+/// `own`.
+void checkCompanions(const ExportResult& result, const std::filesystem::path& path,
+                     const std::set<std::filesystem::path>& own) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return;
+    for (const ExportedFile& file : result.files)
+        if (const auto other = exportedPath(path, file.ending);
+            std::filesystem::exists(other, ignored) && !own.contains(other))
+            failInput(
+                "'{}', which belongs to this export, exists already: move it, or choose another name or "
+                "folder",
+                other.string());
+}
+
+/// Writes one export. `own`: files that this export may replace.
+Written writeOne(Session& session, const ExportOrder& order, const ExportInfo& info,
+                 const std::filesystem::path& path, const CancelToken& cancel,
+                 const std::set<std::filesystem::path>& own = {}) {
     order.inputs.checkOutput(path);
     // The states computed by the engine, not those predicted by the window.
     const auto states = [&] {
@@ -211,8 +233,8 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
             const FileFormat& format = formatNamed(info.format, false);
             const ExportSource source = sourceFor(session, order, format, path, cancel);
             const ExportResult result = exportTo(format, source);
-            writeExport(result, path, order.inputs);
-            return result.notices;
+            checkCompanions(result, path, own);
+            return {result.notices, writeExport(result, path, order.inputs)};
         }
         case ExportKind::Pdf: {
             const FileFormat& format = formatNamed("html", false);
@@ -220,11 +242,11 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
             return {};
         }
         case ExportKind::QuantizedModel:
-            return saveQuantizedModel(session, order.config, path, cancel);
+            return {saveQuantizedModel(session, order.config, path, cancel)};
         case ExportKind::EqualizedModel: {
             const auto prepared = session.prepare(order.config);
             saveModel(*prepared->transformed, path);
-            return prepared->notices;
+            return {prepared->notices};
         }
         case ExportKind::Svg:
             writeFileAtomically(path, graphToSvg(*order.graph, states(), cancel, order.arrangement));
@@ -268,9 +290,15 @@ void startExport(Document& document, const ExportInfo& info, const std::filesyst
     const QString what = Words::tr("export to %1").arg(QString::fromStdString(path.filename().string()));
     document.job()->runExport(
         what, [order = orderOf(document), info, path](Session& session, const CancelToken& cancel) {
-            const std::vector<std::string> notices = writeOne(session, order, info, path, cancel);
-            QString text = Words::tr("Wrote %1.").arg(QString::fromStdString(path.string()));
-            for (const std::string& notice : notices)
+            const Written written = writeOne(session, order, info, path, cancel);
+            QStringList others;
+            for (std::size_t i = 1; i < written.files.size(); ++i)
+                others << QString::fromStdString(written.files[i].filename().string());
+            const QString main = QString::fromStdString(path.string());
+            QString text = others.isEmpty() ? Words::tr("Wrote %1.").arg(main)
+                                            : Words::tr("Wrote %1 and, in the same folder, %2.")
+                                                  .arg(main, others.join(QStringLiteral(", ")));
+            for (const std::string& notice : written.notices)
                 text += QLatin1Char('\n') + QString::fromStdString(notice);
             return text;
         });
@@ -289,10 +317,14 @@ void startBatchExport(Document& document, const std::shared_ptr<BatchExport>& ba
         announce(document, exportKinds()[entry.kind], entry.path);
     document.job()->runExport(Words::tr("batch export"), [order = orderOf(document), batch](
                                                              Session& session, const CancelToken& cancel) {
+        std::set<std::filesystem::path> own;
         for (BatchExport::Entry& entry : batch->entries) {
             cancel.check();
             try {
-                entry.notices = writeOne(session, order, exportKinds()[entry.kind], entry.path, cancel);
+                Written written =
+                    writeOne(session, order, exportKinds()[entry.kind], entry.path, cancel, own);
+                entry.notices = std::move(written.notices);
+                own.insert(written.files.begin(), written.files.end());
             } catch (const Cancelled&) {
                 throw;
             } catch (const std::exception& error) {

@@ -23,7 +23,7 @@ Document::Document(QObject* parent) : QObject(parent) {
                 // This is usually the last snapshot.
                 if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
                 m_accuracyStale = m_metricsStale = m_pendingEdits > 0;
-                rememberMeasured(last);
+                remember(last->complete ? measured(last) : std::nullopt);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
                 waitForIdle();
@@ -33,6 +33,7 @@ Document::Document(QObject* parent) : QObject(parent) {
     connect(this, &Document::historyChanged, this, &Document::waitForIdle);
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
         m_evaluating = false;
+        remember(std::exchange(m_unfinished, {}));
         Q_EMIT evaluationChanged();
     });
     connect(&m_job, &EvaluationJob::failed, this, [this](const Failure& failure) {
@@ -131,6 +132,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_preprocess.reset();
     m_dataWanted = {};
     m_history = {};
+    m_unfinished.reset();
     m_latency.restore({});
     m_config = presetConfig("default");
     m_signatures = signatures;
@@ -187,6 +189,15 @@ void Document::openData(const std::filesystem::path& evaluation, const std::file
 
 void Document::adoptData(const DataInfo& info) {
     m_data = info;
+    if (m_evaluation && m_evaluation->randomInputs) {  // numbers of random inputs say nothing about this data
+        m_evaluation.reset();
+        m_unfinished.reset();
+        m_layers.clear();
+        m_scales.clear();
+        m_history = {};
+        Q_EMIT layersChanged();
+        Q_EMIT historyChanged();
+    }
     Q_EMIT dataChanged();
     evaluate();
 }
@@ -309,6 +320,7 @@ void Document::listUnevaluated() {
 
 void Document::evaluate() {
     if (!m_model) return;
+    remember(std::exchange(m_unfinished, {}));
     m_evaluating = true;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
     m_job.evaluate(m_config, m_evaluation);
@@ -325,6 +337,7 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     m_layers.swap(*shown.layers);
     m_scales.clear();
     m_evaluation = shown.evaluation;
+    if (m_evaluating && shown.ownAccuracy) m_unfinished = measured(m_evaluation);
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
 }

@@ -194,7 +194,9 @@ class Document : public QObject {
     };
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);
-    void rememberMeasured(const EvaluationPtr& evaluation);
+    std::optional<MeasuredConfig> measured(const EvaluationPtr& evaluation) const;
+    /// Adds it to the history, if there is one.
+    void remember(std::optional<MeasuredConfig> measured);
     void adoptPreprocess(const std::optional<Preprocess>& preprocess);
     void adoptTask(const TaskSettings& task);
     void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
@@ -239,6 +241,8 @@ class Document : public QObject {
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
     EvaluationHistory m_history;
+    /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.
+    std::optional<MeasuredConfig> m_unfinished;
     LayerReference m_reference{this};
     LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;

@@ -207,9 +207,13 @@ void Document::reload() {
     m_job.loadModel(now.model);
 }
 
-void Document::rememberMeasured(const EvaluationPtr& evaluation) {
+std::optional<MeasuredConfig> Document::measured(const EvaluationPtr& evaluation) const {
     const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
-    auto measured = measuredConfig(*evaluation, change.toStdString());
+    return measuredConfig(*evaluation, change.toStdString());
+}
+
+void Document::remember(std::optional<MeasuredConfig> measured) {
+    m_unfinished.reset();
     if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
 }
 

@@ -110,6 +110,7 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
                 hasPrecisions(config) || layer.precision == Precision::float16() ? layer.precision
                                                                                  : Precision{});
             if (precision == Precision::float16()) return QStringLiteral("F16");
+            if (layer.state == LayerState::Skipped) return QStringLiteral("F32");
             if (precision.isInteger())
                 return QStringLiteral("%1/%2")
                     .arg(layer.parameters > 0 ? QString::number(precision.weightBits) : kNone)

@@ -41,6 +41,24 @@ QString measuringText(const Evaluation* evaluation) {
     return text + QLatin1Char(' ') + expectedWords(*evaluation->expected);
 }
 
+/// What the header says next to the quantized accuracy; mostly nothing.
+QString statusText(const Document& document, bool known) {
+    const Evaluation* evaluation = document.evaluation().get();
+    const bool rough = evaluation && evaluation->rough && known;
+    if (const int pending = document.pendingEdits(); pending > 0)
+        return Words::tr("%1 edit%2 not evaluated, press F5")
+            .arg(pending)
+            .arg(pending == 1 ? QString() : Words::tr("s"));
+    if (document.evaluating()) {
+        if (document.accuracyStale()) return measuringText(evaluation);
+        return rough ? Words::tr("preliminary") : QString();
+    }
+    // The evaluation failed or was cancelled.
+    if (document.accuracyStale()) return Words::tr("out of date, press F5");
+    if (rough) return Words::tr("incomplete, press F5");
+    return document.metricsStale() ? Words::tr("layers out of date, press F5") : QString();
+}
+
 }  // namespace
 
 SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_document(document) {
@@ -157,13 +175,7 @@ void SummaryBar::refresh() {
     m_note->setText(line.note);
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
-    const int pending = m_document->pendingEdits();
-    m_status->setText(
-        pending > 0
-            ? tr("%1 edit%2 not evaluated, press F5").arg(pending).arg(pending == 1 ? QString() : tr("s"))
-        : stale                                         ? measuringText(evaluation)
-        : evaluation && evaluation->rough && line.known ? tr("preliminary")
-                                                        : QString());
+    m_status->setText(statusText(*m_document, line.known));
     m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
         label->setVisible(!label->text().isEmpty());

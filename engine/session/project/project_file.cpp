@@ -119,7 +119,7 @@ FloatCost floatCostOf(const std::vector<LayerResult>& layers) {
 }
 
 std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change) {
-    if (!evaluation.complete || evaluation.rough || !evaluation.quantized || !evaluation.floating)
+    if (evaluation.rough || !evaluation.quantized || !evaluation.floating)
         return std::nullopt;
     MeasuredConfig measured;
     measured.version = evaluation.version.hex();
