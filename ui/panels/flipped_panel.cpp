@@ -187,21 +187,22 @@ void FlippedPanel::summarize() {
     };
     const QString before = stale() ? tr(" \u00b7 for the previous configuration") : QString();
     if (!m_chosen.empty())
-        return show(tr("%1: %2 images%3").arg(m_title).arg(m_flipped.samples.size()).arg(before));
+        return show((m_flipped.samples.size() == 1 ? tr("%1: %2 image%3") : tr("%1: %2 images%3"))
+                        .arg(m_title, formatNumber(m_flipped.samples.size()), before));
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
-        return show(tr("%1 images without labels%2").arg(m_flipped.evaluated).arg(before));
+        return show(tr("%1 images without labels%2").arg(formatNumber(m_flipped.evaluated)).arg(before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
         return show(tr("The score of %1 of %2 images changed, largest loss first%3")
-                        .arg(m_flipped.samples.size())
-                        .arg(m_flipped.evaluated)
+                        .arg(formatNumber(m_flipped.samples.size()))
+                        .arg(formatNumber(m_flipped.evaluated))
                         .arg(before));
     show(tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
             "quantized, %5 other%6")
-             .arg(m_flipped.samples.size())
-             .arg(m_flipped.evaluated)
+             .arg(formatNumber(m_flipped.samples.size()))
+             .arg(formatNumber(m_flipped.evaluated))
              .arg(count(FlippedSample::Kind::Broken))
              .arg(count(FlippedSample::Kind::Fixed))
              .arg(count(FlippedSample::Kind::Other))

@@ -179,7 +179,7 @@ void StatusLine::finished(double seconds) {
     if (!m_reproducible) m_measured = tr("%1 in %2").arg(m_measured, formatSeconds(seconds));
     if (evaluation.samples > 0)
         m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 samples"))
-                          .arg(evaluation.samples);
+                          .arg(formatNumber(evaluation.samples));
     if (!m_reproducible) m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
     refresh();
 }

@@ -322,7 +322,7 @@ void TuneFinder::refresh() {
     m_find->setToolTip(
         !m_document->data() || random
             ? tr("Needs data: accuracy on random inputs is meaningless")
-            : tr("Evaluates choices on the evaluation samples, step by step. With at least 1000 "
+            : tr("Evaluates choices on the evaluation samples, step by step. With at least 1,000 "
                  "samples, a third is held out to check the result. You can edit meanwhile; "
                  "what was found so far can be applied at any time"));
     m_cost->setEnabled(!finding());
@@ -339,7 +339,7 @@ void TuneFinder::showText() {
     if (!m_problem.isEmpty()) parts << m_problem;
     if (m_found && !isOfSearch())
         parts << tr("Found for an earlier configuration: applying a point replaces your edits since then.");
-    if (m_found) parts << sentence(QString::fromStdString(describe(*m_found)));
+    if (m_found) parts << sentence(withMinusSigns(QString::fromStdString(describe(*m_found))));
     if (const QString hidden = m_curve->whyKeptIsHidden(); !hidden.isEmpty()) parts << hidden;
     m_text->setText(parts.join(QLatin1Char('\n')));
     setRole(m_text, m_problem.isEmpty() ? "faint" : "bad");
