@@ -6,6 +6,7 @@
 #include <QImageReader>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QStyledItemDelegate>
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,6 +16,20 @@
 #include "style/theme.h"
 
 namespace quantloupe::ui {
+
+namespace {
+
+/// Gives all images the same room, also those whose thumbnail has not been read yet.
+class ThumbnailDelegate : public QStyledItemDelegate {
+  public:
+    ThumbnailDelegate(const QSize& size, QObject* parent) : QStyledItemDelegate(parent), m_size(size) {}
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return m_size; }
+
+  private:
+    QSize m_size;
+};
+
+}  // namespace
 
 DivergencePlot::DivergencePlot(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
@@ -89,6 +104,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_view->setMovement(QListView::Static);
     m_view->setIconSize({size, size});
     m_view->setGridSize({unit * 8, size + unit * 2});
+    m_view->setItemDelegate(new ThumbnailDelegate(m_view->gridSize(), m_view));
     m_view->setUniformItemSizes(true);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setAccessibleName(tr("Images whose predicted class changed"));
@@ -124,7 +140,10 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 3);
     rows->addWidget(m_summary);
-    rows->addWidget(m_changed, 0, Qt::AlignLeft);
+    auto* link = new QHBoxLayout;
+    link->setContentsMargins(unit, 0, unit, 0);
+    link->addWidget(m_changed, 1, Qt::AlignLeft);
+    rows->addLayout(link);
     rows->addLayout(row, 1);
 
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
