@@ -16,7 +16,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr std::array kChoices = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
-constexpr int kChipsInRow = 3;
+constexpr int kChipsInRow = 2;  // three are wider than the panel in a small window
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void TuneFinder::build() {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 2);
-    m_goal = new SegmentedControl({tr("drop"), tr("budget")}, false);
+    m_goal = new SegmentedControl({tr("drop"), tr("budget")}, true);
     m_goal->setCurrentIndex(0);
     rows->addWidget(
         makeRow(tr("Limit"), m_goal,
@@ -63,6 +63,7 @@ void TuneFinder::build() {
     m_limit = new NumberField(tr("Limit"));
     m_limit->setMaximumWidth(unit * 6);
     m_unit = makeLabel({}, "muted", 0.92);
+    m_unit->setWordWrap(true);
     auto* limit = new QWidget;
     auto* fields = new QHBoxLayout(limit);
     fields->setContentsMargins(0, 0, 0, 0);
