@@ -51,7 +51,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     auto* what = wrapped(this);
     what->setText(QString::fromStdString(format.what));
     m_limits->setText(format.limits.empty() ? tr("This format can express every setting.")
-                                            : tr("This format cannot express:\n") + bullets(format.limits));
+                                            : tr("Limits of this format:\n") + bullets(format.limits));
     m_notices->setText(tr("Working\u2026"));
     m_text->setReadOnly(true);
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);

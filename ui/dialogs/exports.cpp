@@ -47,6 +47,7 @@ const std::vector<ExportInfo>& exportKinds() {
         for (const FileFormat& format : fileFormats()) {
             if (format.write == nullptr || format.name == "qdq") continue;  // has a separate entry below
             std::string tip = format.what;
+            if (!format.limits.empty()) tip += '\n' + Words::tr("Limits of this format:").toStdString();
             for (const std::string& limit : format.limits) tip += "\n\u2022 " + limit;
             const std::string ending = format.ending.substr(format.ending.rfind('.'));
             all.push_back({ExportKind::FileFormat, familyOf(format.name), format.name,
