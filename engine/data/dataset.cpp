@@ -39,6 +39,7 @@ class Subset : public Dataset {
     }
     Version version() const override {
         VersionBuilder version;
+    std::string notice() const override { return m_dataset->notice(); }
         version.add("subset").add(m_dataset->version());
         version.addBytes(m_indices.data(), m_indices.size() * sizeof(std::size_t));
         return version.finish();
