@@ -178,8 +178,9 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
 
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   const std::shared_ptr<ExportPreview>& result) {
+    QString title = QString::fromStdString(info.label);
     document.job()->runExport(
-        QString::fromStdString(info.format),
+        title.remove(QChar(0x2026)),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
             const FileFormat& format = formatNamed(info.format, false);
             const ExportSource source = sourceFor(session, order, format, output, cancel);
