@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "commands.h"
 #include "interchange/gather.h"
 #include "json_output.h"
@@ -36,6 +37,10 @@ void runExport(const Options& options) {
     const FileFormat& format = formatNamed(options.format, false);
     OpenedSession opened = openSession(withNeededData(options, format.needs),
                                        {.wholeData = format.needs != FormatNeeds::Metrics});
+    const bool samples = opened.session->hasData() && !opened.session->randomInputs();
+    if (format.needs == FormatNeeds::Scales && !samples)
+        failInput("the scales in the format {} need samples: give --calibration-data or --data",
+                  options.format);
     ProgressLine progress;
     ExportSource source = gatherExport(*opened.session, options.config, format, progress.observer());
     progress.clear();

@@ -26,6 +26,7 @@ class TimedDataset : public Dataset {
         return m_dataset->annotation(index);
     }
     std::string description() const override { return m_dataset->description(); }
+    std::string notice() const override { return m_dataset->notice(); }
     Version version() const override { return m_dataset->version(); }
 
   private:

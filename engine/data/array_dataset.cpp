@@ -17,10 +17,12 @@ constexpr const char* kLabels = "labels";
 
 class ArrayDataset : public Dataset {
   public:
-    ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::vector<int> labels)
+    ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::vector<int> labels,
+                 std::string notice)
         : m_inputs(std::move(inputs)),
           m_arrays(std::move(arrays)),
           m_labels(std::move(labels)),
+          m_notice(std::move(notice)),
           m_size(static_cast<std::size_t>(m_arrays.front()->dims().front())) {
         VersionBuilder version;
         version.add("arrays");
@@ -54,20 +56,23 @@ class ArrayDataset : public Dataset {
         return fmt::format("{} {}{}", withThousands(m_size), m_size == 1 ? "row" : "rows",
                            m_labels.empty() ? "" : " with labels");
     }
+    std::string notice() const override { return m_notice; }
     Version version() const override { return m_version; }
 
   private:
     std::vector<InputSpec> m_inputs;
     std::vector<ConstantPtr> m_arrays;  // one per input
     std::vector<int> m_labels;          // empty, or one per row
+    std::string m_notice;
     std::size_t m_size;
     Version m_version;
 };
 
-std::vector<int> labelsOf(const Constant& array, std::int64_t samples) {
-    if (array.size() != samples || array.dims().empty() || array.dims().front() != samples)
-        failInput("'{}' is {} but there are {} samples: it must contain one number per sample", kLabels,
-                  toString(array.dims()), samples);
+bool isOnePerSample(const Constant& labels, std::int64_t samples) {
+    return labels.size() == samples && !labels.dims().empty() && labels.dims().front() == samples;
+}
+
+std::vector<int> labelsOf(const Constant& array) {
     if (array.type() == DataType::Float32 || array.type() == DataType::Float64 ||
         array.type() == DataType::Float16)
         failInput("'{}' is {}: labels are integers", kLabels, dataTypeName(array.type()));
@@ -90,6 +95,33 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
               names.empty() ? "none" : names);
 }
 
+/// Labels that are not one number per sample are an error if they are `required`, and ignored otherwise.
+DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
+                       bool required, const std::vector<InputSpec>& inputs) {
+    std::vector<ConstantPtr> chosen;
+    for (const InputSpec& input : inputs) {
+        chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
+        checkArrayFits(*chosen.back(), input, input.name);
+        if (chosen.back()->dims().front() != chosen.front()->dims().front())
+            failInput("the arrays have different numbers of samples: '{}' has {}, '{}' has {}",
+                      inputs.front().name, chosen.front()->dims().front(), input.name,
+                      chosen.back()->dims().front());
+    }
+    std::vector<int> classes;
+    std::string notice;
+    const std::int64_t samples = chosen.front()->dims().front();
+    if (labels && isOnePerSample(*labels, samples))
+        classes = labelsOf(*labels);
+    else if (labels && required)
+        failInput("'{}' is {} but there are {} samples: it must contain one number per sample", kLabels,
+                  toString(labels->dims()), samples);
+    else if (labels)
+        notice = fmt::format(
+            "'{}' is ignored: it is {}, but class labels are one number for each of the {} samples", kLabels,
+            toString(labels->dims()), samples);
+    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), std::move(classes), std::move(notice));
+}
+
 }  // namespace
 
 DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<InputSpec>& inputs) {
@@ -107,23 +139,13 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
     bool labelsAreInput = false;
     for (const InputSpec& input : inputs) labelsAreInput = labelsAreInput || input.name == kLabels;
     const auto labels = arrays.find(kLabels);
-    return arrayDataset(arrays, labels == arrays.end() || labelsAreInput ? nullptr : labels->second, inputs);
+    return makeDataset(arrays, labels == arrays.end() || labelsAreInput ? nullptr : labels->second, false,
+                       inputs);
 }
 
 DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
                         const std::vector<InputSpec>& inputs) {
-    std::vector<ConstantPtr> chosen;
-    for (const InputSpec& input : inputs) {
-        chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
-        checkArrayFits(*chosen.back(), input, input.name);
-        if (chosen.back()->dims().front() != chosen.front()->dims().front())
-            failInput("the arrays have different numbers of samples: '{}' has {}, '{}' has {}",
-                      inputs.front().name, chosen.front()->dims().front(), input.name,
-                      chosen.back()->dims().front());
-    }
-    std::vector<int> classes;
-    if (labels) classes = labelsOf(*labels, chosen.front()->dims().front());
-    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), std::move(classes));
+    return makeDataset(arrays, labels, true, inputs);
 }
 
 }  // namespace quantloupe

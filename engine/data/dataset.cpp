@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/dataset.h"
 
+#include <string_view>
+
 #include "base/error.h"
 #include "data/dataset_sources.h"
 #include "data/with_thousands.h"
@@ -37,6 +39,7 @@ class Subset : public Dataset {
     std::string description() const override {
         return fmt::format("{} of {}", withThousands(m_indices.size()), m_dataset->description());
     }
+    std::string notice() const override { return m_dataset->notice(); }
     Version version() const override {
         VersionBuilder version;
         version.add("subset").add(m_dataset->version());
@@ -79,7 +82,8 @@ DatasetPtr openDataset(const fs::path& path, const std::vector<InputSpec>& input
     try {
         return openByKind(path, inputs, preprocess);
     } catch (Error& error) {
-        error.addContext(context);
+        if (std::string_view(error.what()).find(path.string()) == std::string_view::npos)
+            error.addContext(context);
         throw;
     } catch (const fs::filesystem_error& error) {
         throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))

@@ -55,18 +55,21 @@ class Dataset {
     virtual const SampleAnnotation* annotation(std::size_t) const { return nullptr; }
     /// "1,000 images in 10 classes".
     virtual std::string description() const = 0;
+    /// Says which part of the data is not used; usually empty.
+    virtual std::string notice() const { return {}; }
     /// Hash of the samples (paths, sizes and modification times, or content) and of their preprocessing.
     virtual Version version() const = 0;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 /// Opens the DATA argument of the command line: a folder with one subfolder per class (label = alphabetical
-/// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional) or a
-/// folder with test_data_set_* (or such a folder itself). Images are ordered by relative path, bytewise;
-/// hidden files and files with extensions other than .jpg, .jpeg and .png are ignored. The preprocessing is
-/// only applied to images. Arrays of other number types are converted if every value can be represented.
-/// Throws Error for a missing path, an empty folder, arrays that do not fit the inputs, or images if the
-/// network does not have a single image-like input.
+/// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional;
+/// labels that are not one number per sample are ignored, see notice()) or a folder with test_data_set_* (or
+/// such a folder itself). Images are ordered by relative path, bytewise; hidden files and files with
+/// extensions other than .jpg, .jpeg and .png are ignored. The preprocessing is only applied to images.
+/// Arrays of other number types are converted if every value can be represented. Throws Error for a missing
+/// path, an empty folder, arrays that do not fit the inputs, or images if the network does not have a single
+/// image-like input.
 DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<InputSpec>& inputs,
                        const Preprocess& preprocess);
 

@@ -51,6 +51,7 @@ class LabeledDataset : public Dataset {
         }
         return text;
     }
+    std::string notice() const override { return m_dataset->notice(); }
     Version version() const override { return m_version; }
 
   private:

@@ -108,7 +108,7 @@ struct FileFormat {
     std::string ending;  ///< ".amct.json"
     std::string what;    ///< one line: what the file contains and which tool reads it
     FormatNeeds needs = FormatNeeds::States;
-    std::vector<std::string> limits;  ///< descriptions of what it can never express
+    std::vector<std::string> limits;  ///< limits of the format, whatever the configuration
     /// Null if the format cannot be written or read. Both throw Error naming the layer, file, line or key and
     /// the expected value.
     ExportResult (*write)(const ExportSource&) = nullptr;

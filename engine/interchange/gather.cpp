@@ -31,10 +31,7 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const QuantizationConfig config = withoutOffRules(tuned);
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (format.needs == FormatNeeds::Scales && !calibrates)
-        failInput(
-            "the format {} contains scales, which need samples: open calibration data first "
-            "(--calibration-data)",
-            format.title);
+        failInput("the scales in this format need samples: open calibration data first");
     if (format.needs != FormatNeeds::Metrics && quantizationOperators(session.graph()) > 0)
         failInput("the model is already quantized, but {} needs a float model: open the original float model",
                   format.title);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/process_group.h"
 #include "data/random_dataset.h"
+#include "data/with_thousands.h"
 #include "session/stages/judge_samples.h"
 
 namespace quantloupe {
@@ -40,6 +41,7 @@ SessionSamples::SessionSamples(GraphPtr source, const SessionOptions& options)
 void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
     // Nothing changes if the data cannot be used.
     std::string notice;
+    const std::string ignored = evaluation ? evaluation->notice() : std::string();
     if (evaluation && !calibration) {
         if (evaluation->size() < 2)
             failInput(
@@ -47,10 +49,11 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
                 "evaluation");
         std::tie(calibration, evaluation) = splitForCalibration(evaluation);
         notice = fmt::format(
-            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) "
-            "for evaluation",
-            calibration->size(), evaluation->size());
+            "no calibration data: one half of the data ({} samples) is available for calibration, the other "
+            "half ({}) is used for evaluation",
+            withThousands(calibration->size()), withThousands(evaluation->size()));
     }
+    if (!ignored.empty()) notice += (notice.empty() ? "" : "\n") + ignored;
     std::vector<std::size_t> order;
     std::size_t rough = m_rough;
     if (evaluation) {

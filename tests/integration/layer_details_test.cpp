@@ -121,7 +121,7 @@ class LayerDetailsTest : public QObject {
             QVERIFY(divergence.first && divergence.first->layer == 0);
             QCOMPARE(*divergence.floating, 0);
             QCOMPARE(*divergence.quantized, 0);
-            QVERIFY(describe(divergence).find("jumps at 'MatMul_0'") != std::string::npos);
+            QVERIFY(describe(divergence).find("starts at 'MatMul_0'") != std::string::npos);
         }
         QVERIFY(errorOf([&] { findSample(*m_small, "2"); }).contains("0 to 1"));
         QVERIFY(errorOf([&] { findSample(*m_small, "cat.jpg"); }).contains("cat.jpg"));

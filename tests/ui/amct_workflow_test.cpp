@@ -40,7 +40,7 @@ class AmctWorkflowTest : public QObject {
         // Keeping the last layer in float fixes it.
         click("Skip: Output layers");
         QVERIFY(settled(AmctStep::JudgeSkipped));
-        QVERIFY2(panel->verdict().startsWith(QStringLiteral("Good enough")), qPrintable(panel->verdict()));
+        QVERIFY2(panel->verdict().startsWith(QStringLiteral("Target met")), qPrintable(panel->verdict()));
         QCOMPARE(panel->head(AmctStep::JudgeSkipped)->remark(), QStringLiteral("+0.0"));
         document().undoStack()->undo();
         QVERIFY(settled(AmctStep::Skip));  // the undo goes back

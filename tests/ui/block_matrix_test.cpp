@@ -162,7 +162,7 @@ class BlockMatrixTest : public QObject {
         QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Layers));
         open(3);
         QVERIFY(tabIsVisible());
-        QTest::keyClick(m_window.get(), Qt::Key_6, Qt::AltModifier);
+        QTest::keyClick(m_window.get(), Qt::Key_2, Qt::AltModifier);
         QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Blocks));
         QVERIFY(view()->isVisible());
         // Another model without blocks.
@@ -229,7 +229,7 @@ class BlockMatrixTest : public QObject {
         QVERIFY(cells().isEmpty());
         // Showing the tab does not change the selection.
         m_window->graphView()->canvas()->setFocus();
-        QTest::keyClick(m_window.get(), Qt::Key_6, Qt::AltModifier);
+        QTest::keyClick(m_window.get(), Qt::Key_2, Qt::AltModifier);
         QVERIFY(view()->hasFocus());
         QCOMPARE(document.current(), document.graph()->findNode("/lm_head/MatMul").value());
         QTest::keyClick(m_window.get(), Qt::Key_1, Qt::AltModifier);

@@ -44,11 +44,27 @@ class CommandsTest : public QObject {
         QVERIFY(!palette->isVisible());
     }
 
+    void paletteListsLiteralMatchesFirst() {
+        QAction calibration(QStringLiteral("Open Calibration Folder")),
+            operators(QStringLiteral("QOperator"));
+        operators.setEnabled(false);
+        CommandPalette palette({&calibration, &operators});
+        palette.line()->setText(QStringLiteral("operator"));
+        QCOMPARE(palette.list()->count(), 2);
+        QCOMPARE(palette.list()->item(0)->text(), QStringLiteral("QOperator"));
+        palette.line()->setText(QStringLiteral("xyz"));
+        QCOMPARE(palette.list()->count(), 1);
+        QVERIFY(palette.list()->item(0)->text().startsWith(QStringLiteral("No command matches")));
+        QVERIFY(!(palette.list()->item(0)->flags() & Qt::ItemIsEnabled));
+    }
+
     void scoresPreferWordBeginnings() {
         QVERIFY(fuzzyScore(QStringLiteral("sd"), QStringLiteral("Skip all downstream")) >
                 fuzzyScore(QStringLiteral("sd"), QStringLiteral("Used")));
         QVERIFY(fuzzyScore(QStringLiteral("xyz"), QStringLiteral("Skip all downstream")) < 0);
         QVERIFY(fuzzyScore({}, QStringLiteral("anything")) == 0);
+        // The beginning of a word is not preferred if the other letters are not after it.
+        QVERIFY(fuzzyScore(QStringLiteral("qoper"), QStringLiteral("Quantized model (QOperator ONNX)")) > 0);
         // Matching ignores case, and spaces only separate words.
         QCOMPARE(fuzzyScore(QStringLiteral("SKIP A"), QStringLiteral("skip all")),
                  fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));

@@ -85,7 +85,18 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
         QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 1 of 2.")), qPrintable(dialog.status()));
         QVERIFY(QFileInfo::exists(folder + QStringLiteral("/mobilenetv2_cifar10.clika.py")));
-        QVERIFY(dialog.item("amct")->text(1).contains(QStringLiteral("amct.json")));
+        QCOMPARE(dialog.item("amct")->text(1), QStringLiteral("Is a folder; choose a file name"));
+        QVERIFY(dialog.item("amct")->toolTip(1).contains(QStringLiteral("amct.json")));
+
+        // Cancelling the question changes nothing.
+        const QString status = dialog.status(), written = dialog.item("clika")->text(1);
+        QTimer::singleShot(200, [] {
+            if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) box->reject();
+        });
+        dialog.exportButton()->click();
+        QVERIFY(!dialog.running());
+        QCOMPARE(dialog.status(), status);
+        QCOMPARE(dialog.item("clika")->text(1), written);
     }
 
     void verifiesInOnnxRuntime() {

@@ -63,14 +63,14 @@ class QueueTest : public QObject {
         queue.add(QueuedWork::Kind::Query, QStringLiteral("layer"), CancelToken());
         queue.start(a);
         QVERIFY(queue.works()[0].running && !queue.works()[1].running);
-        QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, a query"));
+        QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, an analysis"));
         first.cancel();
         QCOMPARE(queue.works().size(), std::size_t(3));
         queue.finish(b);
-        QCOMPARE(waitingWords(queue.works()), QStringLiteral("an export, a query"));
+        QCOMPARE(waitingWords(queue.works()), QStringLiteral("an export, an analysis"));
         queue.cancel(QueuedWork::Kind::Export);
         QVERIFY(!second.cancelled());  // that one was done
-        QCOMPARE(waitingWords(queue.works()), QStringLiteral("a query"));
+        QCOMPARE(waitingWords(queue.works()), QStringLiteral("an analysis"));
         QVERIFY(waitingWords({}).isEmpty());
     }
 
@@ -189,10 +189,10 @@ class QueueTest : public QObject {
         int answered = 0;
         job()->query(QStringLiteral("anything"),
                      [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
-        QVERIFY2(
-            QTest::qWaitFor(
-                [&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a query")); }, 5000),
-            qPrintable(m_status->text()));
+        QVERIFY2(QTest::qWaitFor(
+                     [&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, an analysis")); },
+                     5000),
+                 qPrintable(m_status->text()));
         QCOMPARE(exported.size(), 0);
         job()->setPaused(false);
         QVERIFY(QTest::qWaitFor([&] { return exported.size() == 2 && answered == 1; }, 20000));

@@ -105,6 +105,26 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QTest::mouseClick(matrix, Qt::LeftButton, {}, QPoint(names + side / 2, names + side * 3 / 2));
         QCOMPARE(clicked.size(), 1);
         QCOMPARE(clicked[0], (QList<QVariant>{1, 0}));  // blue as green
+
+        // In a small panel, the table leaves room for the cells.
+        panel.resize(400, 130);
+        QTRY_VERIFY(table->isColumnHidden(1));
+        const int first = matrix->width() - 1 - 2 * side;
+        QVERIFY(matrix->visibleRegion().contains(QRect(first, first, side, side)));
+    }
+
+    void thumbnailsHaveTheirRoomBeforeTheyAreRead() {
+        FlippedPanel panel(m_document.get());
+        panel.resize(700, 250);
+        panel.showSamples(QStringLiteral("all"), {0, 1, 2});  // before it was shown
+        panel.show();
+        QVERIFY(waitFor([&] { return panel.answered() && panel.view()->model()->rowCount() == 3; }));
+        QVERIFY(panel.view()->visualRect(panel.view()->model()->index(2, 0)).height() >
+                panel.view()->iconSize().height());
+        const auto links = panel.findChildren<LinkButton*>();
+        QVERIFY(std::ranges::any_of(links, [](const LinkButton* link) {
+            return link->isVisible() && link->text() == QStringLiteral("show changed images");
+        }));
     }
 
     void changedImagesShowWhereTheyDiverge() {

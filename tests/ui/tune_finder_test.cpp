@@ -267,6 +267,14 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(table()->item(0, 1)->text().endsWith(QStringLiteral("ms")));
     }
 
+    void similarAmountsHaveDifferentTexts() {
+        QCOMPARE(digitsToTellApart(CostKind::Bytes, {1.1e6, 2.2e6, 2.2e6}), 0);
+        const std::vector<double> close{1'112'340, 1'112'900, 1'140'000};
+        const int digits = digitsToTellApart(CostKind::Bytes, close);
+        QCOMPARE(amountText(CostKind::Bytes, close[0], digits), QStringLiteral("1.112 MB"));
+        QCOMPARE(amountText(CostKind::Bytes, close[1], digits), QStringLiteral("1.113 MB"));
+    }
+
     void amountsAreParsed() {
         QCOMPARE(parseAmount("12.5"), std::optional(12.5));
         QCOMPARE(parseAmount(" 300 k"), std::optional(300e3));

@@ -104,6 +104,7 @@ class TuningPanelTest : public QObject {
         QTest::keyClick(on, Qt::Key_Space);
         QVERIFY(!config().rules[0].off);
         QVERIFY(state() == LayerState::Skipped);
+        QTRY_VERIFY(named<QAbstractButton>(qPrintable(name))->hasFocus());
         m_document->undoStack()->undo();
         QVERIFY(config().rules[0].off);
     }

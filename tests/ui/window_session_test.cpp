@@ -153,6 +153,16 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
             QVERIFY(test::openAndWait(*window->document(), m_path));
             window->showImprove(ImprovePanel::Suggestions);
             QTRY_VERIFY(qobject_cast<QDockWidget*>(window->inspector()->parentWidget()));
+
+            // A second window, which saves the layout, does not change the first one.
+            qobject_cast<QDockWidget*>(window->inspector()->parentWidget())->raise();
+            QTRY_VERIFY(!window->inspector()->visibleRegion().isEmpty());
+            auto* columns = window->findChild<TuningPanel*>()->parentWidget();
+            const QList<int> sizes = qobject_cast<QSplitter*>(columns)->sizes();
+            window->openAnother()->close();
+            QTest::qWait(100);
+            QVERIFY(!window->inspector()->visibleRegion().isEmpty());
+            QCOMPARE(qobject_cast<QSplitter*>(columns)->sizes(), sizes);
             window->close();
         }
         const auto window = build();

@@ -20,6 +20,13 @@ namespace {
 const QString kKey = QStringLiteral("batchExport");
 enum Column { kName, kState };
 
+/// The file name is in the row's format and the folder in the field above, so the reason gets the room.
+QString withoutPath(QString failure, const std::filesystem::path& path) {
+    const QString quoted = QStringLiteral("'%1' ").arg(QString::fromStdString(path.string()));
+    if (failure.startsWith(quoted)) failure.remove(0, quoted.size());
+    return sentence(failure);
+}
+
 }  // namespace
 
 BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
@@ -29,7 +36,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
       m_list(new QTreeWidget(this)),
       m_status(makeLabel({}, "muted")) {
     setWindowTitle(tr("Export Several Formats"));
-    resize(760, 700);
+    resize(860, 700);
     m_folder->setAccessibleName(tr("Folder"));
     m_folder->setText(QString::fromStdString(outputFolder(document.model()->path).string()));
     auto* choose = new QPushButton(tr("Choose\u2026"), this);
@@ -41,7 +48,6 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->setHeaderHidden(true);
     m_list->setColumnCount(2);
     m_list->setRootIsDecorated(true);
-    m_list->setWordWrap(true);
     m_list->setAccessibleName(tr("Export formats"));
     const QStringList checked = QSettings().value(kKey).toStringList();
     std::optional<ExportFamily> family;
@@ -128,17 +134,13 @@ void BatchExportDialog::start() {
     auto batch = std::make_shared<BatchExport>();
     QStringList checked, there;
     for (std::size_t i = 0; i < m_items.size(); ++i) {
-        QTreeWidgetItem* item = m_items[i];
-        qDeleteAll(item->takeChildren());
-        item->setText(kState, {});
-        if (item->checkState(kName) != Qt::Checked) continue;
-        checked.append(item->text(kName));
+        if (m_items[i]->checkState(kName) != Qt::Checked) continue;
+        checked.append(m_items[i]->text(kName));
         const ExportInfo& info = exportKinds()[i];
         batch->entries.push_back({i, exportPath(m_document, info, folder), {}, {}});
         std::error_code ignored;
         if (std::filesystem::exists(batch->entries.back().path, ignored))
             there.append(QString::fromStdString(batch->entries.back().path.filename().string()));
-        item->setText(kState, tr("waiting"));
     }
     if (!there.isEmpty()) {
         QMessageBox box(QMessageBox::Question, tr("Overwrite Files?"),
@@ -146,7 +148,13 @@ void BatchExportDialog::start() {
                         QMessageBox::Cancel, this);
         const QPushButton* overwrite = box.addButton(tr("Overwrite"), QMessageBox::AcceptRole);
         box.exec();
-        if (box.clickedButton() != overwrite) return;
+        if (box.clickedButton() != overwrite) return;  // the results of the last export stay
+    }
+    for (QTreeWidgetItem* item : m_items) {
+        qDeleteAll(item->takeChildren());
+        item->setText(kState, {});
+        item->setToolTip(kState, {});
+        item->setData(kState, Qt::ForegroundRole, {});
     }
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
@@ -160,6 +168,8 @@ void BatchExportDialog::start() {
     rememberOutputFolder(m_document.model()->path, folder);
     setRole(m_status, "muted");
     m_status->setText(tr("Exporting\u2026"));
+    for (const BatchExport::Entry& entry : batch->entries)
+        m_items[entry.kind]->setText(kState, tr("waiting"));
     m_export->setEnabled(false);
     m_batch = batch;
     m_shown = 0;
@@ -173,9 +183,9 @@ void BatchExportDialog::showProgress() {
         const BatchExport::Entry& entry = m_batch->entries[m_shown];
         QTreeWidgetItem* item = m_items[entry.kind];
         const bool good = entry.failure.isEmpty();
-        item->setText(
-            kState, good ? QString::fromStdString(entry.path.filename().string()) : sentence(entry.failure));
-        item->setToolTip(kState, item->text(kState));
+        item->setText(kState, good ? QString::fromStdString(entry.path.filename().string())
+                                   : withoutPath(entry.failure, entry.path));
+        item->setToolTip(kState, good ? item->text(kState) : sentence(entry.failure));
         item->setForeground(kState, good ? colors.good : colors.error);
         for (const std::string& notice : entry.notices) {
             auto* child = new QTreeWidgetItem(item, {sentence(QString::fromStdString(notice))});

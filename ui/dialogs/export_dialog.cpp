@@ -8,6 +8,7 @@
 
 #include "interchange/file_format.h"
 #include "models/config_difference.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 namespace {
@@ -51,7 +52,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     auto* what = wrapped(this);
     what->setText(QString::fromStdString(format.what));
     m_limits->setText(format.limits.empty() ? tr("This format can express every setting.")
-                                            : tr("This format cannot express:\n") + bullets(format.limits));
+                                            : tr("Limits of this format:\n") + bullets(format.limits));
     m_notices->setText(tr("Working\u2026"));
     m_text->setReadOnly(true);
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
@@ -69,11 +70,18 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     m_apply->hide();
     m_changes->hide();
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(what);
-    layout->addWidget(m_changes);
-    layout->addWidget(m_notices);
-    layout->addWidget(m_limits);
-    layout->addWidget(m_text, 1);
+    auto* texts = new QWidget;
+    auto* lines = new QVBoxLayout(texts);
+    lines->setContentsMargins(0, 0, 0, 0);
+    for (QLabel* label : {what, m_changes, m_notices, m_limits}) lines->addWidget(label);
+    lines->addStretch(1);
+    m_texts = new QScrollArea(this);
+    m_texts->setWidgetResizable(true);
+    m_texts->setFrameShape(QFrame::NoFrame);
+    m_texts->setWidget(texts);
+    for (QWidget* part : {texts, m_texts->viewport()}) part->setAutoFillBackground(false);
+    layout->addWidget(m_texts, 3);
+    layout->addWidget(m_text, 2);
     layout->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -84,7 +92,11 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
         if (m_result->ready) present(*m_result);
     });
     connect(document.job(), &EvaluationJob::failed, this, [this](const Failure& failure) {
-        if (failure.during == Failure::During::Export) m_notices->setText(failure.text);
+        if (failure.during != Failure::During::Export) return;
+        m_notices->setText(sentence(failure.text));
+        setRole(m_notices, "bad");
+        m_limits->hide();
+        fitTexts();
     });
     startPreview(document, info, output, m_result);
 }
@@ -108,10 +120,22 @@ void ExportDialog::present(const ExportPreview& preview) {
                                                  : tr("Notes:\n") + bullets(preview.notices));
     m_notices->setVisible(!m_notices->text().isEmpty());
     m_text->setPlainText(QString::fromStdString(preview.text));
+    fitTexts();
     m_text->setPlaceholderText(tr("No text preview: this format is a model file."));
     m_copy->setEnabled(!preview.text.empty());
     m_save->setEnabled(true);
     m_save->setDefault(true);
+}
+
+/// Gives the texts the height that they need; if there is less, they scroll.
+void ExportDialog::fitTexts() {
+    const QLayout* lines = m_texts->widget()->layout();
+    m_texts->setMaximumHeight(lines->totalHeightForWidth(m_texts->viewport()->width()));
+}
+
+void ExportDialog::resizeEvent(QResizeEvent* event) {
+    QDialog::resizeEvent(event);
+    fitTexts();
 }
 
 void ExportDialog::apply() {

@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollArea>
 
 #include "dialogs/exports.h"
 
@@ -30,8 +31,12 @@ class ExportDialog : public QDialog {
     QPushButton* saveButton() const { return m_save; }
     QPushButton* copyButton() const { return m_copy; }
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void present(const ExportPreview& preview);
+    void fitTexts();
     void apply();
 
     Document& m_document;
@@ -40,6 +45,7 @@ class ExportDialog : public QDialog {
     QLabel* m_limits;
     QLabel* m_notices;
     QLabel* m_changes;
+    QScrollArea* m_texts;  ///< with all labels
     QPlainTextEdit* m_text;
     QPushButton *m_save, *m_copy, *m_apply;
     std::shared_ptr<ExportPreview> m_result;  ///< filled by the engine's thread before it reports

@@ -48,6 +48,7 @@ const std::vector<ExportInfo>& exportKinds() {
         for (const FileFormat& format : fileFormats()) {
             if (format.write == nullptr || format.name == "qdq") continue;  // has a separate entry below
             std::string tip = format.what;
+            if (!format.limits.empty()) tip += '\n' + Words::tr("Limits of this format:").toStdString();
             for (const std::string& limit : format.limits) tip += "\n\u2022 " + limit;
             const std::string ending = format.ending.substr(format.ending.rfind('.'));
             all.push_back({ExportKind::FileFormat, familyOf(format.name), format.name,
@@ -178,8 +179,9 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
 
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   const std::shared_ptr<ExportPreview>& result) {
+    QString title = QString::fromStdString(info.label);
     document.job()->runExport(
-        QString::fromStdString(info.format),
+        title.remove(QChar(0x2026)),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
             const FileFormat& format = formatNamed(info.format, false);
             const ExportSource source = sourceFor(session, order, format, output, cancel);

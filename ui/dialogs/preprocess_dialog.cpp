@@ -256,12 +256,21 @@ void PreprocessDialog::showViews() {
         text += QLatin1Char(' ') +
                 tr("Accuracy of the float network: %1.").arg(formatRate(*evaluation->floating->top1));
     m_status->setText(text);
+    fitHeight();
+}
+
+/// The minimum size of a layout does not contain the lines of wrapped texts.
+void PreprocessDialog::fitHeight() {
+    layout()->activate();
+    const int needed = layout()->totalHeightForWidth(width());
+    setMinimumHeight(needed);
+    if (height() < needed) resize(width(), needed);
 }
 
 void PreprocessDialog::complain(const QString& text) {
     setRole(m_status, text.isEmpty() ? "muted" : "bad");
     m_status->setText(text);
-    if (text.isEmpty()) showViews();
+    text.isEmpty() ? showViews() : fitHeight();
 }
 
 std::optional<Preprocess> PreprocessDialog::entered() {

@@ -42,6 +42,7 @@ class PreprocessDialog : public QDialog {
 
   private:
     void load();
+    void fitHeight();
     void fill(const Preprocess& preprocess);
     void showViews();
     void complain(const QString& text);

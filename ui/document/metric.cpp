@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/metric.h"
 
+#include <QRegularExpression>
 #include <cmath>
 
+#include "data/with_thousands.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -246,12 +248,23 @@ QString formatDecibel(double value) {
     return number(value, 1) + QStringLiteral(" dB");
 }
 
-QString formatCount(std::uint64_t count) {
+QString formatNumber(std::size_t number) { return QString::fromStdString(withThousands(number)); }
+
+QString formatDecimal(double value, int digits) { return number(value, digits); }
+
+QString withMinusSigns(QString text) {
+    static const QRegularExpression kHyphen(QStringLiteral("(?:^|(?<=[\\s(\\[]))-(?=\\d)"));
+    return text.replace(kHyphen, kMinus);
+}
+
+QString formatCount(std::uint64_t count, int moreDecimals) {
     const auto value = static_cast<double>(count);
-    if (count >= 1'000'000'000) return QString::number(value / 1e9, 'f', 2) + QStringLiteral(" G");
+    if (count >= 1'000'000'000)
+        return QString::number(value / 1e9, 'f', 2 + moreDecimals) + QStringLiteral(" G");
     if (count >= 1'000'000)
-        return QString::number(value / 1e6, 'f', count >= 100'000'000 ? 0 : 1) + QStringLiteral(" M");
-    if (count >= 10'000) return QString::number(value / 1e3, 'f', 1) + QStringLiteral(" k");
+        return QString::number(value / 1e6, 'f', (count >= 100'000'000 ? 0 : 1) + moreDecimals) +
+               QStringLiteral(" M");
+    if (count >= 10'000) return QString::number(value / 1e3, 'f', 1 + moreDecimals) + QStringLiteral(" k");
     QString text = QString::number(count);
     if (text.size() > 3) text.insert(text.size() - 3, QLatin1Char(','));
     return text;

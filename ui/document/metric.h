@@ -94,13 +94,17 @@ MetricScale scaleOf(std::span<const std::optional<double>> values, Metric metric
                     const ScaleChoice& choice = {});
 MetricScale scaleOf(const std::vector<LayerResult>& layers, Metric metric);
 
-QString formatQs(double value);            ///< "0.412"
-QString formatDecibel(double value);       ///< "7.7 dB", "∞ dB"
-QString formatCount(std::uint64_t count);  ///< "1.2 M"
-QString formatRate(double rate);           ///< "93.5 %"
-QString formatPoints(double rate);         ///< "−5.6", a difference of rates in points
-QString formatSeconds(double seconds);     ///< "31 ms", "1.24 s"
-QString formatMilliseconds(double ms);     ///< "12.4 ms", "0.051 ms"
-QString stateText(LayerState state);       ///< "quantized", "skipped"
+QString formatQs(double value);                   ///< "0.412"
+QString formatDecibel(double value);              ///< "7.7 dB", "∞ dB"
+QString formatNumber(std::size_t number);         ///< "1,000"
+QString formatDecimal(double value, int digits);  ///< "\u22120.6": with a minus sign, not a hyphen
+QString withMinusSigns(QString text);             ///< replaces the hyphens of negative numbers
+/// "1.2 M"; with more decimals "1.234 M".
+QString formatCount(std::uint64_t count, int moreDecimals = 0);
+QString formatRate(double rate);        ///< "93.5 %"
+QString formatPoints(double rate);      ///< "−5.6", a difference of rates in points
+QString formatSeconds(double seconds);  ///< "31 ms", "1.24 s"
+QString formatMilliseconds(double ms);  ///< "12.4 ms", "0.051 ms"
+QString stateText(LayerState state);    ///< "quantized", "skipped"
 
 }  // namespace quantloupe::ui

@@ -27,7 +27,7 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
     if (!nothing && quantized.samples >= kFewSamples) return;
     line.neutral = true;
     if (!quantized.top1 && quantized.agreement) {
-        line.note = Words::tr("%1 samples").arg(quantized.samples);
+        line.note = Words::tr("%1 samples").arg(formatNumber(quantized.samples));
         showSqnr(line, quantized);
     }
     if (nothing)
@@ -78,13 +78,14 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
             line.floatValue = formatRate(rate->value);
             line.floatNote = QString::fromLatin1(rate->title);
             if (evaluation->rough)
-                line.floatNote += Words::tr(" \u00b7 first %1 images").arg(evaluation->floating->samples);
+                line.floatNote +=
+                    Words::tr(" \u00b7 first %1 images").arg(formatNumber(evaluation->floating->samples));
         }
         return line;
     }
     const Accuracy& quantized = *evaluation->quantized;
     line.known = true;
-    const QString images = QString::number(quantized.samples);
+    const QString images = formatNumber(quantized.samples);
     line.note =
         evaluation->rough ? Words::tr("first %1 images").arg(images) : Words::tr("%1 images").arg(images);
     const auto rate = taskRate(quantized);

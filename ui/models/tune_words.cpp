@@ -65,10 +65,10 @@ QString costTitle(CostKind kind) { return Words::tr(textsOf(kind).title); }
 QString costMeaning(CostKind kind) { return Words::tr(textsOf(kind).meaning); }
 QString costUnit(CostKind kind) { return Words::tr(textsOf(kind).unit); }
 
-QString amountText(CostKind kind, double amount) {
-    if (kind == CostKind::Milliseconds) return QStringLiteral("%1 ms").arg(amount, 0, 'g', 3);
+QString amountText(CostKind kind, double amount, int moreDigits) {
+    if (kind == CostKind::Milliseconds) return QStringLiteral("%1 ms").arg(amount, 0, 'g', 3 + moreDigits);
     if (kind == CostKind::Layers) return QString::number(std::lround(amount));
-    QString text = formatCount(static_cast<std::uint64_t>(std::llround(std::max(0.0, amount))));
+    QString text = formatCount(static_cast<std::uint64_t>(std::llround(std::max(0.0, amount))), moreDigits);
     if (kind != CostKind::Bytes) return text;
     return text + (text.contains(QLatin1Char(' ')) ? QStringLiteral("B") : QStringLiteral(" B"));
 }
@@ -111,8 +111,21 @@ QString costAxisTitle(const TuneResult& result) {
     return isShare(result) ? Words::tr("%1, %").arg(costTitle(result.cost)) : costTitle(result.cost);
 }
 
-QString costAxisText(const TuneResult& result, double place) {
-    return isShare(result) ? QString::number(place, 'f', 1) : amountText(result.cost, place);
+QString costAxisText(const TuneResult& result, double place, int moreDigits) {
+    return isShare(result) ? QString::number(place, 'f', 1) : amountText(result.cost, place, moreDigits);
+}
+
+int digitsToTellApart(CostKind kind, std::vector<double> amounts) {
+    constexpr int kMost = 6;
+    std::ranges::sort(amounts);
+    const auto looksTheSame = [&](int digits) {
+        return std::ranges::adjacent_find(amounts, [&](double a, double b) {
+                   return a != b && amountText(kind, a, digits) == amountText(kind, b, digits);
+               }) != amounts.end();
+    };
+    int digits = 0;
+    while (digits < kMost && looksTheSame(digits)) ++digits;
+    return digits;
 }
 
 std::optional<double> targetOnAxis(const TuneResult& result) {

@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <optional>
+#include <vector>
 
 #include "results/evaluation.h"
 #include "search/tune.h"
@@ -13,8 +14,10 @@ namespace quantloupe::ui {
 QString costTitle(CostKind kind);    ///< "bytes of weights"
 QString costMeaning(CostKind kind);  ///< one sentence
 QString costUnit(CostKind kind);     ///< of a budget: "ms", "bytes"
-/// "1.71 MB", "12.4 ms", "3": without the name of the cost.
-QString amountText(CostKind kind, double amount);
+/// "1.7 MB", "12.4 ms", "3": without the name of the cost.
+QString amountText(CostKind kind, double amount, int moreDigits = 0);
+/// How many more digits make the texts of different amounts different.
+int digitsToTellApart(CostKind kind, std::vector<double> amounts);
 /// Reads "12.4", "300 k" or "1.5M"; empty for other texts and for negative numbers.
 std::optional<double> parseAmount(const QString& text);
 /// "88.4 %" or "23.1 dB", depending on the result's metric.
@@ -25,7 +28,7 @@ QString tuneMetricTitle(const TuneResult& result);  ///< "top-1"
 double costOnAxis(const TuneResult& result, double amount);
 double amountOnAxis(const TuneResult& result, double place);  ///< the inverse
 QString costAxisTitle(const TuneResult& result);
-QString costAxisText(const TuneResult& result, double place);
+QString costAxisText(const TuneResult& result, double place, int moreDigits = 0);
 /// The smallest value of the metric that keeps the accuracy drop within the target, on the axis of the
 /// metric: percent or dB. Empty without a target.
 std::optional<double> targetOnAxis(const TuneResult& result);

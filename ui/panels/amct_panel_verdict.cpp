@@ -46,9 +46,12 @@ void AmctPanel::buildVerdict(QVBoxLayout* rows) {
 void AmctPanel::refreshVerdict() {
     const AmctState& state = m_guide.state();
     const auto number = m_guide.numberOf(m_document->config());
+    const double points = m_guide.target().points;
     const QString target = number && number->inDecibels
-                               ? tr("with a target of at least %1").arg(numberText(m_guide.target().decibels))
-                               : tr("with a target of at most %1").arg(numberText(m_guide.target().points));
+                               ? tr("the target is at least %1 dB").arg(numberText(m_guide.target().decibels))
+                           : points == 1
+                               ? tr("the target is a loss of at most 1 point")
+                               : tr("the target is a loss of at most %1 points").arg(numberText(points));
     const QString words = number ? amctNumberWords(*number) : QString();
     const std::size_t left = amctLayersLeft(m_guide.candidates());
     QString verdict, more;
@@ -63,21 +66,21 @@ void AmctPanel::refreshVerdict() {
             more = tr("The verdict appears once this configuration is evaluated.");
             break;
         case AmctVerdict::GoOn:
-            verdict = tr("The network %1, %2. %3").arg(words, target, amctNextWords(state));
+            verdict = tr("The network %1; %2. %3").arg(words, target, amctNextWords(state));
             more = tr("Remaining: %1 variants of step 4 are not evaluated, and %2 of step 2 could still be "
                       "skipped.")
                        .arg(state.untried)
                        .arg(amctLayersWords(left));
             break;
         case AmctVerdict::Good:
-            verdict = tr("Good enough: the network %1, %2.").arg(words, target);
+            verdict = tr("Target met: the network %1; %2.").arg(words, target);
             more =
                 tr("There is nothing more to do. Export the result from the Export menu, for example as "
                    "an AMCT configuration.");
             break;
         case AmctVerdict::Unsuitable:
             verdict =
-                tr("This model is not suitable for quantization: after everything that was tried it %1, %2.")
+                tr("This model is not suitable for quantization: after everything that was tried, it %1; %2.")
                     .arg(words, target);
             more = tr("In this case, AMCT's documentation says to remove the quantization configuration and "
                       "to use the float model, whose file was never changed. Options beyond AMCT's steps: "
@@ -101,7 +104,7 @@ void AmctPanel::refreshVerdict() {
     m_remove->setVisible(state.verdict == AmctVerdict::Unsuitable);
     const auto& judged = state.numbers[static_cast<std::size_t>(AmctStep::JudgeSkipped)];
     QString judgement =
-        judged ? tr("With the skipped layers in float the network %1.").arg(amctNumberWords(*judged))
+        judged ? tr("With the skipped layers in float, the network %1.").arg(amctNumberWords(*judged))
                : tr("Evaluated as soon as layers are skipped in step 2.");
     if (judged && left > 0 && !m_guide.target().met(*judged))
         judgement += QLatin1Char(' ') + tr("%1 of step 2 could also be skipped.").arg(amctLayersWords(left));

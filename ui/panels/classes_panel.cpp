@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kNameSize = 0.85;  // relative to the window's font
 constexpr int kMostRows = 1000;     // of the largest matrix that is drawn
+constexpr int kCompactRows = 14;    // a panel that is less high, in lines of text, has room for cells only
 
 /// Sorts by the value instead of the text.
 class NumberItem : public QTableWidgetItem {
@@ -58,6 +59,12 @@ void ConfusionView::setCells(std::vector<ConfusionCell> cells, const std::vector
     update();
 }
 
+void ConfusionView::setCompact(bool compact) {
+    m_compact = compact;
+    resize(sizeHint());
+    update();
+}
+
 const ConfusionCell* ConfusionView::cell(std::int32_t label, std::int32_t predicted) const {
     const auto found = m_places.find({label, predicted});
     return found == m_places.end() ? nullptr : &m_cells[found->second];
@@ -78,7 +85,7 @@ QPoint ConfusionView::origin() const {
     const QFontMetrics metrics(scaledFont(font(), kNameSize));
     int widest = 0;
     for (const QString& name : m_names) widest = std::max(widest, metrics.horizontalAdvance(name));
-    const int room = std::min(widest, fontMetrics().height() * 7) + metrics.height() / 2;
+    const int room = std::min(widest, fontMetrics().height() * (m_compact ? 3 : 7)) + metrics.height() / 2;
     return {room, room};
 }
 
@@ -168,8 +175,8 @@ bool ConfusionView::event(QEvent* event) {
 
 ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
-    m_summary = makeLabel({}, "muted");
-    m_summary->setWordWrap(true);
+    m_summary = new ElidedLabel({}, Qt::ElideRight);
+    m_summary->setProperty("role", QStringLiteral("muted"));
     m_table = new QTableWidget(0, 5);
     m_table->setSortingEnabled(true);
     m_table->verticalHeader()->hide();
@@ -196,6 +203,7 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
     column->addLayout(row, 1);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
+    outer->setSizeConstraint(QLayout::SetNoConstraint);
     outer->addWidget(frame);
     connect(document, &Document::evaluationChanged, this, &ClassesPanel::refresh);
     connect(m_confusion, &ConfusionView::cellClicked, this, [this](int label, int predicted) {
@@ -213,15 +221,33 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
     refresh();
 }
 
-/// Makes the table wide enough for all columns. The matrix next to it scrolls instead.
-void ClassesPanel::fitTable() {
+/// Makes the table wide enough for its columns, and leaves the rest to the matrix, which scrolls. In a narrow
+/// panel, the table only has the columns that the matrix does not show.
+void ClassesPanel::fitContent() {
+    const bool matrix = !m_scroll->isHidden();
+    const bool compact = height() < fontMetrics().height() * kCompactRows;
+    m_confusion->setCompact(compact);
+    m_summary->setVisible(!compact || !matrix);
     const QAbstractItemView* cells = m_table;
     const QHeaderView* header = m_table->horizontalHeader();
-    int width = m_table->verticalScrollBar()->sizeHint().width() +
-                std::min(cells->sizeHintForColumn(0), fontMetrics().height() * 8);
-    for (int column = 1; column < m_table->columnCount(); ++column)
-        width += std::max(header->sectionSizeHint(column), cells->sizeHintForColumn(column));
-    m_table->setMinimumWidth(width);
+    const int names = m_table->verticalScrollBar()->sizeHint().width() +
+                      std::min(cells->sizeHintForColumn(0), fontMetrics().height() * 8);
+    const auto widthOf = [&](std::initializer_list<int> columns) {
+        int sum = names;
+        for (const int column : columns)
+            sum += std::max(header->sectionSizeHint(column), cells->sizeHintForColumn(column));
+        return sum;
+    };
+    const int all = widthOf({1, 2, 3, 4});
+    const bool narrow = matrix && all + m_confusion->sizeHint().width() > width();
+    for (const int column : {1, 2}) m_table->setColumnHidden(column, narrow);
+    m_table->setMinimumWidth(narrow ? widthOf({3, 4}) : all);
+    m_table->setMaximumWidth(narrow ? m_table->minimumWidth() : QWIDGETSIZE_MAX);
+}
+
+void ClassesPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitContent();
 }
 
 void ClassesPanel::refresh() {
@@ -230,10 +256,10 @@ void ClassesPanel::refresh() {
     m_table->setVisible(!results.classes.empty());
     if (results.classes.empty()) {
         m_scroll->hide();
-        m_summary->setText(!m_document->hasModel()
-                               ? tr("Open a model and labeled data to see the result of each class.")
-                               : tr("The data has no labels. Labels are set in the tuning panel under "
-                                    "Data."));
+        m_summary->setFullText(!m_document->hasModel()
+                                   ? tr("Open a model and labeled data to see the result of each class.")
+                                   : tr("The data has no labels. Labels are set in the tuning panel under "
+                                        "Data."));
         return;
     }
     const QString metric = results.metric == "ap"    ? tr("AP@50:95")
@@ -250,14 +276,13 @@ void ClassesPanel::refresh() {
         const ClassResult& result = results.classes[static_cast<std::size_t>(row)];
         m_table->setItem(row, 0, new QTableWidgetItem(QString::fromStdString(result.name)));
         m_table->setItem(row, 1,
-                         new NumberItem(QString::number(result.labels), static_cast<double>(result.labels)));
+                         new NumberItem(formatNumber(result.labels), static_cast<double>(result.labels)));
         m_table->setItem(row, 2, new NumberItem(formatRate(result.floating), result.floating));
         m_table->setItem(row, 3, new NumberItem(formatRate(result.quantized), result.quantized));
         m_table->setItem(row, 4, new NumberItem(formatPoints(result.change()), result.change()));
     }
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(4, Qt::AscendingOrder);  // the largest loss first
-    fitTable();
     std::vector<ConfusionCell> cells = confusionCells(*m_shown);
     std::int32_t most = -1;
     for (const ConfusionCell& cell : cells) most = std::max({most, cell.label, cell.predicted});
@@ -266,13 +291,18 @@ void ClassesPanel::refresh() {
     for (std::int32_t index = 0; index <= most; ++index)
         names.push_back(QString::fromStdString(classNameOf(*m_shown, index)));
     const QString order = tr("Classes by %1, largest loss first.").arg(metric);
-    m_summary->setText(
+    m_summary->setFullText(
+        cells.empty()
+            ? order
+            : tr("Rows: labels. Columns: predictions of the quantized network. Click a cell to see its "
+                 "images."));
+    m_summary->setToolTip(
         cells.empty()
             ? order
             : order + tr(" Confusion matrix: labels (rows) by predicted classes (columns), quantized; "
                          "confusions that quantization adds are outlined. Click a cell to see its images."));
     m_confusion->setCells(std::move(cells), names, true);
-    m_confusion->resize(m_confusion->sizeHint());
+    fitContent();
 }
 
 }  // namespace quantloupe::ui

@@ -3,12 +3,12 @@
 // The results of each class in the float and the quantized network, and the confusion matrix of a classifier.
 // A click on a cell of the matrix shows its images.
 
-#include <QLabel>
 #include <QScrollArea>
 #include <QTableWidget>
 
 #include "analysis/class_results.h"
 #include "document/document.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -19,6 +19,8 @@ class ConfusionView : public QWidget {
   public:
     explicit ConfusionView(QWidget* parent = nullptr);
     void setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names, bool quantized);
+    /// Shortens the names, so that a small panel shows more cells.
+    void setCompact(bool compact);
     /// Returns the cell of these classes; null if it is empty.
     const ConfusionCell* cell(std::int32_t label, std::int32_t predicted) const;
     QSize sizeHint() const override;
@@ -46,6 +48,7 @@ class ConfusionView : public QWidget {
     std::map<std::int32_t, std::size_t> m_rowSums;
     std::vector<QString> m_names;
     bool m_quantized = true;
+    bool m_compact = false;
 };
 
 class ClassesPanel : public QWidget {
@@ -54,17 +57,24 @@ class ClassesPanel : public QWidget {
     explicit ClassesPanel(Document* document, QWidget* parent = nullptr);
     QTableWidget* table() const { return m_table; }
     ConfusionView* confusion() const { return m_confusion; }
+    /// Enough for the narrow form, to which the table changes when there is less than it needs now.
+    QSize minimumSizeHint() const override {
+        return {fontMetrics().height() * 20, fontMetrics().height() * 4};
+    }
 
   Q_SIGNALS:
     /// Positions in Evaluation::classes.
     void samplesChosen(QString title, std::vector<std::size_t> samples);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void refresh();
-    void fitTable();
+    void fitContent();
 
     Document* m_document;
-    QLabel* m_summary;
+    ElidedLabel* m_summary;
     QTableWidget* m_table;
     QScrollArea* m_scroll;
     ConfusionView* m_confusion;

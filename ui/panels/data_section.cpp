@@ -245,9 +245,9 @@ void DataSection::refresh() {
     }
     const Evaluation* evaluation = m_document->evaluation().get();
     if (evaluation && evaluation->samples > 0 && evaluation->calibrationSamples > 0)
-        m_heading->setRemark(tr("%1 for calibration, %2 for evaluation")
-                                 .arg(evaluation->calibrationSamples)
-                                 .arg(evaluation->samples));
+        m_heading->setRemark(
+            tr("%1 for calibration, %2 for evaluation")
+                .arg(formatNumber(evaluation->calibrationSamples), formatNumber(evaluation->samples)));
     const bool inPart = evaluation && !evaluation->unevaluated.empty();
     const QString warning = inPart       ? QString::fromStdString(evaluation->unevaluated)
                             : evaluation ? chanceWarning(*evaluation)

@@ -6,6 +6,7 @@
 #include <QImageReader>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QStyledItemDelegate>
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,6 +16,20 @@
 #include "style/theme.h"
 
 namespace quantloupe::ui {
+
+namespace {
+
+/// Gives all images the same room, also those whose thumbnail has not been read yet.
+class ThumbnailDelegate : public QStyledItemDelegate {
+  public:
+    ThumbnailDelegate(const QSize& size, QObject* parent) : QStyledItemDelegate(parent), m_size(size) {}
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return m_size; }
+
+  private:
+    QSize m_size;
+};
+
+}  // namespace
 
 DivergencePlot::DivergencePlot(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
@@ -89,6 +104,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_view->setMovement(QListView::Static);
     m_view->setIconSize({size, size});
     m_view->setGridSize({unit * 8, size + unit * 2});
+    m_view->setItemDelegate(new ThumbnailDelegate(m_view->gridSize(), m_view));
     m_view->setUniformItemSizes(true);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setAccessibleName(tr("Images whose predicted class changed"));
@@ -124,7 +140,10 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 3);
     rows->addWidget(m_summary);
-    rows->addWidget(m_changed, 0, Qt::AlignLeft);
+    auto* link = new QHBoxLayout;
+    link->setContentsMargins(unit, 0, unit, 0);
+    link->addWidget(m_changed, 1, Qt::AlignLeft);
+    rows->addLayout(link);
     rows->addLayout(row, 1);
 
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
@@ -187,21 +206,22 @@ void FlippedPanel::summarize() {
     };
     const QString before = stale() ? tr(" \u00b7 for the previous configuration") : QString();
     if (!m_chosen.empty())
-        return show(tr("%1: %2 images%3").arg(m_title).arg(m_flipped.samples.size()).arg(before));
+        return show((m_flipped.samples.size() == 1 ? tr("%1: %2 image%3") : tr("%1: %2 images%3"))
+                        .arg(m_title, formatNumber(m_flipped.samples.size()), before));
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
-        return show(tr("%1 images without labels%2").arg(m_flipped.evaluated).arg(before));
+        return show(tr("%1 images without labels%2").arg(formatNumber(m_flipped.evaluated)).arg(before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
         return show(tr("The score of %1 of %2 images changed, largest loss first%3")
-                        .arg(m_flipped.samples.size())
-                        .arg(m_flipped.evaluated)
+                        .arg(formatNumber(m_flipped.samples.size()))
+                        .arg(formatNumber(m_flipped.evaluated))
                         .arg(before));
     show(tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
             "quantized, %5 other%6")
-             .arg(m_flipped.samples.size())
-             .arg(m_flipped.evaluated)
+             .arg(formatNumber(m_flipped.samples.size()))
+             .arg(formatNumber(m_flipped.evaluated))
              .arg(count(FlippedSample::Kind::Broken))
              .arg(count(FlippedSample::Kind::Fixed))
              .arg(count(FlippedSample::Kind::Other))

@@ -221,8 +221,8 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
         [this, one = a.config, other = b.config](Session& session,
                                                  const CancelToken& cancel) -> std::function<void()> {
             return [this, result = compareConfigs(session, one, other, {}, cancel)] {
-                m_comparison->setText(
-                    sentence(m_document->withLayerNames(QString::fromStdString(result.text))));
+                m_comparison->setText(sentence(
+                    withMinusSigns(m_document->withLayerNames(QString::fromStdString(result.text)))));
                 std::vector<FlippedEntry> flips;
                 for (const SampleId& sample : result.broken)
                     flips.push_back({sample, tr("broken"), QString::fromStdString(sample.name), 0});

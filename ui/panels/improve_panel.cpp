@@ -61,7 +61,6 @@ QWidget* ImprovePanel::scrolled(const QString& text, QWidget* content) {
     auto* area = new QScrollArea;
     area->setObjectName(QStringLiteral("panel"));
     area->setWidgetResizable(true);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFrameShape(QFrame::NoFrame);
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));

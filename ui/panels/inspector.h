@@ -36,6 +36,10 @@ class Inspector : public QScrollArea {
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void changeEvent(QEvent* event) override {
+        QScrollArea::changeEvent(event);
+        if (event->type() == QEvent::PaletteChange && m_shown.valid()) showResults();
+    }
 
   private:
     void build();

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "document/metric.h"
 #include "panels/layer_delegate.h"
 #include "style/elided_name.h"
 #include "style/theme.h"
@@ -70,7 +71,7 @@ class RangeStrips : public QWidget {
                     .arg(ranges->output.step, 0, 'g', 3)
                     .arg(ranges->output.low, 0, 'g', 3)
                     .arg(ranges->output.high, 0, 'g', 3);
-        QToolTip::showText(help->globalPos(), text, this);
+        QToolTip::showText(help->globalPos(), withMinusSigns(text), this);
         return true;
     }
 

@@ -100,7 +100,10 @@ void SkipSection::refresh() {
     if (m_any && m_built == config && m_quantizable == quantizable) return;
     m_any = m_document->hasModel(), m_built = config, m_quantizable = quantizable;
 
+    const auto focused = std::ranges::find_if(m_switches, &QWidget::hasFocus) - m_switches.begin();
+    const bool hadFocus = focused < std::ssize(m_switches);
     clearLayout(m_list);
+    m_switches.clear();
     std::vector<NodeSet> covered;
     if (m_document->hasModel()) {
         try {
@@ -120,6 +123,7 @@ void SkipSection::refresh() {
     const bool refused = config.skipTail && tailNodes && !tailNodes->whyNot.empty();
     tail->setChecked(config.skipTail && !refused);
     tail->setAccessibleName(tr("Keep the tail of the model in float"));
+    m_switches.push_back(tail);
     connect(tail, &ToggleSwitch::clicked, this,
             [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
     QString tailText = tailNodes ? coverText(tailNodes->nodes, layers)
@@ -159,6 +163,7 @@ void SkipSection::refresh() {
         on->setChecked(!rule.off);
         on->setToolTip(rule.off ? tr("Rule disabled") : tr("Rule enabled"));
         on->setAccessibleName(tr("Rule: ") + text);
+        m_switches.push_back(on);
         connect(on, &ToggleSwitch::clicked, this,
                 [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
         row->addWidget(on);
@@ -182,6 +187,11 @@ void SkipSection::refresh() {
         hint->setWordWrap(true);
         m_list->addWidget(hint);
     }
+    // Queued, because the new switches are not visible yet.
+    if (hadFocus && focused < std::ssize(m_switches))
+        QMetaObject::invokeMethod(
+            m_switches[static_cast<std::size_t>(focused)],
+            [on = m_switches[static_cast<std::size_t>(focused)]] { on->setFocus(); }, Qt::QueuedConnection);
 }
 
 }  // namespace quantloupe::ui

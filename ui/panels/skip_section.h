@@ -20,7 +20,8 @@ class SkipSection : public QWidget {
     Document* m_document;
     SectionHeading* m_heading;
     QVBoxLayout* m_list;
-    std::size_t m_quantizable = 0;  ///< number of quantizable layers when the list was built
+    std::vector<ToggleSwitch*> m_switches;  ///< of the tail and of the rules
+    std::size_t m_quantizable = 0;          ///< number of quantizable layers when the list was built
     QuantizationConfig m_built;
     bool m_any = false;
 };

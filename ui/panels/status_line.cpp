@@ -27,7 +27,9 @@ QString queryWords(const QString& slot) {
     if (slot == QLatin1String("amct variants")) return Words::tr("trying parameter variants");
     if (slot == QLatin1String("accuracy path")) return Words::tr("evaluating the accuracy loss by step");
     if (slot == QLatin1String("flipped samples")) return Words::tr("searching for changed images");
-    return Words::tr("running a query");
+    if (slot == QLatin1String("comparison")) return Words::tr("comparing configurations");
+    if (slot == QLatin1String("ranges")) return Words::tr("computing ranges");
+    return Words::tr("computing details");
 }
 
 /// Running work that reports no progress, or none yet.
@@ -60,7 +62,7 @@ QString waitingWords(const std::vector<QueuedWork>& queue) {
     add(Kind::Data, Words::tr("data"), Words::tr("%1 data sets"));
     add(Kind::Evaluation, Words::tr("an evaluation"), Words::tr("%1 evaluations"));
     add(Kind::Export, Words::tr("an export"), Words::tr("%1 exports"));
-    add(Kind::Query, Words::tr("a query"), Words::tr("%1 queries"));
+    add(Kind::Query, Words::tr("an analysis"), Words::tr("%1 analyses"));
     add(Kind::Baseline, Words::tr("the baseline"), Words::tr("the baseline"));
     add(Kind::Background, Words::tr("background evaluation"), Words::tr("background evaluation"));
     return words.join(QStringLiteral(", "));
@@ -179,7 +181,7 @@ void StatusLine::finished(double seconds) {
     if (!m_reproducible) m_measured = tr("%1 in %2").arg(m_measured, formatSeconds(seconds));
     if (evaluation.samples > 0)
         m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 samples"))
-                          .arg(evaluation.samples);
+                          .arg(formatNumber(evaluation.samples));
     if (!m_reproducible) m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
     refresh();
 }

@@ -41,6 +41,8 @@ TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidg
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.5));
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    for (const TuneColumn column : {kCostColumn, kMetricColumn})
+        m_table->horizontalHeader()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setMinimumSectionSize(unit * 2);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -113,16 +115,23 @@ const TunePoint* TuneCurve::pointOf(std::size_t entry) const {
     return index < curve.size() ? &curve[index] : nullptr;
 }
 
+int TuneCurve::digitsOf(const TuneResult& result) const {
+    std::vector<double> amounts;
+    for (const TunePoint& point : result.curve) amounts.push_back(point.amount);
+    return digitsToTellApart(result.cost, std::move(amounts));
+}
+
 /// The result, and the layers of each precision except the most frequent one.
 QString TuneCurve::toolTipOf(const TuneResult& result, const TunePoint& point) const {
     QStringList lines;
     QString head = tuneMetricText(result, point.metric);
-    if (!countsFloat(result.cost)) head += QStringLiteral(", ") + amountText(result.cost, point.amount);
+    if (!countsFloat(result.cost))
+        head += QStringLiteral(", ") + amountText(result.cost, point.amount, digitsOf(result));
     lines << tr("%1, %2 layers in float").arg(head).arg(point.layers.size());
     if (point.dropInterval)
         lines << tr("drop: %1 to %2 points (95 %)")
-                     .arg(100 * point.dropInterval->low, 0, 'f', 1)
-                     .arg(100 * point.dropInterval->high, 0, 'f', 1);
+                     .arg(formatDecimal(100 * point.dropInterval->low, 1),
+                          formatDecimal(100 * point.dropInterval->high, 1));
     if (!point.transforms.empty()) lines << QString::fromStdString(point.transforms);
     std::map<Precision, QStringList> layers;
     for (const auto& [name, precision] : point.precisions) layers[precision] << m_shortName(name);
@@ -156,6 +165,7 @@ void TuneCurve::fillTable() {
     m_table->setHorizontalHeaderLabels({tr("in float"), cost, tuneMetricTitle(m_result), tr("drop")});
     m_table->horizontalHeaderItem(kLayersColumn)->setToolTip(tr("Layers in float"));
     m_table->setRowCount(int(m_result.curve.size()));
+    const int digits = digitsOf(m_result);
     for (std::size_t p = 0; p < m_result.curve.size(); ++p) {
         const TunePoint& point = m_result.curve[p];
         const bool macs = m_result.cost == TuneCost::Macs || m_result.cost == TuneCost::Layers;
@@ -164,8 +174,8 @@ void TuneCurve::fillTable() {
                                  : costOnAxis(m_result, point.amount) / 100;
         const QString texts[kTuneColumns] = {
             QString::number(point.layers.size()),
-            countsFloat(m_result.cost) ? formatRate(share) : amountText(m_result.cost, point.amount),
-            tuneMetricText(m_result, point.metric), QString::number(100 * point.drop, 'f', 1)};
+            countsFloat(m_result.cost) ? formatRate(share) : amountText(m_result.cost, point.amount, digits),
+            tuneMetricText(m_result, point.metric), formatDecimal(100 * point.drop, 1)};
         for (int column = 0; column < kTuneColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -199,7 +209,9 @@ void TuneCurve::fillPlot() {
     m_plot->setPoints(
         points(m_result, 0), costAxisTitle(m_result),
         m_result.metric == "sqnr_db" ? tr("SQNR, dB") : tr("%1, %").arg(tuneMetricTitle(m_result)),
-        [result = m_result](double place) { return costAxisText(result, place); });
+        [result = m_result, digits = digitsOf(m_result)](double place) {
+            return costAxisText(result, place, digits);
+        });
     m_plot->setOther(keptFits() ? points(*m_kept, kKeptEntries) : std::vector<TradeOffPoint>(), m_keptTitle);
     m_plot->setLimit(limit);
 }

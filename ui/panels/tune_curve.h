@@ -43,6 +43,7 @@ class TuneCurve : public QWidget {
     bool keptFits() const;
     QString toolTipOf(const TuneResult& result, const TunePoint& point) const;
     const TunePoint* pointOf(std::size_t entry) const;
+    int digitsOf(const TuneResult& result) const;
 
     std::function<QString(const std::string&)> m_shortName;
     TradeOffPlot* m_plot;

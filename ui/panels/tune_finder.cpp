@@ -16,7 +16,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr std::array kChoices = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
-constexpr int kChipsInRow = 3;
+constexpr int kChipsInRow = 2;  // three are wider than the panel in a small window
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void TuneFinder::build() {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 2);
-    m_goal = new SegmentedControl({tr("drop"), tr("budget")}, false);
+    m_goal = new SegmentedControl({tr("drop"), tr("budget")}, true);
     m_goal->setCurrentIndex(0);
     rows->addWidget(
         makeRow(tr("Limit"), m_goal,
@@ -63,6 +63,7 @@ void TuneFinder::build() {
     m_limit = new NumberField(tr("Limit"));
     m_limit->setMaximumWidth(unit * 6);
     m_unit = makeLabel({}, "muted", 0.92);
+    m_unit->setWordWrap(true);
     auto* limit = new QWidget;
     auto* fields = new QHBoxLayout(limit);
     fields->setContentsMargins(0, 0, 0, 0);
@@ -322,7 +323,7 @@ void TuneFinder::refresh() {
     m_find->setToolTip(
         !m_document->data() || random
             ? tr("Needs data: accuracy on random inputs is meaningless")
-            : tr("Evaluates choices on the evaluation samples, step by step. With at least 1000 "
+            : tr("Evaluates choices on the evaluation samples, step by step. With at least 1,000 "
                  "samples, a third is held out to check the result. You can edit meanwhile; "
                  "what was found so far can be applied at any time"));
     m_cost->setEnabled(!finding());
@@ -339,7 +340,7 @@ void TuneFinder::showText() {
     if (!m_problem.isEmpty()) parts << m_problem;
     if (m_found && !isOfSearch())
         parts << tr("Found for an earlier configuration: applying a point replaces your edits since then.");
-    if (m_found) parts << sentence(QString::fromStdString(describe(*m_found)));
+    if (m_found) parts << sentence(withMinusSigns(QString::fromStdString(describe(*m_found))));
     if (const QString hidden = m_curve->whyKeptIsHidden(); !hidden.isEmpty()) parts << hidden;
     m_text->setText(parts.join(QLatin1Char('\n')));
     setRole(m_text, m_problem.isEmpty() ? "faint" : "bad");

@@ -18,8 +18,8 @@ namespace quantloupe::ui {
 class WorkTabs : public QWidget {
     Q_OBJECT
   public:
-    /// In the order of their shortcuts; Blocks is next to Layers. Tabs with nothing to show are hidden.
-    enum Tab { Layers, AccuracyPath, Images, Log, Classes, Blocks, Count };
+    /// In the order of the tabs and their shortcuts. Tabs with nothing to show are hidden.
+    enum Tab { Layers, Blocks, AccuracyPath, Images, Log, Classes, Count };
     WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, QWidget* parent = nullptr);
     /// Does nothing if the tab is not available.
     void showTab(int tab);

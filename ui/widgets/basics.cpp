@@ -228,6 +228,12 @@ void LinkButton::setFullText(const QString& text) {
     m_full = text;
     setToolTip(text);
     setText(fontMetrics().elidedText(m_full, Qt::ElideMiddle, width() - 4));
+    updateGeometry();
+}
+
+QSize LinkButton::sizeHint() const {
+    const int missing = fontMetrics().horizontalAdvance(m_full) - fontMetrics().horizontalAdvance(text());
+    return QPushButton::sizeHint() + QSize(std::max(0, missing) + 4, 0);
 }
 
 void LinkButton::resizeEvent(QResizeEvent* event) {

@@ -83,6 +83,8 @@ class LinkButton : public QPushButton {
   public:
     explicit LinkButton(QWidget* parent = nullptr);
     void setFullText(const QString& text);
+    /// Of the whole text: the button would never grow again if this were the size of the elided text.
+    QSize sizeHint() const override;
 
   protected:
     void resizeEvent(QResizeEvent* event) override;

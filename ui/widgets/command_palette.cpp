@@ -6,30 +6,33 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <functional>
+#include <tuple>
+#include <vector>
 
 namespace quantloupe::ui {
 
 int fuzzyScore(const QString& typed, const QString& text) {
-    int score = 0, last = -2;
-    qsizetype from = 0;
+    constexpr int kNone = -1, kBegin = 4, kNext = 3;  // the beginning of a word, right after the last letter
+    const auto size = static_cast<std::size_t>(text.size());
+    std::vector<int> ending;  // best score of the letters so far if the last one is at this position
     for (const QChar letter : typed) {
         if (letter.isSpace()) continue;
-        // Prefers the beginning of a word to any other position.
-        qsizetype found = -1;
-        for (qsizetype i = from; i < text.size(); ++i) {
-            if (text[i].toLower() != letter.toLower()) continue;
-            const bool begins = i == 0 || !text[i - 1].isLetterOrNumber();
-            if (found < 0 || begins || i == last + 1) found = i;
-            if (begins || i == last + 1) break;
+        std::vector<int> next(size, kNone);
+        int before = ending.empty() ? 0 : kNone;  // best score of the previous letters further left
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto at = static_cast<qsizetype>(i);
+            const int adjacent = !ending.empty() && i > 0 ? ending[i - 1] : kNone;
+            const int best = std::max(before, adjacent == kNone ? kNone : adjacent + kNext);
+            const bool begins = i == 0 || !text[at - 1].isLetterOrNumber();
+            if (best != kNone && text[at].toLower() == letter.toLower())
+                next[i] = best + 1 + (begins ? kBegin : 0);
+            before = std::max(before, adjacent);
         }
-        if (found < 0) return -1;
-        score += 1;
-        if (found == last + 1) score += 3;
-        if (found == 0 || !text[found - 1].isLetterOrNumber()) score += 4;
-        last = static_cast<int>(found);
-        from = found + 1;
+        if (std::ranges::count(next, kNone) == std::ssize(next)) return kNone;
+        ending = std::move(next);
     }
-    return score;
+    return ending.empty() ? 0 : std::ranges::max(ending);
 }
 
 QString actionName(const QAction& action) {
@@ -67,15 +70,28 @@ void CommandPalette::showOver(const QWidget* window) {
 }
 
 void CommandPalette::filter(const QString& text) {
-    std::vector<std::pair<int, int>> order;
+    struct Found {
+        bool literal, enabled;
+        int score, index;
+    };
+    std::vector<Found> order;
+    const QString typed = text.simplified();
     for (int i = 0; i < m_actions.size(); ++i) {
-        const int score = fuzzyScore(text, actionName(*m_actions[i]));
-        // Disabled commands are last, so that users find them and see that they are disabled.
-        if (score >= 0) order.emplace_back(-(m_actions[i]->isEnabled() ? score + 1000 : score), i);
+        const QString name = actionName(*m_actions[i]);
+        const int score = fuzzyScore(typed, name);
+        if (score >= 0)
+            order.push_back({name.contains(typed, Qt::CaseInsensitive), m_actions[i]->isEnabled(), score, i});
     }
-    std::ranges::stable_sort(order, {}, &std::pair<int, int>::first);
+    // Disabled commands are listed too, so that users find them and see that they are disabled.
+    std::ranges::stable_sort(order, std::greater<>(), [](const Found& found) {
+        return std::tuple(found.literal, found.enabled, found.score);
+    });
     m_list->clear();
-    for (const auto& [score, index] : order) {
+    if (order.empty()) {
+        auto* none = new QListWidgetItem(tr("No command matches \u201c%1\u201d").arg(typed), m_list);
+        none->setFlags(Qt::NoItemFlags);
+    }
+    for (const auto& [literal, enabled, score, index] : order) {
         const QAction* action = m_actions[index];
         const QString keys = action->shortcut().toString(QKeySequence::NativeText);
         auto* item = new QListWidgetItem(action->property("menuPath").toString() + actionName(*action) +
@@ -86,7 +102,7 @@ void CommandPalette::filter(const QString& text) {
         if (!action->isEnabled()) item->setFlags(item->flags() & ~Qt::ItemIsEnabled);
         m_list->addItem(item);
     }
-    m_list->setCurrentRow(m_list->count() > 0 ? 0 : -1);
+    m_list->setCurrentRow(order.empty() ? -1 : 0);
 }
 
 void CommandPalette::run() {

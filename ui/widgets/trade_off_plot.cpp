@@ -128,7 +128,8 @@ void TradeOffPlot::paintAxes(QPainter& painter) const {
     if (m_points.empty() && m_other.empty()) return;
     painter.setFont(scaledFont(numberFont(font()), 0.82));
     const auto number = [](double value) {
-        return QString::number(value, 'f', std::abs(value) < 100 ? 1 : 0);
+        return QString::number(value, 'f', std::abs(value) < 100 ? 1 : 0)
+            .replace(QLatin1Char('-'), QChar(0x2212));
     };
     const auto cost = [&](double value) { return m_costText ? m_costText(value) : number(value); };
     painter.drawText(QRectF(0, box.top() - unit / 2, box.left() - unit * 0.3, unit),

@@ -16,9 +16,11 @@ DataCommands::DataCommands(Document* document, MessageBar* message, ModelActions
       m_modelActions(modelActions),
       m_window(window) {
     connect(document, &Document::failed, this, [this](const Failure& failure) {
-        if (failure.during == Failure::During::Data) m_failure = sentence(failure.text);
+        if (failure.during == Failure::During::Data || failure.during == Failure::During::Export)
+            m_failure = sentence(failure.text);
     });
-    // The previous error of the data no longer applies.
+    // The previous error of the data no longer applies, nor does that of an export, which may have lacked
+    // data.
     connect(document, &Document::dataChanged, this, [this] {
         if (m_document->data() && !m_failure.isEmpty() && m_message->text() == m_failure)
             m_message->dismiss();

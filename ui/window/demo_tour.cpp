@@ -53,8 +53,8 @@ void DemoTour::run() {
     m_tour->start(
         {{tr("The graph"),
           tr("Each box is a layer. Quantized layers are green, layers in float yellow, inputs and outputs "
-             "blue. The darker its magenta field, the more quantizing this layer alone changes its output; "
-             "zoom in to see the number."),
+             "blue. The magenta field of a layer shows how much its output changes when only this layer is "
+             "quantized. The legend has the scale; zoom in to see the number."),
           m_panels.graph},
          {tr("What quantization costs"),
           tr("With 4-bit weights, the demo loses a quarter of its accuracy. This bar shows the accuracy of "

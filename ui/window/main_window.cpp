@@ -166,11 +166,19 @@ void MainWindow::raiseInspector() {
     m_inspectorDock->raise();
 }
 
-/// Saves the layout with the inspector in its column.
+/// Saves the layout with the inspector in its column, and leaves the window as it is.
 void MainWindow::saveLayout() {
+    const QList<int> sizes = m_columns->sizes();
+    const bool docked = m_inspectorDock->widget() == m_panels.inspector;
+    const bool front = docked && !m_panels.inspector->visibleRegion().isEmpty();
     dockInspector(false);
     m_layout->save();
+    const QList<int> saved = m_columns->sizes();
     makeRoom();
+    if (!docked) return;
+    m_columns->setSizes(sizes);
+    m_columnSizes = saved;
+    if (front) m_inspectorDock->raise();
 }
 
 void MainWindow::resetLayout() {

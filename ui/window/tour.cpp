@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window/tour.h"
 
-#include <QEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
@@ -45,6 +45,7 @@ Tour::Tour(QWidget* window) : QWidget(window) {
     connect(m_back, &QPushButton::clicked, this, [this] { go(m_step - 1); });
     connect(m_next, &QPushButton::clicked, this, [this] { go(m_step + 1); });
     window->installEventFilter(this);
+    for (QPushButton* button : {m_skip, m_back, m_next}) button->installEventFilter(this);
 }
 
 void Tour::start(std::vector<TourStep> steps) {
@@ -114,7 +115,23 @@ void Tour::place() {
     update();
 }
 
+/// Enter presses the button that has the focus, and Tab stays in the tour.
+bool Tour::pressKey(QPushButton* pressed, int key) {
+    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+        pressed->click();
+        return true;
+    }
+    if (key != Qt::Key_Tab && key != Qt::Key_Backtab) return false;
+    QList<QPushButton*> buttons{m_skip, m_back, m_next};
+    buttons.removeIf([](const QPushButton* button) { return button->isHidden() || !button->isEnabled(); });
+    const auto step = key == Qt::Key_Tab ? 1 : buttons.size() - 1;
+    buttons[(buttons.indexOf(pressed) + step) % buttons.size()]->setFocus(Qt::TabFocusReason);
+    return true;
+}
+
 bool Tour::eventFilter(QObject* watched, QEvent* event) {
+    if (auto* button = qobject_cast<QPushButton*>(watched); button && event->type() == QEvent::KeyPress)
+        return pressKey(button, static_cast<QKeyEvent*>(event)->key());
     const bool moved = event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest;
     if (running() && moved) QMetaObject::invokeMethod(this, &Tour::place, Qt::QueuedConnection);
     return QWidget::eventFilter(watched, event);

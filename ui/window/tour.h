@@ -35,6 +35,7 @@ class Tour : public QWidget {
 
   private:
     void place();
+    bool pressKey(QPushButton* pressed, int key);
     QRect targetRect() const;
 
     std::vector<TourStep> m_steps;

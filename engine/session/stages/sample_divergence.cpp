@@ -115,6 +115,8 @@ std::string describe(const SampleDivergence& divergence) {
     const std::string& name = divergence.layers[first.layer].name;
     switch (first.kind) {
         case DivergenceKind::Jump:
+            if (first.largestBefore < 5e-5)
+                return fmt::format("the error starts at '{}' with {:.4f}", name, first.error);
             return fmt::format("the error jumps at '{}': {:.4f}, at most {:.4f} before it", name, first.error,
                                first.largestBefore);
         case DivergenceKind::Drift:

@@ -67,7 +67,7 @@ void Session::measureInBackground(const QuantizationConfig& requested, std::size
         effectModel.observe(before, after);
         before = std::move(after);
         if (observer.progress)
-            observer.progress({"learning to predict", effectModel.observations(from.context), edits});
+            observer.progress({"improving predictions", effectModel.observations(from.context), edits});
     }
 }
 
