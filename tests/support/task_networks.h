@@ -41,11 +41,11 @@ class Waves final : public Dataset {
     std::vector<std::string> m_none;
 };
 
-/// "{0.31, -0.2, ...}".
+/// "{0.31, -0.2, ...}". Small enough that no Sigmoid is exactly 0: a box without an area matches nothing.
 inline std::string numbers(int count, int seed) {
     std::string text = "{";
     for (int i = 0; i < count; ++i)
-        text += (i == 0 ? "" : ",") + std::to_string(std::sin(1.7 * (i + 1) * seed) * 1.5);
+        text += (i == 0 ? "" : ",") + std::to_string(std::sin(1.7 * (i + 1) * seed) * 1.2);
     return text + "}";
 }
 
