@@ -121,7 +121,8 @@ class QdqWriter {
         }
     }
 
-    /// Removes dilations of 1 from AveragePool: ONNX Runtime's quantized operator does not know the attribute.
+    /// Removes dilations of 1 from AveragePool: ONNX Runtime's quantized operator does not know the
+    /// attribute.
     void dropDilations() {
         for (std::size_t n = 0; n < m_graph.nodeCount(); ++n) {
             const Node& node = m_graph.node(NodeId(n));

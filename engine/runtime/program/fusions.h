@@ -2,8 +2,8 @@
 #pragma once
 // Groups of nodes that run as one kernel if no intermediate result is needed: a bias added after a matrix
 // product, a transposition before it, a batch norm and Swish after a convolution, a scale and mask before
-// Softmax, Gelu and LayerNormalization composed of simpler operators. The kernel rounds at each step like the nodes, so the
-// values do not depend on which tensors are observed.
+// Softmax, Gelu and LayerNormalization composed of simpler operators. The kernel rounds at each step like the
+// nodes, so the values do not depend on which tensors are observed.
 
 #include <functional>
 #include <optional>

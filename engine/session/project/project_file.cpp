@@ -119,8 +119,7 @@ FloatCost floatCostOf(const std::vector<LayerResult>& layers) {
 }
 
 std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change) {
-    if (evaluation.rough || !evaluation.quantized || !evaluation.floating)
-        return std::nullopt;
+    if (evaluation.rough || !evaluation.quantized || !evaluation.floating) return std::nullopt;
     MeasuredConfig measured;
     measured.version = evaluation.version.hex();
     measured.config = evaluation.config;
