@@ -114,7 +114,9 @@ class OrderedConvolutionTest : public QObject {
                             right.push_back(weight->floats()[static_cast<std::size_t>(
                                 ((f * perGroup + c) * kernel[0] + i) * kernel[1] + j)]);
                         }
-                const float expected = orderedSum(left, right, static_cast<std::size_t>(pixels), depthwise) +
+                // Without the choice above, a convolution may be depthwise as well.
+                const bool single = perGroup == 1 && each == 1;
+                const float expected = orderedSum(left, right, static_cast<std::size_t>(pixels), single) +
                                        bias->floats()[static_cast<std::size_t>(f)];
                 const float found = out[static_cast<std::size_t>(
                     ((n * window.output[0] + y) * window.output[1] + x) * filters + f)];

@@ -167,11 +167,12 @@ class ProjectFileTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(saveProject(bad, folder() / "nowhere" / "x.quantloupe"), Error);
     }
 
-    void onlyCompleteEvaluationsAreStored() {
+    void onlyFinalAccuraciesAreStored() {
         Evaluation evaluation;
         evaluation.floating = evaluation.quantized = Accuracy{};
+        evaluation.rough = true;
         QVERIFY(!measuredConfig(evaluation, "x"));
-        evaluation.complete = true;
+        evaluation.rough = false;
         const auto entry = measuredConfig(evaluation, "x");
         QVERIFY(entry && entry->version.size() == 32 && entry->measuredAt.size() == 20);
         evaluation.quantized.reset();

@@ -45,7 +45,7 @@ struct MeasuredConfig {
     std::string name = {}, note = {};              ///< given by the user
     bool otherModel = false;                       ///< evaluated before the model changed
 };
-/// Converts a complete evaluation with an accuracy; empty for others.
+/// Converts an evaluation with a final accuracy; empty for others. The metrics of layers may be missing.
 std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change);
 
 struct Project {
