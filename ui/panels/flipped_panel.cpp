@@ -209,23 +209,20 @@ void FlippedPanel::summarize() {
         return show((m_flipped.samples.size() == 1 ? tr("%1: %2 image%3") : tr("%1: %2 images%3"))
                         .arg(m_title, formatNumber(m_flipped.samples.size()), before));
     const auto count = [&](FlippedSample::Kind kind) {
-        return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
+        return static_cast<std::size_t>(std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind));
     };
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
-        return show(tr("%1 images without labels%2").arg(formatNumber(m_flipped.evaluated)).arg(before));
+        return show(tr("%1 images without labels%2").arg(formatNumber(m_flipped.evaluated), before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
-        return show(tr("The score of %1 of %2 images changed, largest loss first%3")
-                        .arg(formatNumber(m_flipped.samples.size()))
-                        .arg(formatNumber(m_flipped.evaluated))
-                        .arg(before));
+        return show(
+            tr("The score of %1 of %2 images changed, largest loss first%3")
+                .arg(formatNumber(m_flipped.samples.size()), formatNumber(m_flipped.evaluated), before));
     show(tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
             "quantized, %5 other%6")
-             .arg(formatNumber(m_flipped.samples.size()))
-             .arg(formatNumber(m_flipped.evaluated))
-             .arg(count(FlippedSample::Kind::Broken))
-             .arg(count(FlippedSample::Kind::Fixed))
-             .arg(count(FlippedSample::Kind::Other))
-             .arg(before));
+             .arg(formatNumber(m_flipped.samples.size()), formatNumber(m_flipped.evaluated),
+                  formatNumber(count(FlippedSample::Kind::Broken)),
+                  formatNumber(count(FlippedSample::Kind::Fixed)),
+                  formatNumber(count(FlippedSample::Kind::Other)), before));
 }
 
 void FlippedPanel::askDivergence() {
