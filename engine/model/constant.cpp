@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/constant.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <mutex>
 
@@ -10,9 +12,10 @@
 
 namespace quantloupe {
 
-struct Constant::LazyVersion {
-    std::once_flag once;
-    Version value;
+struct Constant::Lazy {
+    std::once_flag versionOnce, infinityOnce;
+    Version version;
+    bool hasInfinity = false;
 };
 
 namespace {
@@ -71,7 +74,7 @@ Constant::Constant(DataType type, Dims dims, std::shared_ptr<const void> owner,
       m_size(elementCount(m_dims)),
       m_owner(std::move(owner)),
       m_bytes(bytes),
-      m_version(std::make_unique<LazyVersion>()) {
+      m_lazy(std::make_unique<Lazy>()) {
     const std::size_t neededBytes = static_cast<std::size_t>(m_size) * elementSize(type);
     if (elementSize(type) != 0 && m_bytes.size() != neededBytes)
         failInput("a {} tensor of shape {} needs {} bytes but has {}", dataTypeName(type), toString(m_dims),
@@ -143,14 +146,22 @@ double Constant::scalar() const {
 }
 
 const Version& Constant::version() const {
-    std::call_once(m_version->once, [this] {
+    std::call_once(m_lazy->versionOnce, [this] {
         VersionBuilder builder;
         builder.add(m_type).add(m_dims.size());
         for (const std::int64_t dim : m_dims) builder.add(dim);
         builder.addBytes(m_bytes.data(), m_bytes.size());
-        m_version->value = builder.finish();
+        m_lazy->version = builder.finish();
     });
-    return m_version->value;
+    return m_lazy->version;
+}
+
+bool Constant::hasInfinity() const {
+    if (m_type != DataType::Float32) return false;
+    std::call_once(m_lazy->infinityOnce, [this] {
+        m_lazy->hasInfinity = std::ranges::any_of(floats(), [](float x) { return std::isinf(x); });
+    });
+    return m_lazy->hasInfinity;
 }
 
 }  // namespace quantloupe

@@ -42,18 +42,20 @@ class Constant {
 
     /// Hash of type, shape and bytes, computed once on first use. Any thread.
     const Version& version() const;
+    /// Whether a float32 value is infinite, determined once on first use. False for other types. Any thread.
+    bool hasInfinity() const;
 
     Constant(DataType type, Dims dims, std::shared_ptr<const void> owner, std::span<const std::byte> bytes);
     ~Constant();
 
   private:
-    struct LazyVersion;
+    struct Lazy;
     DataType m_type;
     Dims m_dims;
     std::int64_t m_size;
     std::shared_ptr<const void> m_owner;
     std::span<const std::byte> m_bytes;
-    std::unique_ptr<LazyVersion> m_version;
+    std::unique_ptr<Lazy> m_lazy;
 };
 
 }  // namespace quantloupe

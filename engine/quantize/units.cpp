@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,6 +12,7 @@
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
 #include "model/reachability.h"
+#include "quantize/infinite_tensors.h"
 
 namespace quantloupe {
 namespace {
@@ -40,28 +40,6 @@ std::string notConstant(const Graph& graph, TensorId tensor, std::string_view wh
                 what);
     }
     return fmt::format("its {} is not a constant float32 tensor", what);
-}
-
-/// The tensors with infinite values that come from constants, such as the mask of an attention layer.
-std::set<TensorId> infiniteTensors(const Graph& graph) {
-    constexpr std::int64_t kLargestMask = std::int64_t{1} << 22;  // an embedding is not searched
-    std::set<TensorId> found;
-    const auto isInfinite = [&](TensorId tensor) {
-        if (!tensor.valid()) return false;
-        if (!floatConstant(graph, tensor)) return found.contains(tensor);
-        const Constant& constant = *graph.constantOf(tensor);
-        return constant.size() <= kLargestMask &&
-               std::ranges::any_of(constant.floats(), [](float x) { return std::isinf(x); });
-    };
-    for (const Node& node : graph.nodes()) {
-        const bool passes =
-            traitsOf(node).copiesValues ||
-            isOneOf(node.op, {"Add", "Sub", "Mul", "Where", "Neg", "Expand", "Tile", "Cast", "Dropout"});
-        if (!passes || !std::ranges::any_of(node.inputs, isInfinite)) continue;
-        for (const TensorId output : node.outputs)
-            if (output.valid()) found.insert(output);
-    }
-    return found;
 }
 
 class UnitFinder {
