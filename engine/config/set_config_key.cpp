@@ -2,8 +2,6 @@
 // Sets one key of the configuration by its dotted path. It edits the JSON and reads it again, so that a key
 // that is set is checked like one in a file.
 
-#include <optional>
-
 #include "config/config_json.h"
 #include "config/layer_json.h"
 #include "config/object_reader.h"
@@ -103,21 +101,13 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         config = withPreset(config, newValue.is_string() ? newValue.get<std::string>() : std::string(value));
         return;
     }
-    if (newValue.is_string() || newValue.is_null() || !isText(Json::parse(configToJson(config)), parts)) {
-        config = withKey(config, path, parts, newValue);
-        return;
-    }
-    // A string that looks like a number stays a string, unless only the number is possible.
     try {
-        config = withKey(config, path, parts, std::string(value));
+        config = withKey(config, path, parts, newValue);
     } catch (const Error&) {
-        std::optional<QuantizationConfig> changed;
-        try {
-            changed = withKey(config, path, parts, newValue);
-        } catch (const Error&) {  // the first message is the right one
-        }
-        if (!changed) throw;
-        config = std::move(*changed);
+        // Text that looks like a number, such as the comment 7.
+        if (newValue.is_string() || newValue.is_null() || !isText(Json::parse(configToJson(config)), parts))
+            throw;
+        config = withKey(config, path, parts, std::string(value));
     }
 }
 
