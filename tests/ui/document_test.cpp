@@ -141,6 +141,22 @@ class DocumentTest : public QObject {
         m_document->openData(test::writeChainSamples(m_folder), {});
         QVERIFY(QTest::qWaitFor([&] { return m_document->history().entries().size() == 1; }, 20000));
         QVERIFY(!m_document->evaluation()->randomInputs);
+
+        // A project without its data is evaluated on random inputs, but its results on data stay.
+        const std::string measured = m_document->history().entries().front().version;
+        const std::filesystem::path project =
+            m_folder.filePath(QStringLiteral("kept.quantloupe")).toStdString();
+        QVERIFY(m_document->saveProject(project));
+        std::filesystem::remove(m_folder.filePath(QStringLiteral("samples.npy")).toStdString());
+        m_document = std::make_unique<Document>();
+        m_document->open({project, {}, {}, {}});
+        QVERIFY(QTest::qWaitFor([&] { return m_document->history().entries().size() == 2; }, 20000));
+        QVERIFY(m_document->evaluation()->randomInputs);
+        m_document->openData(test::writeChainSamples(m_folder), {});
+        QVERIFY(
+            QTest::qWaitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); }, 20000));
+        QCOMPARE(m_document->history().entries().size(), std::size_t(1));
+        QCOMPARE(m_document->history().entries().front().version, measured);
     }
 
     /// An accuracy that was final is kept although an edit cancels the metrics of the layers.

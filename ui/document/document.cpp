@@ -133,6 +133,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_dataWanted = {};
     m_history = {};
     m_unfinished.reset();
+    m_onRandomInputs.clear();
     m_latency.restore({});
     m_config = presetConfig("default");
     m_signatures = signatures;
@@ -194,43 +195,12 @@ void Document::adoptData(const DataInfo& info) {
         m_unfinished.reset();
         m_layers.clear();
         m_scales.clear();
-        m_history = {};
+        m_history.remove(std::exchange(m_onRandomInputs, {}));
         Q_EMIT layersChanged();
         Q_EMIT historyChanged();
     }
     Q_EMIT dataChanged();
     evaluate();
-}
-
-bool Document::openConfig(const std::filesystem::path& path) {
-    try {
-        ConfigEdit change{
-            loadConfig(path), tr("Open %1").arg(QString::fromStdString(path.filename().string())), {}};
-        if (!edit(change)) return false;
-        m_configPath = path;
-        m_undo.setClean();
-        return true;
-    } catch (const std::exception& error) {
-        say(MessageKind::Error, QString::fromUtf8(error.what()));
-        return false;
-    }
-}
-
-bool Document::saveConfig(const std::filesystem::path& path) {
-    try {
-        InputPaths inputs = openedPaths();
-        inputs.add("the project", m_projectPath);
-        inputs.add("the model's preprocessing file", preprocessFile());
-        inputs.checkOutput(path);
-        quantloupe::saveConfig(m_config, path);
-    } catch (const std::exception& error) {
-        say(MessageKind::Error, QString::fromUtf8(error.what()));
-        return false;
-    }
-    m_configPath = path;
-    m_undo.setClean();
-    say(MessageKind::Note, tr("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
-    return true;
 }
 
 bool Document::edit(const ConfigEdit& edit) {
@@ -337,6 +307,7 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     m_layers.swap(*shown.layers);
     m_scales.clear();
     m_evaluation = shown.evaluation;
+    if (m_evaluation->randomInputs) m_onRandomInputs.insert(m_evaluation->version.hex());
     if (m_evaluating && shown.ownAccuracy) m_unfinished = measured(m_evaluation);
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();

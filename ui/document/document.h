@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/input_paths.h"
@@ -241,6 +242,7 @@ class Document : public QObject {
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
     EvaluationHistory m_history;
+    std::set<std::string> m_onRandomInputs;  ///< versions in the history that were measured on random inputs
     /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.
     std::optional<MeasuredConfig> m_unfinished;
     LayerReference m_reference{this};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document's project: opening, saving, and the history of evaluated configurations.
+// The document's configuration file and project: opening, saving, and the history of evaluated
+// configurations.
 #include <algorithm>
 
 #include "base/error.h"
 #include "commands/preprocess_command.h"
+#include "config/config_json.h"
 #include "document/document.h"
 #include "session/adapt_config.h"
 #include "style/words.h"
@@ -205,6 +207,37 @@ void Document::reload() {
     m_request = {now.model, now.data, now.calibration, {}};
     m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true};
     m_job.loadModel(now.model);
+}
+
+bool Document::openConfig(const std::filesystem::path& path) {
+    try {
+        ConfigEdit change{
+            loadConfig(path), tr("Open %1").arg(QString::fromStdString(path.filename().string())), {}};
+        if (!edit(change)) return false;
+        m_configPath = path;
+        m_undo.setClean();
+        return true;
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+}
+
+bool Document::saveConfig(const std::filesystem::path& path) {
+    try {
+        InputPaths inputs = openedPaths();
+        inputs.add("the project", m_projectPath);
+        inputs.add("the model's preprocessing file", preprocessFile());
+        inputs.checkOutput(path);
+        quantloupe::saveConfig(m_config, path);
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+    m_configPath = path;
+    m_undo.setClean();
+    say(MessageKind::Note, tr("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
+    return true;
 }
 
 std::optional<MeasuredConfig> Document::measured(const EvaluationPtr& evaluation) const {

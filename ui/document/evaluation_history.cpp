@@ -26,6 +26,10 @@ bool EvaluationHistory::add(MeasuredConfig measured) {
     return true;
 }
 
+void EvaluationHistory::remove(const std::set<std::string>& versions) {
+    std::erase_if(m_entries, [&](const MeasuredConfig& entry) { return versions.contains(entry.version); });
+}
+
 void EvaluationHistory::describe(std::size_t index, std::string name, std::string note) {
     m_entries.at(index).name = std::move(name);
     m_entries.at(index).note = std::move(note);

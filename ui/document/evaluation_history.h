@@ -3,6 +3,7 @@
 // The evaluated configurations without duplicates, oldest first. One of them may be pinned as the baseline.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class EvaluationHistory {
     const std::vector<MeasuredConfig>& entries() const { return m_entries; }
     /// Returns false if this version already exists.
     bool add(MeasuredConfig measured);
+    void remove(const std::set<std::string>& versions);
     std::optional<std::size_t> find(const std::string& version) const;
     /// Returns the newest entry with this configuration.
     std::optional<std::size_t> findConfig(const QuantizationConfig& config) const;
