@@ -66,8 +66,7 @@ class QOperatorTest : public QObject {
     /// different code at a tie of the pool is 1.2 steps of the output, and a tie of the output itself is one
     /// more.
     static void compareWithOnnxRuntime(QuantizationConfig config) {
-        if (runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         config.quantization.weight.bits = std::min(config.quantization.weight.bits, 7);
         const GraphPtr qdq = qdqOf(config), integers = toQOperators(qdq).model;
         QTemporaryDir folder;

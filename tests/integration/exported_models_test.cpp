@@ -147,8 +147,7 @@ class ExportedModelsTest : public QObject {
         QTest::newRow("RNN") << recurrent("RNN", 1, "") << std::string("default");
     }
     void equalsOnnxRuntime() {
-        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         QFETCH(std::string, model);
         QFETCH(std::string, preset);
         QTemporaryDir folder;
@@ -183,8 +182,7 @@ class ExportedModelsTest : public QObject {
     /// ONNX Runtime loads the model at its default level, and its optimizations change the outputs by much
     /// less than quantization does.
     void optimizedModelsAreTheSame() {
-        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         QFETCH(QString, node);
         QFETCH(int, biasBits);
         std::mt19937 random(14);
@@ -209,8 +207,7 @@ class ExportedModelsTest : public QObject {
 
     /// 64 samples do not fill batches of 5, and only the second output can be compared.
     void modelsWithFixedBatchesAreVerified() {
-        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         std::mt19937 random(11);
         const auto session = sessionOn(fmt::format(
             R"(<ir_version: 8, opset_import: ["" : 13]> g (float[5,8] x) => (int64[5,1] i, float[5,4] y)
@@ -231,8 +228,7 @@ class ExportedModelsTest : public QObject {
     /// A file with other weights: the only column of the first output has no classes, and the second output
     /// differs.
     void wrongFilesAreNotVerified() {
-        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         std::mt19937 random(12);
         const auto network = [&] {
             return fmt::format(
@@ -263,8 +259,7 @@ class ExportedModelsTest : public QObject {
                         << weights << activations << isSigned;
     }
     void activationsOfFewBitsRunOptimized() {
-        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         QFETCH(int, weights);
         QFETCH(int, activations);
         QFETCH(bool, isSigned);

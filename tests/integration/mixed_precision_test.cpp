@@ -96,8 +96,7 @@ class MixedPrecisionTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         m_random.seed(test::randomSeed());
         constexpr const char* kPrecisions[] = {"float32", "float16", "w8a8",   "w8a8",
                                                "w4a8",    "w8a16",   "w16a16", "w4a16"};

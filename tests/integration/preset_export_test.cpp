@@ -39,10 +39,7 @@ class PresetExportTest : public QObject {
     fs::path m_assets = test::assets();
 
   private Q_SLOTS:
-    void initTestCase() {
-        if (!test::runsInPython({"-c", "import onnxruntime, numpy"}))
-            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
-    }
+    void initTestCase() { QUANTLOUPE_NEEDS_ONNXRUNTIME; }
 
     void onnxRuntimeMatchesTheSimulation_data() {
         QTest::addColumn<QString>("model");

@@ -25,4 +25,15 @@ inline bool runsInPython(const QStringList& arguments) {
     return code == 0;
 }
 
+/// Whether the Python has ONNX Runtime; determined once.
+inline bool pythonHasOnnxRuntime() {
+    static const bool has = runPython({"-c", "import onnxruntime, numpy"}) == 0;
+    return has;
+}
+
 }  // namespace quantloupe::test
+
+/// Skips the test without ONNX Runtime, which packaging/test installs.
+#define QUANTLOUPE_NEEDS_ONNXRUNTIME               \
+    if (!quantloupe::test::pythonHasOnnxRuntime()) \
+    QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)")
