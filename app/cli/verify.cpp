@@ -16,8 +16,8 @@
 namespace quantloupe::cli {
 namespace {
 
-/// Ends the command with an error if there is a reason.
-void fail(const std::string& why) {
+/// Ends the command with an error if there is a reason why the verification failed.
+void requireVerified(const std::string& why) {
     if (why.empty()) return;
     std::fflush(stdout);
     failInput("verification failed: {}", why);
@@ -55,7 +55,7 @@ void runVerify(const Options& options) {
         json["failure"] = why.empty() ? Json() : Json(why);
         json["not_compared"] = result.notCompared;
         printJson(json);
-        fail(why);
+        requireVerified(why);
         return;
     }
     if (result.here)
@@ -71,7 +71,7 @@ void runVerify(const Options& options) {
         fmt::print("not compared, because the samples are not in their first dimension: {}\n",
                    fmt::join(result.notCompared, ", "));
     const std::string why = whyVerificationFailed(result);
-    fail(why);
+    requireVerified(why);
     fmt::print("verified\n");
 }
 

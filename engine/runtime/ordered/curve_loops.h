@@ -2,7 +2,7 @@
 #pragma once
 // The loops of CurveArguments for one kind of vector, as in ordered_tile_loops.h. Sigmoid and tanh are the
 // rational approximations of Eigen, with the operations of ONNX Runtime (MLAS, as of 1.32): the results have
-// the same bits. The last bits of vectorized code would otherwise depend on the processor.
+// the same bits, on every processor.
 
 #include "runtime/ordered/ordered_tile_loops.h"
 
