@@ -11,6 +11,7 @@
 #include "base/short_text.h"
 #include "commands.h"
 #include "interchange/reports/class_report.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
@@ -102,8 +103,9 @@ void printLayers(const Evaluation& result, const Options& options) {
 }
 
 void printAnalysis(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
-    fmt::print("{}: {} {} evaluated, {} used for calibration\n\n", options.model.filename().string(),
-               result.samples, result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
+    fmt::print("{}: {} evaluated, {} used for calibration\n\n", options.model.filename().string(),
+               counted(result.samples, result.randomInputs ? "random input" : "sample"),
+               result.calibrationSamples);
     const bool graded = result.scores != nullptr;  // a detector or a segmentation network
     if (!graded)
         fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
@@ -166,8 +168,7 @@ void runAnalyze(const Options& options) {
     result.seconds.load = opened.loadSeconds;
     const AnalysisExtras extras = gatherExtras(*opened.session, options, result, progress.observer());
     progress.clear();
-    for (const std::string& text : result.notices)
-        if (text != opened.session->dataNotice()) notice(text);  // already printed before the run
+    for (const std::string& text : result.notices) notice(text);
     if (options.json)
         printJson(document(result, options, extras));
     else

@@ -87,8 +87,7 @@ int runCheckOf(const Options& options, const std::string& model) {
             "no layer is quantized, so there is nothing to check; 'quantloupe-cli analyze' with the same "
             "options shows the reason for each layer");
     const AccuracyCheck check = checkAccuracy(*result, options.tune.maxDrop);
-    for (const std::string& text : result->notices)
-        if (text != opened.session->dataNotice()) notice(text);
+    for (const std::string& text : result->notices) notice(text);
 
     if (!options.junit.empty())
         writeFileAtomically(options.junit, junit(model, check.passed ? "" : "failure", describe(check),

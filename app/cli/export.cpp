@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "commands.h"
 #include "interchange/gather.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
@@ -61,8 +62,8 @@ void runExport(const Options& options) {
                    {"notices", exported.notices}});
         return;
     }
-    fmt::print("{}: {} layers quantized, {} skipped\n", options.output.string(),
-               source.evaluation->counts.quantized, source.evaluation->counts.skipped);
+    fmt::print("{}: {} quantized, {} skipped\n", options.output.string(),
+               counted(source.evaluation->counts.quantized, "layer"), source.evaluation->counts.skipped);
     for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: companion file\n", paths[i].string());
 }
 

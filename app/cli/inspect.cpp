@@ -156,9 +156,7 @@ void runInspect(const Options& options) {
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
-    for (const std::string& text : states->notices)
-        if (std::ranges::find(opened.session->model().notices, text) == opened.session->model().notices.end())
-            notice(text);
+    for (const std::string& text : states->notices) notice(text);
     if (!options.json) return printReadable(*opened.session, *states, options.connections);
 
     const Graph& graph = opened.session->graph();

@@ -9,6 +9,7 @@
 #include "base/short_text.h"
 #include "commands.h"
 #include "common/program_version.h"
+#include "interchange/wording.h"
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"
@@ -35,8 +36,8 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
                    std::size_t reused) {
     const Unit unit = unitOf(sweep.metric);
     const auto rate = taskRate(*base->quantized);
-    fmt::print("{}: {} samples evaluated, {} layers quantized; {} {:.2f}{}\n\n",
-               options.model.filename().string(), base->samples, sweep.layers.size(),
+    fmt::print("{}: {} evaluated, {} quantized; {} {:.2f}{}\n\n", options.model.filename().string(),
+               counted(base->samples, "sample"), counted(sweep.layers.size(), "layer"),
                rate                        ? rate->title
                : sweep.metric == "sqnr_db" ? "SQNR"
                                            : "metric",
@@ -82,8 +83,7 @@ void runLeaveOneOut(const Options& options) {
         resumableLeaveOneOut(session, options.config, file, sweeping, options.cancel.value_or(CancelToken()));
     line.clear();
     if (!file.notice.empty()) notice(file.notice);
-    for (const std::string& text : base->notices)
-        if (text != session.dataNotice()) notice(text);
+    for (const std::string& text : base->notices) notice(text);
     if (!options.json) return printReadable(sweep, base, options, file.reused);
     Json json = {{"model", options.model.string()}};
     json.update(toJson(sweep, session.graph()));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <set>
 
 #include "base/short_text.h"
 
@@ -42,6 +43,9 @@ EvaluationObserver ProgressLine::observer() {
     return observer;
 }
 
-void notice(const std::string& text) { fmt::print(stderr, "{}\n", shortMessage(text)); }
+void notice(const std::string& text) {
+    static std::set<std::string> printed;
+    if (printed.insert(text).second) fmt::print(stderr, "{}\n", shortMessage(text));
+}
 
 }  // namespace quantloupe::cli

@@ -29,7 +29,7 @@ class ProgressLine {
     std::chrono::steady_clock::time_point m_last;
 };
 
-/// Prints one line on stderr.
+/// Prints one line on stderr, unless it has been printed before.
 void notice(const std::string& text);
 
 }  // namespace quantloupe::cli

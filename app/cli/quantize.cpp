@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "interchange/gather.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
@@ -36,9 +37,9 @@ void runQuantize(const Options& options) {
                    {"calibration_samples", samples},
                    {"notices", notices}});
     } else {
-        fmt::print("{}: {} layers quantized, {} skipped, {} float; calibrated on {} of {} samples\n",
-                   options.output.string(), counts.quantized, counts.skipped, counts.floating, samples,
-                   opened.calibrationSize);
+        fmt::print("{}: {} quantized, {} skipped, {} float; calibrated on {} of {}\n",
+                   options.output.string(), counted(counts.quantized, "layer"), counts.skipped,
+                   counts.floating, samples, counted(opened.calibrationSize, "sample"));
     }
 }
 

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "common/program_version.h"
 #include "config/config_json.h"
+#include "interchange/wording.h"
 #include "latency.h"
 #include "open_session.h"
 #include "progress_line.h"
@@ -119,8 +120,8 @@ double estimatedMs(const Graph& graph, const TunePoint& point, const LatencyTabl
 }
 
 void printReadable(const TuneResult& result, const Options& options, std::optional<double> estimated) {
-    fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(),
-               result.samples, result.quantized.layers);
+    fmt::print("{}: {} evaluated, {} quantized initially", options.model.filename().string(),
+               counted(result.samples, "sample"), counted(result.quantized.layers, "layer"));
     if (const auto rate = taskRate(result.floating); rate && !rate->relative())
         fmt::print("; float {} {}", rate->title, percent(rate->value));
     fmt::print(
@@ -160,8 +161,7 @@ int runTune(const Options& options) {
     const TuneResult result =
         tuneUntilInterrupted(*opened.session, options.config, tuneOptions, options.cancel);
     line.clear();
-    for (const std::string& text : result.notices)
-        if (text != opened.session->dataNotice()) notice(text);
+    for (const std::string& text : result.notices) notice(text);
     std::optional<double> estimated;
     if (tuneOptions.latency)
         estimated = estimatedMs(opened.session->graph(), result.curve[result.chosen], *tuneOptions.latency);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "config/choices.h"
+
 namespace quantloupe {
 
 enum class CalibrationMethod {
@@ -21,7 +23,22 @@ enum class CalibrationMethod {
     Hfmg,
 };
 
+inline const Choices<CalibrationMethod> kCalibrationMethods = {
+    {{"min_max", CalibrationMethod::MinMax},
+     {"moving_average", CalibrationMethod::MovingAverage},
+     {"percentile", CalibrationMethod::Percentile},
+     {"entropy", CalibrationMethod::Entropy},
+     {"mse", CalibrationMethod::Mse},
+     {"tf_enhanced", CalibrationMethod::TfEnhanced},
+     {"power_of_two_non_overflow", CalibrationMethod::PowerOfTwoNonOverflow},
+     {"power_of_two_min_mse", CalibrationMethod::PowerOfTwoMinMse},
+     {"ifmr", CalibrationMethod::Ifmr},
+     {"hfmg", CalibrationMethod::Hfmg}}};
+
 enum class PowerOfTwoMode { All, MostCommon };
+
+inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
+    {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}};
 
 /// An empty value stands for the method's default. The comments give methods, allowed values and defaults.
 struct CalibrationParameters {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The names of the configuration's choices, for reading and writing.
+// The names of the configuration's choices, for reading and writing. Those of the calibration are in
+// config/calibration_config.h.
 
 #include "config/object_reader.h"
 #include "config/quantization_config.h"
@@ -15,21 +16,6 @@ inline const Choices<EqualizationProfile> kEqualizationProfiles = {
 
 inline const Choices<ReplaceRelu6> kReplaceRelu6 = {
     {{"none", ReplaceRelu6::None}, {"between", ReplaceRelu6::Between}, {"all", ReplaceRelu6::All}}};
-
-inline const Choices<CalibrationMethod> kCalibrationMethods = {
-    {{"min_max", CalibrationMethod::MinMax},
-     {"moving_average", CalibrationMethod::MovingAverage},
-     {"percentile", CalibrationMethod::Percentile},
-     {"entropy", CalibrationMethod::Entropy},
-     {"mse", CalibrationMethod::Mse},
-     {"tf_enhanced", CalibrationMethod::TfEnhanced},
-     {"power_of_two_non_overflow", CalibrationMethod::PowerOfTwoNonOverflow},
-     {"power_of_two_min_mse", CalibrationMethod::PowerOfTwoMinMse},
-     {"ifmr", CalibrationMethod::Ifmr},
-     {"hfmg", CalibrationMethod::Hfmg}}};
-
-inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
-    {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}};
 
 inline const Choices<Placement> kPlacements = {
     {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}};

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/strict_json.h"
+#include "config/choices.h"
 
 namespace quantloupe {
 
@@ -18,19 +19,6 @@ using Json = nlohmann::json;
 
 /// Returns a short description of a value for messages: "'text'", "0.5", "a list".
 std::string describeValue(const Json& value);
-
-/// The names of an enumeration's values in JSON.
-template <typename Value>
-struct Choices {
-    std::vector<std::pair<std::string_view, Value>> available;
-};
-
-template <typename Value>
-std::string_view choiceName(const Choices<Value>& choices, Value value) {
-    for (const auto& [name, choice] : choices.available)
-        if (choice == value) return name;
-    fail(ErrorKind::Internal, "an option has a value without a name");
-}
 
 class ObjectReader {
   public:

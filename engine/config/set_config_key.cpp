@@ -2,6 +2,9 @@
 // Sets one key of the configuration by its dotted path. It edits the JSON and reads it again, so that a key
 // that is set is checked like one in a file.
 
+#include <charconv>
+#include <cmath>
+
 #include "config/config_json.h"
 #include "config/layer_json.h"
 #include "config/object_reader.h"
@@ -44,6 +47,16 @@ std::vector<std::string> splitLayerPath(std::string_view path, const Json& value
     }
     failInput("unknown key '{}'; it must be layers.NAME.KEY with one of the keys {}", path,
               fmt::join(layerKeys(), ", "));
+}
+
+/// The value as JSON; as a number if only JSON's grammar forbids its spelling, such as .5; otherwise as text.
+Json valueOf(std::string_view text) {
+    if (Json::accept(text)) return parseStrictJson(text);
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && next == end && std::isfinite(number)) return number;
+    return std::string(text);
 }
 
 bool isText(const Json& json, const std::vector<std::string>& parts) {
@@ -92,8 +105,7 @@ QuantizationConfig withKey(const QuantizationConfig& config, std::string_view pa
 
 void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value) {
     if (path.empty()) failInput("the key to set is empty; a valid key is quantization.weight.bits");
-    const bool isJson = Json::accept(value);
-    const Json newValue = isJson ? parseStrictJson(value) : Json(std::string(value));
+    const Json newValue = valueOf(value);
 
     const std::vector<std::string> parts =
         path.starts_with("layers.") ? splitLayerPath(path, newValue) : split(path);

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "model/assumed_sizes.h"
 
 namespace quantloupe {
 namespace {
@@ -65,7 +66,7 @@ std::int64_t rowsIndexedBy(const Graph& graph, TensorId tensor) {
     return fewest;
 }
 
-RandomInput inputOf(const Graph& graph, TensorId id) {
+RandomInput inputOf(const Graph& graph, TensorId id, const Dims& dims) {
     const TensorInfo& tensor = graph.tensor(id);
     if (!tensor.shape || tensor.shape->empty())
         failInput(
@@ -74,8 +75,7 @@ RandomInput inputOf(const Graph& graph, TensorId id) {
             tensor.name);
     RandomInput input;
     if (tensor.type != DataType::Undefined) input.type = tensor.type;
-    for (std::size_t d = 1; d < tensor.shape->size(); ++d)
-        input.dims.push_back((*tensor.shape)[d].known() ? (*tensor.shape)[d].value : 1);
+    input.dims.assign(dims.begin() + 1, dims.end());
     std::string name = tensor.name;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     input.ones = name.find("mask") != std::string::npos || input.type == DataType::Bool;
@@ -116,7 +116,9 @@ class RandomDataset : public Dataset {
   public:
     RandomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed)
         : m_samples(samples), m_seed(seed) {
-        for (const TensorId id : graph.inputs()) m_inputs.push_back(inputOf(graph, id));
+        const std::vector<Dims> dims = assumedInputDims(graph);
+        for (std::size_t i = 0; i < dims.size(); ++i)
+            m_inputs.push_back(inputOf(graph, graph.inputs()[i], dims[i]));
     }
 
     std::size_t size() const override { return m_samples; }

@@ -18,7 +18,7 @@
 
 namespace quantloupe {
 
-/// Returns `samples` samples in the shapes of the graph's inputs, with symbolic dimensions set to 1, without
+/// Returns `samples` samples in the shapes of the graph's inputs, with the sizes of assumedInputDims(), without
 /// labels. Throws Error naming an input whose shape is unknown or whose type is neither float32, integer nor
 /// bool.
 DatasetPtr randomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed);

@@ -13,9 +13,9 @@
 namespace quantloupe {
 
 struct Constant::Lazy {
-    std::once_flag versionOnce, infinityOnce;
+    std::once_flag versionOnce, magnitudeOnce;
     Version version;
-    bool hasInfinity = false;
+    float largestMagnitude = 0;
 };
 
 namespace {
@@ -156,12 +156,13 @@ const Version& Constant::version() const {
     return m_lazy->version;
 }
 
-bool Constant::hasInfinity() const {
-    if (m_type != DataType::Float32) return false;
-    std::call_once(m_lazy->infinityOnce, [this] {
-        m_lazy->hasInfinity = std::ranges::any_of(floats(), [](float x) { return std::isinf(x); });
+float Constant::largestMagnitude() const {
+    if (m_type != DataType::Float32) return 0;
+    std::call_once(m_lazy->magnitudeOnce, [this] {
+        for (const float x : floats())
+            m_lazy->largestMagnitude = std::max(m_lazy->largestMagnitude, std::fabs(x));
     });
-    return m_lazy->hasInfinity;
+    return m_lazy->largestMagnitude;
 }
 
 }  // namespace quantloupe

@@ -42,8 +42,9 @@ class Constant {
 
     /// Hash of type, shape and bytes, computed once on first use. Any thread.
     const Version& version() const;
-    /// Whether a float32 value is infinite, determined once on first use. False for other types. Any thread.
-    bool hasInfinity() const;
+    /// The largest magnitude of float32 values, which may be infinite; determined once on first use. 0 for
+    /// other types. Any thread.
+    float largestMagnitude() const;
 
     Constant(DataType type, Dims dims, std::shared_ptr<const void> owner, std::span<const std::byte> bytes);
     ~Constant();

@@ -29,7 +29,10 @@ class OpsetRaiser {
                  "from below opset {} it cannot be raised; export the model again with opset {} or later",
                  kOldest, m_to);
         for (std::size_t n = 0; n < m_graph.nodeCount(); ++n)
-            if (m_graph.nodes()[n].domain.empty()) raiseNode(m_builder.node(NodeId(n)));
+            if (m_graph.nodes()[n].domain.empty()) {
+                raiseNode(m_builder.node(NodeId(n)));
+                checkBodies(m_graph.nodes()[n], m_graph.nodes()[n]);
+            }
         m_builder.facts().opsets[""] = m_to;
         std::int64_t& ir = m_builder.facts().irVersion;
         ir = std::max<std::int64_t>(ir, m_to >= 21 ? 10 : 7);
@@ -46,6 +49,32 @@ class OpsetRaiser {
         if (crosses(18) && node.op == "Split" && !node.input(1).valid())
             node.attributes.set("num_outputs", static_cast<std::int64_t>(node.outputs.size()));
         if (crosses(21) && node.op == "GroupNormalization") refuse(node);
+    }
+
+    bool changes(const Node& node) const {
+        const bool axes = node.attributes.has("axes");
+        return (crosses(13) && ((axes && isOneOf(node.op, kAxesInput13)) || isOneOf(node.op, kFlattening) ||
+                                (node.op == "Split" && node.attributes.has("split")))) ||
+               (crosses(18) && ((axes && isOneOf(node.op, kAxesInput18)) ||
+                                (node.op == "Split" && !node.input(1).valid()))) ||
+               (crosses(21) && node.op == "GroupNormalization");
+    }
+
+    /// Bodies of If, Loop and Scan are saved as they are.
+    void checkBodies(const Node& node, const Node& owner) const {
+        for (const auto& [name, value] : node.attributes) {
+            const auto* body = std::get_if<OpaqueAttribute>(&value);
+            if (body == nullptr || !body->graph) continue;
+            for (const Node& inner : body->graph->nodes()) {
+                if (inner.domain.empty() && changes(inner))
+                    fail(
+                        ErrorKind::Unsupported,
+                        "the body of the {} '{}' contains a {}, which means something else there; export the "
+                        "model again with opset {} or later",
+                        owner.op, owner.name, inner.op, m_to);
+                checkBodies(inner, owner);
+            }
+        }
     }
 
     [[noreturn]] void refuse(const Node& node) const {

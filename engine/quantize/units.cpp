@@ -12,7 +12,7 @@
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
 #include "model/reachability.h"
-#include "quantize/infinite_tensors.h"
+#include "quantize/float_layers.h"
 
 namespace quantloupe {
 namespace {
@@ -51,7 +51,7 @@ class UnitFinder {
           m_all(
               (prepared.operators == OperatorSet::OnnxRuntime || prepared.operators == OperatorSet::Quark) &&
               prepared.placement == Placement::InputsAndOutputs),
-          m_infinite(infiniteTensors(m_graph)) {}
+          m_floatLayers(m_graph) {}
 
     UnitList find() {
         const std::size_t count = m_graph.nodeCount();
@@ -95,11 +95,10 @@ class UnitFinder {
             reason = "it belongs to a layer that stays in float";
             return;
         }
-        const auto infinite = [&](TensorId tensor) { return m_infinite.contains(tensor); };
+        reason = m_floatLayers.reasonFor(node);
+        if (!reason.empty()) return;
         const OutputScale scale = outputScale(node);
-        if (std::ranges::any_of(node.inputs, infinite) || std::ranges::any_of(node.outputs, infinite))
-            reason = "it reads or computes infinite values, such as those of a mask";
-        else if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr)
+        if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr)
             reason = arithmetic(node, unit);
         else if (multipliesWeight(node))
             reason = weighted(node, unit);
@@ -365,7 +364,7 @@ class UnitFinder {
     const Graph& m_graph;
     const SkipDecisions& m_skips;
     const bool m_all;  ///< the operators of ONNX Runtime or Quark, with quantized outputs
-    const std::set<TensorId> m_infinite;
+    const FloatLayers m_floatLayers;
     UnitList m_list;
 };
 

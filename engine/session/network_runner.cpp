@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/process_group.h"
+#include "model/assumed_sizes.h"
 
 namespace quantloupe {
 
@@ -34,25 +35,24 @@ ResumeOptions NetworkRunner::sharedResumeOptions(const GraphPtr& graph) {
     return {m_activations, shapesFor(graph), m_samples.version(), true, nullptr, shardOf(m_group.get())};
 }
 
-const MeasuredShapes& NetworkRunner::shapesOfOnes() {
-    if (m_shapesOfOnes) return *m_shapesOfOnes;
-    m_shapesOfOnes.emplace();
+const MeasuredShapes& NetworkRunner::assumedShapes() {
+    if (m_assumedShapes) return *m_assumedShapes;
+    m_assumedShapes.emplace();
     std::map<TensorId, TensorDesc> inputs;
-    for (const TensorId input : m_source->inputs()) {
-        const TensorInfo& tensor = m_source->tensor(input);
-        if (!tensor.shape) return *m_shapesOfOnes;
-        Dims dims;
-        for (const Dim& dim : *tensor.shape) dims.push_back(dim.known() ? dim.value : 1);
-        inputs.emplace(input, TensorDesc{tensor.type, std::move(dims), Layout::Plain});
+    std::vector<Dims> dims = assumedInputDims(*m_source);
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const TensorInfo& tensor = m_source->tensor(m_source->inputs()[i]);
+        if (!tensor.shape) return *m_assumedShapes;
+        inputs.emplace(m_source->inputs()[i], TensorDesc{tensor.type, std::move(dims[i]), Layout::Plain});
     }
     try {
-        m_shapesOfOnes->dims =
+        m_assumedShapes->dims =
             shapesOf(m_source, inputs, {m_source->outputs().begin(), m_source->outputs().end()}, nullptr)
                 .dims;
     } catch (const Error&) {
-        // Not every network accepts an image of one pixel, and not every operator is supported.
+        // Not every network accepts these sizes, and not every operator is supported.
     }
-    return *m_shapesOfOnes;
+    return *m_assumedShapes;
 }
 
 void NetworkRunner::clear() {

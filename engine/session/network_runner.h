@@ -40,9 +40,9 @@ class NetworkRunner {
     const std::shared_ptr<KernelCache>& kernels() const { return m_kernels; }
     /// The source graph's shapes for the evaluation samples; empty until it has been compiled for them.
     const MeasuredShapes& sourceShapes() const { return m_sourceShapes; }
-    /// Returns the shapes of the source graph with every symbolic input dimension set to 1; none if that does
-    /// not compile.
-    const MeasuredShapes& shapesOfOnes();
+    /// Returns the shapes of the source graph with the input sizes of assumedInputDims(); none if it does not
+    /// compile for them.
+    const MeasuredShapes& assumedShapes();
 
     const ActivationStore& activations() const { return m_activations; }
     void clear();
@@ -63,7 +63,7 @@ class NetworkRunner {
     ActivationStore m_noActivations{0};
     ResultCache<std::shared_ptr<const GraphShapes>> m_shapes{16};  ///< by graph
     MeasuredShapes m_sourceShapes;
-    std::optional<MeasuredShapes> m_shapesOfOnes;  ///< empty: not computed yet
+    std::optional<MeasuredShapes> m_assumedShapes;  ///< empty: not computed yet
 };
 
 }  // namespace quantloupe

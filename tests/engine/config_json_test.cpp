@@ -201,6 +201,8 @@ class ConfigJsonTest : public QObject {
         setConfigKey(c, "skip.rules", R"([{"kind": "type", "op": "Add"}])");
         setConfigKey(c, "layers.features.3/conv.weight.weight.bits", "5");
         setConfigKey(c, "layers.features.3/conv.weight.comment", "7");
+        setConfigKey(c, "layers.b.comment", ".50");
+        setConfigKey(c, "refine.migration", ".5");
         setConfigKey(c, "layers.b.quantize", "false");
         setConfigKey(c, "calibration.method", "ifmr");
         setConfigKey(c, "calibration.parameters.search_step", "0.02");
@@ -224,6 +226,8 @@ class ConfigJsonTest : public QObject {
         expected.layers["features.3/conv.weight"].weightBits = 5;
         expected.layers["features.3/conv.weight"].comment = std::string("7");
         expected.layers["b"].quantize = false;
+        expected.layers["b"].comment = std::string(".50");
+        expected.refine.migration = 0.5;
         expected.layers["c"].activationSymmetric = true;
         expected.calibration.method = CalibrationMethod::Ifmr;
         expected.calibration.parameters.searchRange = {0.5, 1.5};

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "model/graph_builder.h"
 #include "model/load_model.h"
+#include "model/raise_opset.h"
 #include "model/subgraphs.h"
 #include "runtime/program/program.h"
+#include "support/errors.h"
 #include "support/small_graph.h"
 
 using namespace quantloupe;
@@ -38,6 +40,17 @@ class ControlFlowTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// A body is saved as it is, so the opset cannot be raised if one of its operators has changed.
+    void bodiesKeepTheOpset() {
+        const GraphPtr g = test::graph(R"((float[N,4] X, bool C) => (float[N,1] Y)
+            { Y = If <then_branch = a () => (float[N,1] p) { p = ReduceMean <axes = [1]> (X) },
+                      else_branch = b () => (float[N,1] q) { q = ReduceMax <axes = [1]> (X) }> (C) })",
+                                       17);
+        GraphBuilder builder(*g);
+        const QString error = test::errorOf([&] { raiseOpset(builder, *g, 21); });
+        QVERIFY2(error.contains("the body of the If") && error.contains("opset 21"), qPrintable(error));
+    }
+
     void listsWithConstantLengthBecomePlainNodes() {
         const GraphPtr g = test::graph(kList);
         for (const Node& node : g->nodes())

@@ -31,6 +31,10 @@ class OperatorValuesTest : public QObject {
             "count_include_pad = 1, "
             "pads = [1, 0]> (X)",
             "3.33333 3.08333");
+        row("average of a window larger than the input", 17, "1,2,3", "",
+            "AveragePool <kernel_shape = [5], strides = [5], ceil_mode = 1> (X)", "-0.41666666 3");
+        row("maximum of a window larger than the input", 17, "1,1,3,6", "",
+            "MaxPool <kernel_shape = [5, 4], strides = [5, 4], ceil_mode = 1> (X)", "9.5 9.25");
         row("antialiased linear", 18, "1,1,8", "float[3] S = {1, 1, 0.5}",
             "Resize <mode = \"linear\", antialias = 1> (X, , S)", "-0.84375 3.125 2.5 3.71875");
         row("antialiased cubic", 18, "1,1,4,4", "float[4] S = {1, 1, 0.5, 0.5}",
@@ -56,6 +60,14 @@ class OperatorValuesTest : public QObject {
             "GridSample <mode = \"bicubic\"> (X, G)", "0.787835 4.66746");
         row("linear grid, outside", 16, "1,1,3,4", "float[1,1,2,2] G = {50, -50, -5, 0.9}",
             "GridSample <padding_mode = \"border\"> (X, G)", "6.75 -1");
+        row("functions and products of float64", 17, "1,3",
+            "double[3,3] W = {1, 2, 3, 4, -5, 6, 0.5, 0.25, 1}, double[3] c = {1, 2, 3}",
+            "Cast <to = 11> (X) m = MatMul(d, W) g = Gemm <transB = 1, alpha = 0.5, beta = 2.0> (m, W, c) "
+            "s = Sin(g) e = Exp(s) f = Sqrt(e) Y = Cast <to = 1> (f)",
+            "0.6256276 1.1235007 1.4234918");
+        row("product of integers", 17, "1,3", "int64[2,3,2] W = {1, 2, 3, 4, -5, 6, 7, 8, 9, 10, 11, 12}",
+            "Cast <to = 7> (X) m = MatMul(d, W) Y = Cast <to = 1> (m)", "5 4 -1 -2");
+        row("identity matrix", 17, "1,3", "", "EyeLike <k = 1, dtype = 1> (X)", "0 1 0");
     }
     void values() {
         QFETCH(int, opset);
@@ -65,8 +77,9 @@ class OperatorValuesTest : public QObject {
         QFETCH(QString, expected);
         const GraphPtr graph =
             test::graph(QStringLiteral("(float[%1] X) => (float[a,b,c] Y) <float unused = {0.0}%2> "
-                                       "{ Y = %3 }")
-                            .arg(shape, constant.isEmpty() ? constant : ", " + constant, node),
+                                       "{ %3 = %4 }")
+                            .arg(shape, constant.isEmpty() ? constant : ", " + constant,
+                                 node.contains("Y = ") ? "d" : "Y", node),
                         opset);
         std::size_t count = 1;
         for (const QString& extent : shape.split(',')) count *= extent.toUInt();

@@ -99,6 +99,45 @@ class RandomDatasetTest : public QObject {
         QCOMPARE(tensors[5].dims, (Dims{1, 2}));  // a free dimension is 1
     }
 
+    void dynamicDimensionsGetSizes_data() {
+        QTest::addColumn<QString>("inputs");
+        QTest::addColumn<QString>("dims");
+        QTest::newRow("image") << "float[N,3,height,width] X, int64[N,height,width] mask"
+                               << "3×224×224 224×224";
+        QTest::newRow("image, channels last") << "float[N,h,w,3] X"
+                                              << "224×224×3";
+        QTest::newRow("fixed height") << "float[N,3,32,w] X"
+                                      << "3×32×1";
+        QTest::newRow("audio") << "float[N,L] X"
+                               << "16000";
+        QTest::newRow("audio with a channel") << "float[N,1,L] X"
+                                              << "1×16000";
+        QTest::newRow("spectrogram") << "float[N,80,L] X"
+                                     << "80×128";
+        QTest::newRow("features of a sequence") << "float[N,L,64] X"
+                                                << "1×64";
+        QTest::newRow("past and total") << "float[N,2,past,8] X, int64[N,total] mask, int64[N,new] ids"
+                                        << "2×1×8 2 1";
+    }
+    void dynamicDimensionsGetSizes() {
+        QFETCH(QString, inputs);
+        QFETCH(QString, dims);
+        const auto model = test::textModel(graph(inputs.toStdString(), "{ Y = Relu(X) }"));
+        QStringList found;
+        for (const SampleTensor& tensor : randomDataset(*model.graph, 1, 1)->sample(0))
+            found << QString::fromStdString(toString(tensor.dims));
+        QCOMPARE(found.join(' '), dims);
+    }
+
+    /// Names that only files of exporters contain.
+    void sumsOfDimensionsAreComputed() {
+        std::string bytes = test::textModelBytes(
+            graph("float[N,2,past_length,8] X, int64[N,past_length___1] mask", "{ Y = Relu(X) }"));
+        bytes.replace(bytes.rfind("___"), 3, " + ");  // the textual form allows no spaces
+        const LoadedModel model = parseModel(bytes.data(), bytes.size());
+        QCOMPARE(randomDataset(*model.graph, 1, 1)->sample(0)[1].dims, (Dims{2}));
+    }
+
     void unsupportedInputsAreReported() {
         QVERIFY2(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }")).contains("'X' is float16"),
                  qPrintable(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }"))));

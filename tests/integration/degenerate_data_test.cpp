@@ -20,8 +20,8 @@ namespace {
 class Loop {
   public:
     Loop(const std::string& net, const std::vector<float>& values)
-        : m_session(test::textModel(
-              "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) " + net)) {
+        : m_session(withInfinity(test::textModel(
+              "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) " + net))) {
         const std::string file = m_folder.path().toStdString() + "/x.npz";
         saveNpz({{"X", Constant::fromFloats({static_cast<std::int64_t>(values.size() / 4), 4}, values)}},
                 file);
@@ -44,6 +44,16 @@ class Loop {
     bool finite() const { return m_finite; }
 
   private:
+    /// The textual form cannot express -inf: the constant "minus_infinity" gets this value.
+    static LoadedModel withInfinity(LoadedModel model) {
+        if (const auto constant = model.graph->findTensor("minus_infinity")) {
+            GraphBuilder builder(*model.graph);
+            builder.setConstant(*constant, Constant::fromFloats({}, {-INFINITY}));
+            model.graph = builder.build();
+        }
+        return model;
+    }
+
     QTemporaryDir m_folder;
     Session m_session;
     bool m_finite = true;
@@ -147,6 +157,86 @@ class DegenerateDataTest : public QObject {
         const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
         for (const LayerResult& layer : result->layers)
             QCOMPARE(layer.state == LayerState::Quantized, layer.op == "MatMul");
+    }
+
+    /// Some masks contain the lowest number, and the sum of two such masks is infinite. Padding for a MaxPool
+    /// is infinite, too.
+    void masksThatBecomeInfiniteStayInFloat() {
+        for (const std::string net :
+             {"<float low = {-3.4028235e38}, float[4,2] W = {1, 2, 3, 4, 5, 6, 7, 8}> { on = Less(X, low) "
+              "f = Cast<to = 1>(on) m = Mul(f, low) n = Mul(f, low) k = Add(m, n) s = Add(X, k) "
+              "p = Softmax(s) Y = MatMul(p, W) }",
+              "<int64[4] pads = {0, 1, 0, 1}, float minus_infinity = {0}, int64[1] a = {1}, "
+              "float[5,2] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}> { q = Pad(X, pads, minus_infinity) u = "
+              "Unsqueeze(q, a) "
+              "m = MaxPool<kernel_shape = [2]>(u) s = Squeeze(m, a) Y = MatMul(s, W) }"}) {
+            Loop loop(net, {1, 2, 3, 4, -1, 5, -3, 7, 2, 2, 1, 0});
+            QuantizationConfig config = presetConfig("onnxruntime-s8s8");
+            config.skipTail = false;
+            const QString notices = loop.notices(config);
+            QVERIFY2(!notices.startsWith("error"), qPrintable(notices));
+            QVERIFY(loop.finite());
+        }
+    }
+
+    /// Numbers that are computed from shapes become indices and paddings; codes would change these.
+    void numbersFromShapesStayInFloat() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
+            "<int64[1] one = {1}, float step = {0.499}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, "
+            "4, "
+            "5, 6, 7}, float[2,2] W = {1, 2, 3, -4}> { v = MatMul(X, V) s = Shape(v) n = Gather(s, one) "
+            "f = Cast<to = 1>(n) h = Mul(f, step) c = Ceil(h) i = Sub(c, step) z = Cast<to = 7>(i) "
+            "j = Concat<axis = 0>(z, one) x = Gather<axis = 1>(v, j) Y = MatMul(x, W) }"));
+        session.useRandomInputs(4);
+        QuantizationConfig config = presetConfig("onnxruntime-s8s8");
+        config.skipTail = false;
+        const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
+        for (const LayerResult& layer : result->layers)
+            if (layer.name.starts_with("Mul") || layer.name.starts_with("Sub"))
+                QVERIFY2(layer.reason.find("does not depend on the data") != std::string::npos,
+                         layer.reason.c_str());
+        // The preview is the network that is exported.
+        const ConstantPtr floating = session.outputs(std::nullopt).at(0);
+        const ConstantPtr quantized = session.outputs(config).at(0);
+        double signal = 0, noise = 0;
+        for (std::size_t i = 0; i < floating->floats().size(); ++i) {
+            signal += std::pow(floating->floats()[i], 2);
+            noise += std::pow(floating->floats()[i] - quantized->floats()[i], 2);
+        }
+        QVERIFY(std::abs(10 * std::log10(signal / noise) - *result->quantized->sqnrDb) < 0.01);
+    }
+
+    /// The initial state has no quantizer, but the metrics of the layer need it.
+    void initialStatesFromInputs() {
+        QString net =
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,2] X, float[N,2] h) => "
+            "(float[1,N,2] Y) <float[1,6,2] W = {%1}, float[1,6,2] R = {%1}, int64[1] a = {0}> "
+            "{ t = Transpose<perm = [1, 0, 2]>(X) i = Unsqueeze(h, a) "
+            "all, Y = GRU<hidden_size = 2>(t, W, R, , , i) }";
+        Session session(
+            test::textModel(net.arg("0.5, -1, 2, 0.25, 1, -0.5, 0.75, 1, -2, 0.5, 1, -0.25").toStdString()));
+        session.useRandomInputs(4);
+        const EvaluationPtr result = session.evaluate(all(), Depth::Metrics);
+        const auto gru = std::ranges::find(result->layers, "GRU", &LayerResult::op);
+        QCOMPARE(gru->state, LayerState::Quantized);
+        QVERIFY(gru->local && gru->local->sqnrDb > 20);
+    }
+
+    /// A file cannot quantize a tensor that is both an input and an output, so the preview does not either.
+    void outputsThatAreInputsStayInFloat() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2] X) => (float[N,2] X, float[N,2] Y) "
+            "<float[2,2] V = {1, 2, 3, 4}, float[2,2] W = {1, -2, 3, 5}> { s = MatMul(X, V) Y = MatMul(s, W) "
+            "}"));
+        session.useRandomInputs(4);
+        const EvaluationPtr result = session.evaluate(all(), Depth::Metrics);
+        QCOMPARE(result->layers[0].state, LayerState::Float);
+        QVERIFY2(result->layers[0].reason.find("both an input and an output") != std::string::npos,
+                 result->layers[0].reason.c_str());
+        QCOMPARE(result->layers[1].state, LayerState::Quantized);
+        const std::vector<ConstantPtr> quantized = session.outputs(all());
+        QVERIFY(std::ranges::equal(quantized[0]->floats(), session.outputs(std::nullopt)[0]->floats()));
     }
 
     /// The message names the sample, and does not blame transforms that are not there.

@@ -10,6 +10,7 @@
 #include "interchange/reports/html_report.h"
 #include "interchange/reports/report_curves.h"
 #include "interchange/reports/report_values.h"
+#include "interchange/wording.h"
 #include "interchange/writers.h"
 #include "picture/write_picture.h"
 
@@ -225,9 +226,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
         "quantized</title>\n"
         "<style>{1}</style>\n</head>\n<body>\n<h1>{0}, quantized</h1>\n",
         title, paper ? kPaperStyle : kStyle);
-    text +=
-        fmt::format("<p>{} layers quantized, {} skipped, {} in float, {} folded, {} fused.</p>\n",
-                    e.counts.quantized, e.counts.skipped, e.counts.floating, e.counts.folded, e.counts.fused);
+    text += fmt::format("<p>{} quantized, {} skipped, {} in float, {} folded, {} fused.</p>\n",
+                        counted(e.counts.quantized, "layer"), e.counts.skipped, e.counts.floating,
+                        e.counts.folded, e.counts.fused);
     if (e.quantized) {
         text += "<h2>Accuracy</h2>\n";
         if (e.randomInputs) text += "<p>Evaluated on random inputs, not on real data.</p>\n";

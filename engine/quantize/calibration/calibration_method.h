@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calibration methods: they turn the statistics of a tensor into its quantizer. Each method is a function in
-// its own file; solveCalibration() selects one. All are pure functions and may be called from any thread. The
-// methods are described for users in docs/calibration.md.
+// its own file, listed in kCalibrationMethodTraits; solveCalibration() selects one. All are pure functions
+// and may be called from any thread. The methods are described for users in docs/calibration.md.
 
 #include <map>
 #include <memory>
@@ -48,24 +48,31 @@ bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameter
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                    CalibrationMethod method, const CalibrationParameters& parameters);
 
+using CalibrationSolver = CalibrationResult(const TensorStatistics& statistics,
+                                            const ActivationScheme& scheme,
+                                            const CalibrationParameters& parameters);
+
 // The methods. They may assume that the tensor is not all zero, and must ignore scheme.powerOfTwo.
-CalibrationResult solveMinMax(const TensorStatistics& statistics, const ActivationScheme& scheme);
-CalibrationResult solveMovingAverage(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                                     const CalibrationParameters& parameters);
-CalibrationResult solvePercentile(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                                  const CalibrationParameters& parameters);
-CalibrationResult solveEntropy(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                               const CalibrationParameters& parameters);
-CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                           const CalibrationParameters& parameters);
-CalibrationResult solveTfEnhanced(const TensorStatistics& statistics, const ActivationScheme& scheme);
-CalibrationResult solvePowerOfTwoNonOverflow(const TensorStatistics& statistics,
-                                             const ActivationScheme& scheme);
-CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                                        const CalibrationParameters& parameters);
-CalibrationResult solveIfmr(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                            const CalibrationParameters& parameters);
-CalibrationResult solveHfmg(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                            const CalibrationParameters& parameters);
+CalibrationSolver solveMinMax, solveMovingAverage, solvePercentile, solveEntropy, solveMse, solveTfEnhanced,
+    solvePowerOfTwoNonOverflow, solvePowerOfTwoMinMse, solveIfmr, solveHfmg;
+
+struct CalibrationMethodTraits {
+    CalibrationMethod method;
+    CalibrationSolver& solve;
+    bool needsDistribution;  ///< more than minimum, maximum and history
+};
+
+inline constexpr CalibrationMethodTraits kCalibrationMethodTraits[] = {
+    {CalibrationMethod::MinMax, solveMinMax, false},
+    {CalibrationMethod::MovingAverage, solveMovingAverage, false},
+    {CalibrationMethod::Percentile, solvePercentile, true},
+    {CalibrationMethod::Entropy, solveEntropy, true},
+    {CalibrationMethod::Mse, solveMse, true},
+    {CalibrationMethod::TfEnhanced, solveTfEnhanced, true},
+    {CalibrationMethod::PowerOfTwoNonOverflow, solvePowerOfTwoNonOverflow, false},
+    {CalibrationMethod::PowerOfTwoMinMse, solvePowerOfTwoMinMse, true},
+    {CalibrationMethod::Ifmr, solveIfmr, true},
+    {CalibrationMethod::Hfmg, solveHfmg, true},
+};
 
 }  // namespace quantloupe

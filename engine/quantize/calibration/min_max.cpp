@@ -6,7 +6,8 @@
 
 namespace quantloupe {
 
-CalibrationResult solveMinMax(const TensorStatistics& statistics, const ActivationScheme& scheme) {
+CalibrationResult solveMinMax(const TensorStatistics& statistics, const ActivationScheme& scheme,
+                              const CalibrationParameters& /*parameters*/) {
     CalibrationResult result;
     result.quantizer = quantizerForRange(statistics.min, statistics.max, scheme);
     return result;

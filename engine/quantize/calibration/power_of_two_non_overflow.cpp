@@ -8,7 +8,8 @@
 namespace quantloupe {
 
 CalibrationResult solvePowerOfTwoNonOverflow(const TensorStatistics& statistics,
-                                             const ActivationScheme& scheme) {
+                                             const ActivationScheme& scheme,
+                                             const CalibrationParameters& /*parameters*/) {
     CalibrationResult result;
     result.quantizer = powerOfTwoQuantizer(statistics.min, statistics.max, scheme,
                                            basePosition(statistics.min, statistics.max, scheme));

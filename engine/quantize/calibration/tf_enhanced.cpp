@@ -117,7 +117,8 @@ class SqnrSearch {
 
 }  // namespace
 
-CalibrationResult solveTfEnhanced(const TensorStatistics& statistics, const ActivationScheme& scheme) {
+CalibrationResult solveTfEnhanced(const TensorStatistics& statistics, const ActivationScheme& scheme,
+                                  const CalibrationParameters& /*parameters*/) {
     const SqnrSearch search(statistics.distribution->grid, scheme.bits);
     CalibrationResult result;
     Candidate best{1, 0};

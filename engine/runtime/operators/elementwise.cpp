@@ -48,22 +48,39 @@ Operator simple(F function) {
     return unary([function](const NodeContext&) { return function; });
 }
 
+template <typename T, typename F>
+std::unique_ptr<Kernel> mapKernel(std::size_t count, F function) {
+    return makeKernel([=](const KernelArguments& a) {
+        const auto* in = static_cast<const T*>(a.inputs[0]);
+        auto* out = static_cast<T*>(a.outputs[0]);
+        if constexpr (std::is_same_v<T, float>)
+            mapFloats(in, out, count, function);
+        else
+            for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(function(in[i]));
+    });
+}
+
 /// For functions that are also defined for integers.
 template <typename F>
 Operator numeric(F function) {
     return {[function](const NodeContext& context) -> CompiledNode {
                 const TensorDesc& desc = context.input(0);
                 return {{desc}, withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) {
-                            return makeKernel([count = desc.count(), function](const KernelArguments& a) {
-                                const auto* in = static_cast<const T*>(a.inputs[0]);
-                                auto* out = static_cast<T*>(a.outputs[0]);
-                                if constexpr (std::is_same_v<T, float>)
-                                    mapFloats(in, out, count, function);
-                                else
-                                    for (std::size_t i = 0; i < count; ++i)
-                                        out[i] = static_cast<T>(function(in[i]));
-                            });
+                            return mapKernel<T>(desc.count(), function);
                         })};
+            },
+            LayoutPolicy::Any, false, true};
+}
+
+/// For functions of float32 and float64.
+template <typename F>
+Operator real(F function) {
+    return {[function](const NodeContext& context) -> CompiledNode {
+                const TensorDesc& desc = context.input(0);
+                if (desc.type == DataType::Float64)
+                    return {{desc}, mapKernel<double>(desc.count(), function)};
+                requireFloat(context, 0);
+                return {{desc}, mapKernel<float>(desc.count(), function)};
             },
             LayoutPolicy::Any, false, true};
 }
@@ -166,30 +183,35 @@ void addElementwise(OperatorTable& table) {
                         LayoutPolicy::Any, false, true};
     table["Tanh"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Tanh); },
                      LayoutPolicy::Any, false, true};
-    table["Exp"] = simple([](float x) { return fastExp(x); });
-    table["Log"] = simple([](float x) { return std::log(x); });
-    table["Sqrt"] = simple([](float x) { return std::sqrt(x); });
-    table["Reciprocal"] = simple([](float x) { return 1.0f / x; });
+    table["Exp"] = real([](auto x) {
+        if constexpr (std::is_same_v<decltype(x), float>)
+            return fastExp(x);
+        else
+            return std::exp(x);
+    });
+    table["Log"] = real([](auto x) { return std::log(x); });
+    table["Sqrt"] = real([](auto x) { return std::sqrt(x); });
+    table["Reciprocal"] = real([](auto x) { return decltype(x)(1) / x; });
     table["Erf"] = {compileErf, LayoutPolicy::Any, false, true};
     table["Softplus"] =
         simple([](float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
     table["Softsign"] = simple([](float x) { return x / (1.0f + std::fabs(x)); });
     table["Mish"] = simple([](float x) { return x * std::tanh(x > 20 ? x : std::log1p(std::exp(x))); });
     table["HardSwish"] = simple([](float x) { return x * hardSigmoid(x, 1.0f / 6.0f, 0.5f); });
-    table["Floor"] = simple([](float x) { return std::floor(x); });
-    table["Ceil"] = simple([](float x) { return std::ceil(x); });
-    table["Round"] = simple([](float x) { return std::nearbyint(x); });
-    table["Sin"] = simple([](float x) { return std::sin(x); });
-    table["Cos"] = simple([](float x) { return std::cos(x); });
-    table["Tan"] = simple([](float x) { return std::tan(x); });
-    table["Sinh"] = simple([](float x) { return std::sinh(x); });
-    table["Cosh"] = simple([](float x) { return std::cosh(x); });
-    table["Asin"] = simple([](float x) { return std::asin(x); });
-    table["Acos"] = simple([](float x) { return std::acos(x); });
-    table["Atan"] = simple([](float x) { return std::atan(x); });
-    table["Asinh"] = simple([](float x) { return std::asinh(x); });
-    table["Acosh"] = simple([](float x) { return std::acosh(x); });
-    table["Atanh"] = simple([](float x) { return std::atanh(x); });
+    table["Floor"] = real([](auto x) { return std::floor(x); });
+    table["Ceil"] = real([](auto x) { return std::ceil(x); });
+    table["Round"] = real([](auto x) { return std::nearbyint(x); });
+    table["Sin"] = real([](auto x) { return std::sin(x); });
+    table["Cos"] = real([](auto x) { return std::cos(x); });
+    table["Tan"] = real([](auto x) { return std::tan(x); });
+    table["Sinh"] = real([](auto x) { return std::sinh(x); });
+    table["Cosh"] = real([](auto x) { return std::cosh(x); });
+    table["Asin"] = real([](auto x) { return std::asin(x); });
+    table["Acos"] = real([](auto x) { return std::acos(x); });
+    table["Atan"] = real([](auto x) { return std::atan(x); });
+    table["Asinh"] = real([](auto x) { return std::asinh(x); });
+    table["Acosh"] = real([](auto x) { return std::acosh(x); });
+    table["Atanh"] = real([](auto x) { return std::atanh(x); });
     table["Neg"] = numeric([](auto x) { return -x; });
     table["Abs"] = numeric([](auto x) {
         if constexpr (std::is_unsigned_v<decltype(x)>)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that generate tensors (ConstantOfShape, Range), and running sums and triangles (CumSum, Trilu).
+// Operators that generate tensors (ConstantOfShape, EyeLike, Range), and running sums and triangles (CumSum,
+// Trilu).
 #include <cstring>
 
 #include "base/error.h"
@@ -42,6 +43,24 @@ CompiledNode compileRange(const NodeContext& context) {
                 makeKernel([start = value[0], delta = value[2], count](const KernelArguments& a) {
                     for (std::int64_t i = 0; i < count; ++i)
                         static_cast<T*>(a.outputs[0])[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+                })};
+    });
+}
+
+/// A matrix with ones on a diagonal, in the shape of the input.
+CompiledNode compileEyeLike(const NodeContext& context) {
+    TensorDesc desc = context.input(0);
+    if (desc.dims.size() != 2) failInput("EyeLike needs a matrix, not {}", toString(desc.dims));
+    desc.type =
+        static_cast<DataType>(context.node.attributes.integer("dtype", static_cast<std::int64_t>(desc.type)));
+    const std::int64_t rows = desc.dims[0], columns = desc.dims[1];
+    const std::int64_t diagonal = context.node.attributes.integer("k", 0);
+    return withNumericType(desc.type, "EyeLike", [&]<typename T>(T) -> CompiledNode {
+        return {{desc}, makeKernel([=](const KernelArguments& a) {
+                    auto* out = static_cast<T*>(a.outputs[0]);
+                    for (std::int64_t row = 0; row < rows; ++row)
+                        for (std::int64_t column = 0; column < columns; ++column)
+                            *out++ = static_cast<T>(column - row == diagonal);
                 })};
     });
 }
@@ -99,6 +118,7 @@ CompiledNode compileCumSum(const NodeContext& context) {
 void addGenerators(OperatorTable& table) {
     const auto plain = LayoutPolicy::Plain;
     table["ConstantOfShape"] = {compileConstantOfShape, plain, false};
+    table["EyeLike"] = {compileEyeLike, plain, false};
     table["Range"] = {compileRange, plain, false};
     table["Trilu"] = {compileTrilu, plain, false};
     table["CumSum"] = {compileCumSum, plain, false};

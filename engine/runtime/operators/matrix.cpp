@@ -2,14 +2,104 @@
 // Gemm and MatMul.
 #include "base/error.h"
 #include "runtime/operators/broadcast.h"
+#include "runtime/operators/numeric_types.h"
 #include "runtime/operators/operators.h"
 #include "runtime/ordered/ordered_product.h"
 
 namespace quantloupe {
 namespace {
 
+/// Offsets of the matrices of a tensor that is broadcast to `batch`.
+std::vector<std::size_t> matrixOffsets(const Dims& dims, const Dims& batch) {
+    std::vector<std::size_t> offsets(static_cast<std::size_t>(elementCount(batch)), 0);
+    for (std::size_t index = 0; index < offsets.size(); ++index) {
+        auto rest = static_cast<std::int64_t>(index), stride = dims[dims.size() - 2] * dims.back();
+        for (std::size_t d = 1; d <= dims.size() - 2; ++d) {
+            const std::int64_t extent = batch[batch.size() - d], own = dims[dims.size() - 2 - d];
+            offsets[index] += static_cast<std::size_t>(own == 1 ? 0 : rest % extent * stride);
+            rest /= extent;
+            stride *= own;
+        }
+    }
+    return offsets;
+}
+
+/// A matrix whose elements are `rowStep` and `columnStep` apart.
+template <typename T>
+struct Strided {
+    const T* data;
+    std::int64_t rowStep, columnStep;
+    const T& operator()(std::int64_t row, std::int64_t column) const {
+        return data[row * rowStep + column * columnStep];
+    }
+};
+
+template <typename T>
+T dotProduct(const Strided<T>& left, const Strided<T>& right, std::int64_t row, std::int64_t column,
+             std::int64_t count) {
+    T sum{};
+    for (std::int64_t k = 0; k < count; ++k) sum = static_cast<T>(sum + left(row, k) * right(k, column));
+    return sum;
+}
+
+/// MatMul of types other than float32, for example of positions: plain loops.
+CompiledNode plainMatMul(const NodeContext& context, const Dims& left, const Dims& right, const Dims& batch,
+                         const Dims& result) {
+    const DataType type = context.input(0).type;
+    if (context.input(1).type != type) failInput("MatMul's operands are of different types");
+    const std::int64_t rows = left[left.size() - 2], inner = left.back(), columns = right.back();
+    return withArithmeticType(type, "MatMul", [&]<typename T>(T) -> CompiledNode {
+        return {{{type, result, Layout::Plain}},
+                makeKernel([=, leftAt = matrixOffsets(left, batch),
+                            rightAt = matrixOffsets(right, batch)](const KernelArguments& a) {
+                    auto* out = static_cast<T*>(a.outputs[0]);
+                    for (std::size_t b = 0; b < leftAt.size(); ++b) {
+                        const Strided<T> l{static_cast<const T*>(a.inputs[0]) + leftAt[b], inner, 1};
+                        const Strided<T> r{static_cast<const T*>(a.inputs[1]) + rightAt[b], columns, 1};
+                        for (std::int64_t row = 0; row < rows; ++row)
+                            for (std::int64_t column = 0; column < columns; ++column)
+                                *out++ = dotProduct(l, r, row, column, inner);
+                    }
+                })};
+    });
+}
+
+/// Gemm of float64.
+CompiledNode doubleGemm(const NodeContext& context, const MatrixProductSpec& spec) {
+    const std::int64_t rows = spec.output[0], columns = spec.output[1];
+    const std::int64_t inner = spec.left[spec.transposeLeft ? 0 : 1];
+    const auto strided = [](const void* data, const Dims& dims, bool transposed) {
+        return Strided<double>{static_cast<const double*>(data), transposed ? 1 : dims[1],
+                               transposed ? dims[1] : 1};
+    };
+    Dims bias = {1, 1};
+    if (context.has(2)) {
+        bias = context.input(2).dims;
+        bias.insert(bias.begin(), 2 - std::min<std::size_t>(bias.size(), 2), 1);
+        if (broadcastDims(bias, spec.output) != spec.output)
+            failInput("a Gemm of {} cannot add {}", toString(spec.output), toString(bias));
+    }
+    return {{{DataType::Float64, spec.output, Layout::Plain}},
+            makeKernel([=, left = spec.left, right = spec.right, transposeLeft = spec.transposeLeft,
+                        transposeRight = spec.transposeRight, alpha = static_cast<double>(spec.alpha),
+                        beta = static_cast<double>(context.node.attributes.real("beta", 1.0f)),
+                        biased = context.has(2)](const KernelArguments& a) {
+                const Strided<double> l = strided(a.inputs[0], left, transposeLeft);
+                const Strided<double> r = strided(a.inputs[1], right, transposeRight);
+                const Strided<double> c{biased ? static_cast<const double*>(a.inputs[2]) : nullptr,
+                                        bias[0] == 1 ? 0 : bias[1], bias[1] == 1 ? 0 : 1};
+                auto* out = static_cast<double*>(a.outputs[0]);
+                for (std::int64_t row = 0; row < rows; ++row)
+                    for (std::int64_t column = 0; column < columns; ++column)
+                        *out++ = alpha * dotProduct(l, r, row, column, inner) +
+                                 (biased ? beta * c(row, column) : 0);
+            })};
+}
+
 CompiledNode compileGemm(const NodeContext& context) {
-    requireFloat(context, 0);
+    const bool isDouble =
+        context.input(0).type == DataType::Float64 && context.input(1).type == DataType::Float64;
+    if (!isDouble) requireFloat(context, 0);
     const Attributes& attributes = context.node.attributes;
     MatrixProductSpec spec;
     spec.left = context.input(0).dims;
@@ -24,6 +114,7 @@ CompiledNode compileGemm(const NodeContext& context) {
         failInput("Gemm cannot multiply {} with {}", toString(spec.left), toString(spec.right));
     spec.output = {rows, columns};
     spec.alpha = attributes.real("alpha", 1.0f);
+    if (isDouble) return doubleGemm(context, spec);
     spec.constantRight = context.constant(1);
     spec.activation = context.activation;
     ConstantPtr scaledBias;
@@ -44,8 +135,6 @@ CompiledNode compileGemm(const NodeContext& context) {
 }
 
 CompiledNode compileMatMul(const NodeContext& context) {
-    requireFloat(context, 0);
-    requireFloat(context, 1);
     Dims left = context.input(0).dims, right = context.input(1).dims;
     const bool vectorLeft = left.size() == 1, vectorRight = right.size() == 1;
     if (left.empty() || right.empty()) failInput("MatMul needs vectors or matrices, not scalars");
@@ -65,6 +154,8 @@ CompiledNode compileMatMul(const NodeContext& context) {
     if (!vectorLeft) result.push_back(rows);
     if (!vectorRight) result.push_back(columns);
 
+    if (context.input(0).type != DataType::Float32) return plainMatMul(context, left, right, batch, result);
+    requireFloat(context, 1);
     MatrixProductSpec spec;
     spec.transposeRight = transposed;
     spec.constantRight = context.constant(1);

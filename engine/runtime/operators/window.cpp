@@ -36,11 +36,12 @@ Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims
             failInput("auto_pad '{}' is unknown", autoPad);
         }
         const std::int64_t room = spatialInput[d] + begin + end - extent;
-        if (room < 0)
+        const bool ceil = attributes.integer("ceil_mode", 0) != 0;
+        if (room < 0 && !(ceil && room > -stride))
             failInput("a window of {} does not fit an input of {} with padding {} and {}", extent,
                       spatialInput[d], begin, end);
-        std::int64_t output = room / stride + 1;
-        if (attributes.integer("ceil_mode", 0) != 0 && room % stride != 0) {
+        std::int64_t output = room / stride + 1;  // 1 if a single window is larger than the input
+        if (ceil && room > 0 && room % stride != 0) {
             ++output;
             // The last window must start inside the input.
             if ((output - 1) * stride >= spatialInput[d] + begin) --output;

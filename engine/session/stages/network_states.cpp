@@ -119,7 +119,7 @@ void setCosts(const Graph& source, const MeasuredShapes& shapes, std::vector<Lay
 
 void assumeCosts(const Graph& source, NetworkRunner& runner, std::vector<LayerResult>& layers) {
     if (std::ranges::any_of(layers, [](const LayerResult& layer) { return !layer.macsReason.empty(); }))
-        setCosts(source, runner.shapesOfOnes(), layers);
+        setCosts(source, runner.assumedShapes(), layers);
 }
 
 }  // namespace quantloupe

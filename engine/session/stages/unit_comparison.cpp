@@ -31,6 +31,19 @@ void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors,
             for (std::size_t i = 0; i < layout.inner; ++i) *values++ *= factors[c];
 }
 
+/// Operands of the unit that have no quantizers and may depend on the data, such as initial states and
+/// indices.
+std::vector<TensorId> otherOperands(const UnitComparison& comparison, const Unit& unit) {
+    const Graph& graph = *comparison.plan.prepared->graph;
+    const auto& known = comparison.options.shapes.constants;
+    std::vector<TensorId> operands;
+    for (const TensorId in : graph.node(unit.layer).inputs)
+        if (in.valid() && graph.constantOf(in) == nullptr && !(known && known->contains(in)) &&
+            std::ranges::find(unit.inputs, in) == unit.inputs.end())
+            operands.push_back(in);
+    return operands;
+}
+
 /// Runs one pass over the samples, with all compared tensors in memory at once.
 void compareInOnePass(const UnitComparison& comparison, const RunControl& control) {
     const Plan& plan = comparison.plan;
@@ -42,6 +55,7 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
     for (const std::size_t u : comparison.local) {
         observed.insert(units[u].output);
         observed.insert(units[u].inputs.begin(), units[u].inputs.end());
+        for (const TensorId in : otherOperands(comparison, units[u])) observed.insert(in);
     }
     if (comparison.floatOutputs != nullptr)
         observed.insert(comparison.floatEnds.begin(), comparison.floatEnds.end());
@@ -74,9 +88,12 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
     }
     const Program& floating = *programs[0].program;
     std::vector<std::shared_ptr<const Program>> alone;
+    std::vector<std::map<TensorId, TensorDesc>> operands;
     for (const std::size_t u : comparison.local) {
-        std::map<TensorId, TensorDesc> unitInputs;
+        auto& unitInputs = operands.emplace_back();
         for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
+        for (const TensorId in : otherOperands(comparison, units[u]))
+            if (floating.constantValue(in) == nullptr) unitInputs[in] = floating.desc(in);
         ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), comparison.parts);
         spec.kernels = comparison.kernels;
         spec.observedCodes = comparison.readsCodes;
@@ -139,8 +156,7 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
             for (std::size_t i = 0; i < comparison.local.size(); ++i) {
                 control.cancel.checkWithoutPause();
                 Workspace own(alone[i]);
-                for (const TensorId in : units[comparison.local[i]].inputs)
-                    own.bind(in, workspaces[0].data(in));
+                for (const auto& [in, desc] : operands[i]) own.bind(in, workspaces[0].data(in));
                 own.run(control.cancel);
                 compare(i, comparison.local[i], own, comparison.compareLocal);
             }

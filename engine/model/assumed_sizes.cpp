@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/assumed_sizes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace quantloupe {
+namespace {
+
+constexpr std::int64_t kPixels = 224, kAudioSamples = 16000, kFrames = 128;
+constexpr std::int64_t kMostColors = 4;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+/// The size of each dynamic dimension that the shape of a float32 input suggests, by position.
+std::map<std::size_t, std::int64_t> suggestedSizes(const Shape& shape) {
+    const auto isDynamic = [&](std::size_t d) { return !shape[d].known(); };
+    const std::size_t rank = shape.size();
+    if (rank >= 4) {
+        const bool channelsLast = shape.back().known() && shape.back().value <= kMostColors;
+        const std::size_t height = channelsLast ? rank - 3 : rank - 2;
+        if (isDynamic(height) && isDynamic(height + 1)) return {{height, kPixels}, {height + 1, kPixels}};
+    } else if (rank == 2 && isDynamic(1)) {
+        return {{1, kAudioSamples}};
+    } else if (rank == 3 && shape[1].known() && isDynamic(2)) {
+        return {{2, shape[1].value == 1 ? kAudioSamples : kFrames}};
+    }
+    return {};
+}
+
+class AssumedSizes {
+  public:
+    explicit AssumedSizes(const Graph& graph) {
+        for (const TensorId input : graph.inputs()) {
+            const TensorInfo& tensor = graph.tensor(input);
+            if (!tensor.shape) continue;
+            for (const Dim& dim : *tensor.shape) m_past = m_past || contains(dim.symbol, "past");
+            if (tensor.type != DataType::Float32) continue;
+            for (const auto& [position, size] : suggestedSizes(*tensor.shape))
+                m_sizes.emplace((*tensor.shape)[position].symbol, size);
+        }
+        m_sizes.erase("");
+    }
+
+    std::int64_t sizeOf(std::string_view symbol) const {
+        if (const std::size_t plus = symbol.find('+'); plus != symbol.npos)
+            return sizeOf(symbol.substr(0, plus)) + sizeOf(symbol.substr(plus + 1));
+        const std::size_t first = symbol.find_first_not_of(' '), last = symbol.find_last_not_of(' ');
+        if (first != symbol.npos) symbol = symbol.substr(first, last - first + 1);
+        std::int64_t number = 0;
+        const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + symbol.size(), number);
+        if (error == std::errc() && end == symbol.data() + symbol.size() && number >= 0 &&
+            number < kAudioSamples)
+            return number;
+        if (const auto found = m_sizes.find(symbol); found != m_sizes.end()) return found->second;
+        return m_past && contains(symbol, "total") ? 2 : 1;
+    }
+
+  private:
+    std::map<std::string, std::int64_t, std::less<>> m_sizes;
+    bool m_past = false;
+};
+
+}  // namespace
+
+std::vector<Dims> assumedInputDims(const Graph& graph) {
+    const AssumedSizes sizes(graph);
+    std::vector<Dims> all;
+    for (const TensorId input : graph.inputs()) {
+        Dims& dims = all.emplace_back();
+        const TensorInfo& tensor = graph.tensor(input);
+        if (!tensor.shape) continue;
+        std::map<std::size_t, std::int64_t> own;
+        if (tensor.type == DataType::Float32) own = suggestedSizes(*tensor.shape);
+        for (std::size_t d = 0; d < tensor.shape->size(); ++d) {
+            const Dim& dim = (*tensor.shape)[d];
+            const bool unnamed = dim.symbol.empty() && own.contains(d);
+            dims.push_back(dim.known() ? dim.value : unnamed ? own[d] : sizes.sizeOf(dim.symbol));
+        }
+        if (!dims.empty() && !tensor.shape->front().known()) dims.front() = 1;  // the batch
+    }
+    return all;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quantize/float_layers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/is_one_of.h"
+#include "model/operator_traits.h"
+
+namespace quantloupe {
+namespace {
+
+/// The sum of two such numbers may be infinite. Many masks contain the lowest float32 number.
+constexpr float kHuge = std::numeric_limits<float>::max() / 2;
+
+/// The largest magnitude among the values that the node itself contains.
+float ownMagnitude(const Node& node) {
+    if (node.op == "Pad") return std::fabs(node.attributes.real("value", 0));  // up to opset 10
+    const ConstantPtr value = node.op == "ConstantOfShape" ? node.attributes.constant("value") : nullptr;
+    return value ? value->largestMagnitude() : 0;
+}
+
+/// Huge and infinite values that come from constants, as the largest magnitude of each tensor that has them.
+std::map<TensorId, float> hugeTensors(const Graph& graph) {
+    std::map<TensorId, float> magnitudes;
+    for (const Node& node : graph.nodes()) {
+        const bool adds = isOneOf(node.op, {"Add", "Sub"});
+        if (!adds && !traitsOf(node).copiesValues &&
+            !isOneOf(node.op, {"Mul", "Where", "Neg", "Pad", "Trilu", "Expand", "Tile", "Cast", "Dropout",
+                               "ConstantOfShape"}))
+            continue;
+        float largest = ownMagnitude(node), sum = 0;
+        for (const TensorId input : node.inputs) {
+            if (!input.valid()) continue;
+            const Constant* constant = graph.constantOf(input);
+            const auto found = magnitudes.find(input);
+            const float magnitude = constant != nullptr         ? constant->largestMagnitude()
+                                    : found != magnitudes.end() ? found->second
+                                                                : 0;
+            largest = std::max(largest, magnitude);
+            if (magnitude >= kHuge) sum += magnitude;
+        }
+        if (adds) largest = std::max(largest, sum);
+        if (largest < kHuge) continue;
+        for (const TensorId output : node.outputs)
+            if (output.valid()) magnitudes.emplace(output, largest);
+    }
+    return magnitudes;
+}
+
+}  // namespace
+
+FloatLayers::FloatLayers(const Graph& graph) {
+    for (const TensorId output : graph.outputs())
+        if (std::ranges::find(graph.inputs(), output) != graph.inputs().end()) m_passed.insert(output);
+    for (const auto& [tensor, magnitude] : hugeTensors(graph))
+        if (std::isinf(magnitude)) m_infinite.insert(tensor);
+    for (const Node& node : graph.nodes()) {
+        const auto fixed = [&](TensorId input) {
+            return !input.valid() || graph.constantOf(input) != nullptr || m_fixed.contains(input);
+        };
+        const bool ofShape = node.domain.empty() && isOneOf(node.op, {"Shape", "Size"});
+        if (ofShape || (!node.inputs.empty() && std::ranges::all_of(node.inputs, fixed)))
+            m_fixed.insert(node.outputs.begin(), node.outputs.end());
+    }
+}
+
+std::string FloatLayers::reasonFor(const Node& node) const {
+    const auto touches = [&](const std::set<TensorId>& tensors) {
+        const auto contains = [&](TensorId tensor) { return tensors.contains(tensor); };
+        return std::ranges::any_of(node.inputs, contains) || std::ranges::any_of(node.outputs, contains);
+    };
+    if (node.output().valid() && m_fixed.contains(node.output()))
+        return "its result does not depend on the data, only on constants and shapes";
+    if (touches(m_infinite)) return "it reads or computes infinite values, such as those of a mask";
+    if (touches(m_passed)) return "it reads a tensor that is both an input and an output of the network";
+    return {};
+}
+
+}  // namespace quantloupe
