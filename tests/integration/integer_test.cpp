@@ -8,6 +8,7 @@
 #include "runtime/workers.h"
 #include "session/evaluation_data.h"
 #include "support/demo.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -101,6 +102,33 @@ class IntegerTest : public QObject {
         QVERIFY(difference.elements > 1000000);
         QVERIFY(difference.largestSteps <= 1);
         QVERIFY(difference.different * 10000 < difference.elements);
+    }
+
+    /// A Split of x * sigmoid(x), whose parts have quantizers of their own: once decoded as the codes of x.
+    void movedFunctionsAgree() {
+        std::vector<float> outputs[2];
+        for (const Arithmetic arithmetic : {Arithmetic::Integer, Arithmetic::Simulation}) {
+            SessionOptions options;
+            options.arithmetic = arithmetic;
+            Session session(
+                test::textModel(
+                    "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4,5,5] X) => "
+                    "(float[N,4,5,5] Y) <float[4,4,1,1] P = {0.2, 0.1, -0.1, 0.2, 0.1, -0.2, 0.1, 0.1, "
+                    "2, -1, 3, 1, -2, 3, 1, 2}, int64[2] parts = {2, 2}, "
+                    "float[2,2,1,1] A = {1, -2, 0.5, 1}, float[2,2,1,1] B = {1, 0.5, -1, 2}> "
+                    "{ c = Conv(X, P) s = Sigmoid(c) m = Mul(c, s) a, b = Split<axis = 1>(m, parts) "
+                    "d = Conv(a, A) e = Conv(b, B) Y = Concat<axis = 1>(d, e) }"),
+                options);
+            session.useRandomInputs(8);
+            const auto values = session.outputs(configOf(8, true)).at(0)->floats();
+            outputs[arithmetic == Arithmetic::Simulation].assign(values.begin(), values.end());
+        }
+        float largest = 0, difference = 0;
+        for (std::size_t i = 0; i < outputs[0].size(); ++i) {
+            largest = std::max(largest, std::fabs(outputs[1][i]));
+            difference = std::max(difference, std::fabs(outputs[0][i] - outputs[1][i]));
+        }
+        QVERIFY2(difference < largest / 50, qPrintable(QString("%1 of %2").arg(difference).arg(largest)));
     }
 
     void theNetworkAgrees() {

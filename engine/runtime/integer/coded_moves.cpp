@@ -30,7 +30,7 @@ bool ProgramCompiler::addCodedMove(const Node& node) {
         int buffer = moved[i];
         if (!(quant == *codedQuantizer(input))) {
             buffer = newBuffer(desc.bytes());
-            addStep(makeCodedMap(codeFunction(input).values, quant, desc.count()), {moved[i]}, {buffer}, id);
+            addStep(makeCodedMap(valuesOfCodes(input), quant, desc.count()), {moved[i]}, {buffer}, id);
         }
         m_program->m_values[node.outputs[i]] = {buffer, desc, true};
     }

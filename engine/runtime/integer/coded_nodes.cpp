@@ -143,14 +143,18 @@ bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, c
 }
 
 /// The values of a coded tensor, or of a function of one, for each of its codes.
-ProgramCompiler::CodeFunction ProgramCompiler::codeFunction(TensorId tensor) const {
-    if (const auto found = m_codeFunctions.find(tensor); found != m_codeFunctions.end()) return found->second;
+std::vector<float> ProgramCompiler::valuesOfCodes(TensorId tensor) const {
     constexpr std::size_t kCodes = 256;
     std::vector<std::uint8_t> codes(kCodes);
     std::iota(codes.begin(), codes.end(), std::uint8_t{0});
-    CodeFunction identity{tensor, std::vector<float>(kCodes)};
-    decode(*codedQuantizer(tensor), codes.data(), identity.values.data(), kCodes);
-    return identity;
+    std::vector<float> values(kCodes);
+    decode(*codedQuantizer(tensor), codes.data(), values.data(), kCodes);
+    return values;
+}
+
+ProgramCompiler::CodeFunction ProgramCompiler::codeFunction(TensorId tensor) const {
+    const auto found = m_codeFunctions.find(tensor);
+    return found != m_codeFunctions.end() ? found->second : CodeFunction{tensor, valuesOfCodes(tensor)};
 }
 
 /// Computes a function of codes for an operator that reads its values or codes.

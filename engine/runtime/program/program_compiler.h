@@ -47,7 +47,10 @@ class ProgramCompiler {
         TensorId source;            ///< coded
         std::vector<float> values;  ///< [code]
     };
+    /// The tensor as a function of the codes that it is computed from, which may be those of another tensor.
     CodeFunction codeFunction(TensorId tensor) const;
+    /// The value that each of the tensor's own codes stands for.
+    std::vector<float> valuesOfCodes(TensorId tensor) const;
     void computeCodeFunction(TensorId tensor);
     void addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs,
                       TensorId output, TensorDesc desc);
