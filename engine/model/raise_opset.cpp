@@ -42,18 +42,24 @@ class OpsetRaiser {
     bool crosses(std::int64_t opset) const { return m_from < opset && m_to >= opset; }
 
     void raiseNode(Node& node) {
+        if (crosses(12) && node.op == "Dropout") node.attributes.erase("ratio");  // without effect
         if (crosses(13) && isOneOf(node.op, kAxesInput13)) toInput(node, "axes");
         if (crosses(13) && node.op == "Split") toInput(node, "split");
         if (crosses(13) && isOneOf(node.op, kFlattening)) checkSoftmax(node);
+        if (crosses(16) && node.op == "RoiAlign" && !node.attributes.has("coordinate_transformation_mode"))
+            node.attributes.set("coordinate_transformation_mode", std::string("output_half_pixel"));
         if (crosses(18) && isOneOf(node.op, kAxesInput18)) toInput(node, "axes");
         if (crosses(18) && node.op == "Split" && !node.input(1).valid())
             node.attributes.set("num_outputs", static_cast<std::int64_t>(node.outputs.size()));
+        if (crosses(20) && node.op == "GridSample") renameMode(node);
         if (crosses(21) && node.op == "GroupNormalization") refuse(node);
     }
 
     bool changes(const Node& node) const {
         const bool axes = node.attributes.has("axes");
-        return (crosses(13) && ((axes && isOneOf(node.op, kAxesInput13)) || isOneOf(node.op, kFlattening) ||
+        return (crosses(12) && node.op == "Dropout") || (crosses(16) && node.op == "RoiAlign") ||
+               (crosses(20) && node.op == "GridSample") ||
+               (crosses(13) && ((axes && isOneOf(node.op, kAxesInput13)) || isOneOf(node.op, kFlattening) ||
                                 (node.op == "Split" && node.attributes.has("split")))) ||
                (crosses(18) && ((axes && isOneOf(node.op, kAxesInput18)) ||
                                 (node.op == "Split" && !node.input(1).valid()))) ||
@@ -81,6 +87,12 @@ class OpsetRaiser {
         fail(ErrorKind::Unsupported,
              "the {} '{}' means something else there; export the model again with opset {} or later", node.op,
              node.name, m_to);
+    }
+
+    static void renameMode(Node& node) {
+        const std::string mode = node.attributes.text("mode", "");
+        if (mode == "bilinear") node.attributes.set("mode", std::string("linear"));
+        if (mode == "bicubic") node.attributes.set("mode", std::string("cubic"));
     }
 
     void toInput(Node& node, const char* key) {

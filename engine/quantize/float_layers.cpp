@@ -29,7 +29,7 @@ std::map<TensorId, float> hugeTensors(const Graph& graph) {
         const bool adds = isOneOf(node.op, {"Add", "Sub"});
         if (!adds && !traitsOf(node).copiesValues &&
             !isOneOf(node.op, {"Mul", "Where", "Neg", "Pad", "Trilu", "Expand", "Tile", "Cast", "Dropout",
-                               "ConstantOfShape"}))
+                               "ConstantOfShape", "ScatterND", "ScatterElements"}))
             continue;
         float largest = ownMagnitude(node), sum = 0;
         for (const TensorId input : node.inputs) {

@@ -48,8 +48,17 @@ class PairSpreader {
     bool copies(NodeId id) {
         const Node& node = m_builder.node(id);
         if (isOp(node, "Dropout")) return isRemovedDropout(node);
+        if (isOp(node, "Cast")) return isRemovedCast(node);
         const OperatorTraits& traits = traitsOf(node);
         return traits.copiesValues && !traits.everyInput && node.outputs.size() == 1;
+    }
+
+    /// Whether ONNX Runtime's optimizer removes the Cast: its input is float32 already.
+    bool isRemovedCast(const Node& node) {
+        if (node.attributes.integer("to", 0) != static_cast<std::int64_t>(DataType::Float32)) return false;
+        const NodeId source = m_producers[node.input(0).index()];
+        return m_builder.tensorInfo(node.input(0)).type == DataType::Float32 ||
+               (source.valid() && m_builder.node(source).op == "DequantizeLinear");
     }
 
     /// Whether ONNX Runtime's optimizer removes the Dropout: it does not train, and nothing reads its mask.

@@ -51,6 +51,15 @@ class ControlFlowTest : public QObject {
         QVERIFY2(error.contains("the body of the If") && error.contains("opset 21"), qPrintable(error));
     }
 
+    void modesAreRenamed() {
+        const GraphPtr g = test::graph(R"((float[N,1,4,4] X, float[N,2,2,2] G) => (float[N,1,2,2] Y)
+            { d = Dropout (X) Y = GridSample <mode = "bicubic"> (d, G) })",
+                                       16);
+        GraphBuilder builder(*g);
+        raiseOpset(builder, *g, 21);
+        QCOMPARE(builder.build()->nodes().back().attributes.text("mode", ""), "cubic");
+    }
+
     void listsWithConstantLengthBecomePlainNodes() {
         const GraphPtr g = test::graph(kList);
         for (const Node& node : g->nodes())

@@ -67,6 +67,32 @@ class OperatorValuesTest : public QObject {
             "0.6256276 1.1235007 1.4234918");
         row("product of integers", 17, "1,3", "int64[2,3,2] W = {1, 2, 3, 4, -5, 6, 7, 8, 9, 10, 11, 12}",
             "Cast <to = 7> (X) m = MatMul(d, W) Y = Cast <to = 1> (m)", "5 4 -1 -2");
+        row("patches that overlap", 18, "1,8,4", "int64[2] image = {3, 4}, int64[2] block = {2, 2}",
+            "Col2Im <strides = [1, 2], pads = [1, 0, 0, 1], dilations = [2, 1]> (X, image, block)",
+            "-0.5 6.5 6.75 2.75 -1 6 6.25 2.25 2.5 9.5 -1.25 5.75 5.5 1.5 1.75 8.75 5 12 12.25 8.25 8.5 4.5 "
+            "4.75 "
+            "11.75");
+        const char* const keys =
+            "float[1,3,2] K = {0.5, -1, 0.25, 1, -0.5, 0.125}, float[1,3,2] V = {1, 2, 3, 4, 5, 6}, "
+            "float[2,3] M = {0, -1, 2, 0.5, 0, -3}";
+        row("attention with shared keys", 23, "1,3,4", keys,
+            "Attention <q_num_heads = 2, kv_num_heads = 1, scale = 0.25> (X, K, V)",
+            "3.80839 4.80839 3.3391 4.3391 2.36745 3.36745 2.71771 3.71771 3.39462 4.39462 2.32034 3.32034");
+        row("causal attention", 23, "1,3,4", keys,
+            "Attention <q_num_heads = 2, kv_num_heads = 1, scale = 0.25, is_causal = 1> (X, K, V)",
+            "1 2 1 2 1.72594 2.72594 2.44974 3.44974 3.39462 4.39462 2.32034 3.32034");
+        row("attention with a mask", 23, "1,2,4", keys,
+            "Attention <q_num_heads = 2, kv_num_heads = 1> (X, K, V, M)",
+            "4.91239 5.91239 3.57319 4.57319 1.22665 2.22665 2.80815 3.80815");
+        row("attention to the past", 23, "1,2,4",
+            "float[1,2,2] K = {0.5, -1, 0.25, 1}, float[1,2,2] V = {1, 2, 3, 4}, "
+            "float[1,1,2,2] P = {0.3, 0.2, -0.1, 1}, float[1,1,2,2] R = {7, 8, 9, -10}",
+            "Identity (X) e, k, v = Attention <q_num_heads = 2, kv_num_heads = 1, is_causal = 1> "
+            "(d, K, V, , P, R) Y = Identity (e)",
+            "8.88852 -9.10196 8.96213 -9.66255 2.97976 2.80228 4.39457 2.7787");
+        row("root mean square normalization", 23, "2,4", "float[4] S = {1, 2, -1, 0.5}",
+            "RMSNormalization <epsilon = 0.01> (X, S)",
+            "-0.940104 1.52767 0.117513 0.793212 0.778401 -0.3892 -1.68653 0.356767");
         row("identity matrix", 17, "1,3", "", "EyeLike <k = 1, dtype = 1> (X)", "0 1 0");
     }
     void values() {

@@ -223,6 +223,19 @@ class DegenerateDataTest : public QObject {
         QVERIFY(gru->local && gru->local->sqnrDb > 20);
     }
 
+    /// Otherwise samples would be taken for the two layers of the state.
+    void samplesMustComeFirst() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[batch,4] X, float[2,batch,4] h) => "
+            "(float[batch,4] Y) <int64[1] a = {0}> { s = ReduceSum<keepdims = 0>(h, a) Y = Add(X, s) }"));
+        const QString error = test::errorOf([&] {
+            session.useRandomInputs(4);
+            session.evaluate(all(), Depth::Accuracy);
+        });
+        QVERIFY2(error.contains("'h' is 2×batch×4") && error.contains("not in the first dimension"),
+                 qPrintable(error));
+    }
+
     /// A file cannot quantize a tensor that is both an input and an output, so the preview does not either.
     void outputsThatAreInputsStayInFloat() {
         Session session(test::textModel(

@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-enum Column { Name, Keys };
+enum ShortcutColumn { Name, Keys };
 constexpr int kActionRole = Qt::UserRole;
 
 QString keysOf(const QAction& action) {

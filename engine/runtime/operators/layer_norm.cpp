@@ -75,6 +75,35 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
             })};
 }
 
+/// x / sqrt(mean(x²) + epsilon) * scale over the dimensions from `axis` on.
+QUANTLOUPE_SIMD void rmsNormalizeRow(const float* in, const float* scale, float epsilon, float* out,
+                                     std::size_t width) {
+    double squares = 0;
+    for (std::size_t i = 0; i < width; ++i)
+        squares += static_cast<double>(in[i]) * static_cast<double>(in[i]);
+    const auto mean = static_cast<float>(squares / static_cast<double>(width));
+    const float factor = 1.0f / std::sqrt(mean + epsilon);
+    for (std::size_t i = 0; i < width; ++i) out[i] = in[i] * factor * scale[i];
+}
+
+CompiledNode compileRmsNorm(const NodeContext& context) {
+    requireFloat(context, 0);
+    requireFloat(context, 1);
+    const TensorDesc desc = context.input(0);
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", -1), desc.dims.size());
+    std::size_t rows = 1, width = 1;
+    for (std::size_t d = 0; d < desc.dims.size(); ++d)
+        (d < axis ? rows : width) *= static_cast<std::size_t>(desc.dims[d]);
+    if (context.input(1).count() != width) failInput("RMSNormalization's scale must have {} values", width);
+    const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
+    return {{desc}, makeKernel([=](const KernelArguments& a) {
+                for (std::size_t r = 0; r < rows; ++r)
+                    rmsNormalizeRow(static_cast<const float*>(a.inputs[0]) + r * width,
+                                    static_cast<const float*>(a.inputs[1]), epsilon,
+                                    static_cast<float*>(a.outputs[0]) + r * width, width);
+            })};
+}
+
 /// Normalizes each group of channels of each sample separately. Scale and bias have one value per channel or,
 /// in the first version of GroupNormalization, per group.
 CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
@@ -150,6 +179,7 @@ CompiledNode compileWrittenOut(const NodeContext& context) {
 void addLayerNormalizations(OperatorTable& table) {
     const auto plain = LayoutPolicy::Plain;
     table["LayerNormalization"] = {compileLayerNorm, plain, false};
+    table["RMSNormalization"] = {compileRmsNorm, plain, false};
     table["InstanceNormalization"] = {
         [](const NodeContext& context) {
             const Dims& dims = context.input(0).dims;

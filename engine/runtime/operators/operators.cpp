@@ -24,6 +24,8 @@ const OperatorTable& table() {
         addMoves(all);
         addGathers(all);
         addGenerators(all);
+        addAttention(all);
+        addCol2Im(all);
         addScatters(all);
         addControlFlow(all);
         addSelections(all);

@@ -27,6 +27,8 @@ void addShapes(OperatorTable& table);
 void addMoves(OperatorTable& table);
 void addGathers(OperatorTable& table);
 void addGenerators(OperatorTable& table);
+void addAttention(OperatorTable& table);
+void addCol2Im(OperatorTable& table);
 void addScatters(OperatorTable& table);
 void addControlFlow(OperatorTable& table);
 void addSelections(OperatorTable& table);

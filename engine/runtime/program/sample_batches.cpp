@@ -2,6 +2,7 @@
 #include "runtime/program/sample_batches.h"
 
 #include <cstring>
+#include <set>
 
 #include "base/error.h"
 
@@ -30,6 +31,26 @@ TensorDesc batchDesc(const TensorInfo& info, const SampleTensor& sample, std::si
     return desc;
 }
 
+/// A state such as "2×batch×16" next to an input "batch×400": the second dimension separates the samples.
+void requireSamplesFirst(const Graph& graph) {
+    std::set<std::string> batches;
+    for (const TensorId input : graph.inputs())
+        if (const auto& shape = graph.tensor(input).shape; shape && !shape->empty())
+            batches.insert(shape->front().symbol);
+    batches.erase("");
+    for (const TensorId input : graph.inputs()) {
+        const TensorInfo& tensor = graph.tensor(input);
+        if (!tensor.shape || tensor.shape->empty() || !tensor.shape->front().known()) continue;
+        for (const Dim& dim : *tensor.shape)
+            if (batches.contains(dim.symbol))
+                fail(ErrorKind::Unsupported,
+                     "the input '{}' is {}: its samples are not in the first dimension, but in '{}'; export "
+                     "the "
+                     "model with the samples first, and transpose this input inside",
+                     tensor.name, toString(*tensor.shape), dim.symbol);
+    }
+}
+
 }  // namespace
 
 SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t batch, std::size_t keptBytes)
@@ -38,6 +59,7 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
     const std::vector<SampleTensor> first = m_dataset->sample(0);
     if (first.size() != graph.inputs().size())
         failInput("the network has {} inputs, but the data provides {}", graph.inputs().size(), first.size());
+    requireSamplesFirst(graph);
     m_inputs.resize(first.size());
     for (std::size_t pass = 0; pass < 2; ++pass)  // a batch size fixed by any input applies to all
         for (std::size_t i = 0; i < first.size(); ++i)

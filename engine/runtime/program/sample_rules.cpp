@@ -299,10 +299,10 @@ SampleRule sampleRuleOf(const std::string& op) {
                           "QLinearLeakyRelu",
                           "QLinearSigmoid",
                           kFusedErfGelu});
-        add(leading,
-            {"AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
-             "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool",
-             "MaxPool", "QLinearConv", "QLinearAveragePool", "QLinearGlobalAveragePool", "SpaceToDepth"});
+        add(leading, {"AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace",
+                      "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "GroupNormalization",
+                      "InstanceNormalization", "LRN", "LpPool", "MaxPool", "QLinearConv",
+                      "QLinearAveragePool", "QLinearGlobalAveragePool", "SpaceToDepth"});
         add(alongAxis, {"CumSum", "LpNormalization", "TopK"});
         add(softmax, {"Hardmax", "LogSoftmax", "Softmax"});
         add(fromAxis, {"LayerNormalization", "RMSNormalization"});
