@@ -18,9 +18,9 @@
 
 namespace quantloupe {
 
-/// Returns `samples` samples in the shapes of the graph's inputs, with the sizes of assumedInputDims(), without
-/// labels. Throws Error naming an input whose shape is unknown or whose type is neither float32, integer nor
-/// bool.
+/// Returns `samples` samples in the shapes of the graph's inputs, with the sizes of assumedInputDims(),
+/// without labels. Throws Error naming an input whose shape is unknown or whose type is neither float32,
+/// integer nor bool.
 DatasetPtr randomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed);
 
 }  // namespace quantloupe

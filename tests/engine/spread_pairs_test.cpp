@@ -75,7 +75,7 @@ class SpreadPairsTest : public QObject {
                    "T = Transpose<perm = [0, 1, 3, 2]>(C) N = MaxPool<kernel_shape = [2, 2], strides = [2, "
                    "2]>(T) "
                    "Y = Add(M, N)")
-            << "Pair Cast Pair MaxPool Pair Transpose Pair MaxPool Pair Add";
+            << "Pair Cast Pair MaxPool Transpose Pair Pair MaxPool Pair Add";
         QTest::newRow("not past other operators")
             << QByteArray(
                    "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) S = Sin(D) "

@@ -120,8 +120,9 @@ class IntegerTest : public QObject {
                     "d = Conv(a, A) e = Conv(b, B) Y = Concat<axis = 1>(d, e) }"),
                 options);
             session.useRandomInputs(8);
-            const auto values = session.outputs(configOf(8, true)).at(0)->floats();
-            outputs[arithmetic == Arithmetic::Simulation].assign(values.begin(), values.end());
+            const ConstantPtr values = session.outputs(configOf(8, true)).at(0);
+            outputs[arithmetic == Arithmetic::Simulation].assign(values->floats().begin(),
+                                                                 values->floats().end());
         }
         float largest = 0, difference = 0;
         for (std::size_t i = 0; i < outputs[0].size(); ++i) {
