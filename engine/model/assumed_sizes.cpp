@@ -13,8 +13,12 @@ constexpr std::int64_t kMostColors = 4;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
+bool isMask(const TensorInfo& tensor) { return contains(tensor.name, "mask"); }
+
 /// The size of each dynamic dimension that the shape of a float32 input suggests, by position.
-std::map<std::size_t, std::int64_t> suggestedSizes(const Shape& shape) {
+std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
+    if (tensor.type != DataType::Float32 || !tensor.shape || isMask(tensor)) return {};
+    const Shape& shape = *tensor.shape;
     const auto isDynamic = [&](std::size_t d) { return !shape[d].known(); };
     const std::size_t rank = shape.size();
     if (rank >= 4) {
@@ -36,28 +40,39 @@ class AssumedSizes {
             const TensorInfo& tensor = graph.tensor(input);
             if (!tensor.shape) continue;
             for (const Dim& dim : *tensor.shape) m_past = m_past || contains(dim.symbol, "past");
-            if (tensor.type != DataType::Float32) continue;
-            for (const auto& [position, size] : suggestedSizes(*tensor.shape))
+            for (const auto& [position, size] : suggestedSizes(tensor))
                 m_sizes.emplace((*tensor.shape)[position].symbol, size);
         }
         m_sizes.erase("");
+        // The length of a text, which other inputs of the network share.
+        for (const TensorId input : graph.inputs())
+            if (const TensorInfo& tensor = graph.tensor(input);
+                tensor.shape && tensor.type != DataType::Float32 && !isMask(tensor))
+                for (const Dim& dim : *tensor.shape) m_sizes.erase(dim.symbol);
     }
 
     std::int64_t sizeOf(std::string_view symbol) const {
-        if (const std::size_t plus = symbol.find('+'); plus != symbol.npos)
-            return sizeOf(symbol.substr(0, plus)) + sizeOf(symbol.substr(plus + 1));
+        std::int64_t sum = 0;
+        while (true) {
+            const std::size_t plus = symbol.find('+');
+            sum += sizeOfTerm(symbol.substr(0, plus));
+            if (plus == symbol.npos) return sum;
+            symbol.remove_prefix(plus + 1);
+        }
+    }
+
+  private:
+    std::int64_t sizeOfTerm(std::string_view symbol) const {
         const std::size_t first = symbol.find_first_not_of(' '), last = symbol.find_last_not_of(' ');
         if (first != symbol.npos) symbol = symbol.substr(first, last - first + 1);
         std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + symbol.size(), number);
-        if (error == std::errc() && end == symbol.data() + symbol.size() && number >= 0 &&
-            number < kAudioSamples)
-            return number;
+        const char* const end = symbol.data() + symbol.size();
+        const auto [next, error] = std::from_chars(symbol.data(), end, number);
+        if (error == std::errc() && next == end && number >= 0 && number < kAudioSamples) return number;
         if (const auto found = m_sizes.find(symbol); found != m_sizes.end()) return found->second;
         return m_past && contains(symbol, "total") ? 2 : 1;
     }
 
-  private:
     std::map<std::string, std::int64_t, std::less<>> m_sizes;
     bool m_past = false;
 };
@@ -71,8 +86,7 @@ std::vector<Dims> assumedInputDims(const Graph& graph) {
         Dims& dims = all.emplace_back();
         const TensorInfo& tensor = graph.tensor(input);
         if (!tensor.shape) continue;
-        std::map<std::size_t, std::int64_t> own;
-        if (tensor.type == DataType::Float32) own = suggestedSizes(*tensor.shape);
+        std::map<std::size_t, std::int64_t> own = suggestedSizes(tensor);
         for (std::size_t d = 0; d < tensor.shape->size(); ++d) {
             const Dim& dim = (*tensor.shape)[d];
             const bool unnamed = dim.symbol.empty() && own.contains(d);

@@ -116,6 +116,9 @@ class RandomDatasetTest : public QObject {
                                      << "80×128";
         QTest::newRow("features of a sequence") << "float[N,L,64] X"
                                                 << "1×64";
+        QTest::newRow("text with a mask of float32")
+            << "float[N,2] X, int64[N,L] ids, float[N,L] attention_mask, float[N,L] weights"
+            << "2 1 1 1";
         QTest::newRow("past and total") << "float[N,2,past,8] X, int64[N,total] mask, int64[N,new] ids"
                                         << "2×1×8 2 1";
     }

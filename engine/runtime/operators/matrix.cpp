@@ -76,7 +76,7 @@ CompiledNode doubleGemm(const NodeContext& context, const MatrixProductSpec& spe
     if (context.has(2)) {
         bias = context.input(2).dims;
         bias.insert(bias.begin(), 2 - std::min<std::size_t>(bias.size(), 2), 1);
-        if (broadcastDims(bias, spec.output) != spec.output)
+        if (context.input(2).type != DataType::Float64 || broadcastDims(bias, spec.output) != spec.output)
             failInput("a Gemm of {} cannot add {}", toString(spec.output), toString(bias));
     }
     return {{{DataType::Float64, spec.output, Layout::Plain}},
@@ -99,7 +99,10 @@ CompiledNode doubleGemm(const NodeContext& context, const MatrixProductSpec& spe
 CompiledNode compileGemm(const NodeContext& context) {
     const bool isDouble =
         context.input(0).type == DataType::Float64 && context.input(1).type == DataType::Float64;
-    if (!isDouble) requireFloat(context, 0);
+    if (!isDouble) {
+        requireFloat(context, 0);
+        requireFloat(context, 1);
+    }
     const Attributes& attributes = context.node.attributes;
     MatrixProductSpec spec;
     spec.left = context.input(0).dims;
