@@ -161,10 +161,7 @@ const Version& SessionSamples::version() {
 
 const SampleBatches& SessionSamples::single() {
     if (!m_single) m_single = std::make_unique<SampleBatches>(m_evaluation, *m_source, 1);
-    if (m_single->batch() != 1)
-        fail(ErrorKind::Unsupported,
-             "the outputs depend on the data of each image, but the model has a fixed batch size of {}",
-             m_single->batch());
+    m_part.requireBatchOfOne(*m_source, m_single->batch());
     return *m_single;
 }
 

@@ -223,6 +223,16 @@ class DegenerateDataTest : public QObject {
         QVERIFY(gru->local && gru->local->sqnrDb > 20);
     }
 
+    void fixedBatchesNameTheOperator() {
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[4,3,3] X) => (float[4] Y) "
+                            "<float[3,3] W = {1, 2, 3, 4, 5, 6, 7, 8, 9}> { a = MatMul(X, W) Y = Det(a) }"));
+        session.useRandomInputs(4);
+        const QString error = test::errorOf([&] { session.outputs(std::nullopt); });
+        QVERIFY2(error.contains("(Det): the operator Det is not supported") && error.contains("fixed at 4"),
+                 qPrintable(error));
+    }
+
     /// Otherwise samples would be taken for the two layers of the state.
     void samplesMustComeFirst() {
         Session session(test::textModel(

@@ -87,7 +87,8 @@ CompiledNode compileAttention(const NodeContext& context) {
         failInput("Attention cannot combine {}, {} and {}", toString(context.input(0).dims),
                   toString(context.input(1).dims), toString(context.input(2).dims));
     std::int64_t past = 0;
-    if (context.has(4) != context.has(5)) failInput("Attention needs both past keys and past values, or neither");
+    if (context.has(4) != context.has(5))
+        failInput("Attention needs both past keys and past values, or neither");
     if (context.has(4)) {
         const Dims &keys = context.input(4).dims, &values = context.input(5).dims;
         requireFloat(context, 4);

@@ -65,18 +65,29 @@ std::vector<TensorId> EvaluatedPart::endsOf(const Graph& graph) const {
     return ends;
 }
 
+std::string EvaluatedPart::cause(const Graph& source) const {
+    const auto& [node, reason] = *unavailable.begin();
+    return fmt::format("'{}' ({}): {}", source.node(node).name, source.node(node).op, reason);
+}
+
+void EvaluatedPart::requireBatchOfOne(const Graph& source, std::size_t batch) const {
+    if (batch != 1)
+        fail(ErrorKind::Unsupported,
+             "the outputs cannot be computed for batches: {}. The batch size of the model is fixed at {}; "
+             "export it with a dynamic batch size",
+             cause(source), batch);
+}
+
 std::string EvaluatedPart::notice(const Graph& source) const {
     if (whole()) return {};
-    const auto& [node, reason] = *unavailable.begin();
-    const std::string cause =
-        fmt::format("'{}' ({}): {}", source.node(node).name, source.node(node).op, reason);
     if (frontier.empty())
         fail(ErrorKind::Unsupported,
-             "the network cannot be evaluated: no activation comes before the node {}", cause);
+             "the network cannot be evaluated: no activation comes before the node {}", cause(source));
     return fmt::format(
         "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} tensor{} before them; other "
         "accuracies are not available",
-        unavailable.size(), source.nodeCount(), cause, frontier.size(), frontier.size() == 1 ? "" : "s");
+        unavailable.size(), source.nodeCount(), cause(source), frontier.size(),
+        frontier.size() == 1 ? "" : "s");
 }
 
 void runBySample(const ProgramSpec& spec, const SampleBatches& batches, std::size_t begin, std::size_t end,

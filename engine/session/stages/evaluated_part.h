@@ -29,6 +29,12 @@ struct EvaluatedPart {
     /// Returns a notice for the user; empty if the whole network is evaluated. Throws Error if no part can be
     /// evaluated.
     std::string notice(const Graph& source) const;
+    /// The nodes from the frontier on run one sample at a time. Throws Error, naming the first of them, if
+    /// the network has a fixed batch size other than one.
+    void requireBatchOfOne(const Graph& source, std::size_t batch) const;
+
+  private:
+    std::string cause(const Graph& source) const;
 };
 
 /// Returns the part that `program`, a partial program of the whole source graph, can evaluate.

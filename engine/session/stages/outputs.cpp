@@ -93,10 +93,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     };
     if (!parts.samples.part().whole()) {
         const SampleBatches single(data, *parts.model.graph, 1);
-        if (single.batch() != 1)
-            fail(ErrorKind::Unsupported,
-                 "the outputs depend on the data of each image, but the model has a fixed batch size of {}",
-                 single.batch());
+        parts.samples.part().requireBatchOfOne(*parts.model.graph, single.batch());
         return outputsBySample(specFor(single), single, order, cancel);
     }
     ProgramSpec spec = specFor(batches);
