@@ -36,6 +36,8 @@ class CostFinder {
                    extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
         else if (m_node.op == "MatMul")
             macs = elements(m_node.output()) * extent(m_node.input(0), 1);
+        else if (m_node.op == "Attention")
+            macs = (elements(m_node.input(0)) + elements(m_node.output())) * keys();
         else if (traitsOf(m_node).kind == OperatorKind::Recurrent)
             macs = recurrent();
         if (!m_cost.macsReason.empty()) return m_cost;
@@ -132,6 +134,12 @@ class CostFinder {
     std::uint64_t extent(TensorId tensor, std::size_t fromEnd) {
         const Dims dims = dimsOf(tensor);
         return dims.size() < fromEnd ? 1 : static_cast<std::uint64_t>(dims[dims.size() - fromEnd]);
+    }
+
+    /// The number of keys that Attention compares each query with.
+    std::uint64_t keys() {
+        const TensorId past = m_node.input(4);
+        return extent(m_node.input(1), 2) + (past.valid() ? extent(past, 2) : 0);
     }
 
     /// Every step of every sequence is multiplied by both weights, [directions, gates * hidden, inputs] and

@@ -51,6 +51,14 @@ class LayerCostTest : public QObject {
         QCOMPARE(macsOf(g, 5), std::uint64_t(3 * 4));
     }
 
+    void attention() {
+        const GraphPtr g = graph(
+            "(float[N,3,8] q, float[N,5,4] k, float[N,5,2] v, float[N,1,6,4] past, float[N,1,6,2] old) => "
+            "(float[N,3,4] y) { y = Attention<q_num_heads = 2, kv_num_heads = 1>(q, k, v, , past, old) }",
+            23);
+        QCOMPARE(macsOf(g, 0), std::uint64_t((3 * 8 + 3 * 4) * (5 + 6)));
+    }
+
     void recurrentLayers() {
         const GraphPtr g = graph(
             "(float[7,N,2] x) => (float[7,1,N,1] y) <float[1,4,2] w = {1,2,3,4,5,6,7,8}, float[1,4,1] r = "
