@@ -30,7 +30,7 @@ class OpsetRaiser {
                  kOldest, m_to);
         for (std::size_t n = 0; n < m_graph.nodeCount(); ++n)
             if (m_graph.nodes()[n].domain.empty()) {
-                raiseNode(m_builder.node(NodeId(n)));
+                raiseNode(m_builder.node(NodeId(n)), m_graph);
                 checkBodies(m_graph.nodes()[n], m_graph.nodes()[n]);
             }
         m_builder.facts().opsets[""] = m_to;
@@ -41,11 +41,11 @@ class OpsetRaiser {
   private:
     bool crosses(std::int64_t opset) const { return m_from < opset && m_to >= opset; }
 
-    void raiseNode(Node& node) {
+    void raiseNode(Node& node, const Graph& graph) {
         if (crosses(12) && node.op == "Dropout") node.attributes.erase("ratio");  // without effect
         if (crosses(13) && isOneOf(node.op, kAxesInput13)) toInput(node, "axes");
         if (crosses(13) && node.op == "Split") toInput(node, "split");
-        if (crosses(13) && isOneOf(node.op, kFlattening)) checkSoftmax(node);
+        if (crosses(13) && isOneOf(node.op, kFlattening)) checkSoftmax(node, graph);
         if (crosses(16) && node.op == "RoiAlign" && !node.attributes.has("coordinate_transformation_mode"))
             node.attributes.set("coordinate_transformation_mode", std::string("output_half_pixel"));
         if (crosses(18) && isOneOf(node.op, kAxesInput18)) toInput(node, "axes");
@@ -55,24 +55,15 @@ class OpsetRaiser {
         if (crosses(21) && node.op == "GroupNormalization") refuse(node);
     }
 
-    bool changes(const Node& node) const {
-        const bool axes = node.attributes.has("axes");
-        return (crosses(12) && node.op == "Dropout") || (crosses(16) && node.op == "RoiAlign") ||
-               (crosses(20) && node.op == "GridSample") ||
-               (crosses(13) && ((axes && isOneOf(node.op, kAxesInput13)) || isOneOf(node.op, kFlattening) ||
-                                (node.op == "Split" && node.attributes.has("split")))) ||
-               (crosses(18) && ((axes && isOneOf(node.op, kAxesInput18)) ||
-                                (node.op == "Split" && !node.input(1).valid()))) ||
-               (crosses(21) && node.op == "GroupNormalization");
-    }
-
-    /// Bodies of If, Loop and Scan are saved as they are.
-    void checkBodies(const Node& node, const Node& owner) const {
+    /// Bodies of If, Loop and Scan are saved as they are, so none of their nodes may change.
+    void checkBodies(const Node& node, const Node& owner) {
         for (const auto& [name, value] : node.attributes) {
             const auto* body = std::get_if<OpaqueAttribute>(&value);
             if (body == nullptr || !body->graph) continue;
             for (const Node& inner : body->graph->nodes()) {
-                if (inner.domain.empty() && changes(inner))
+                Node raised = inner;
+                if (inner.domain.empty()) raiseNode(raised, *body->graph);
+                if (!std::ranges::equal(raised.attributes, inner.attributes))
                     fail(
                         ErrorKind::Unsupported,
                         "the body of the {} '{}' contains a {}, which means something else there; export the "
@@ -108,9 +99,9 @@ class OpsetRaiser {
 
     /// Before opset 13 all axes from `axis` on (default 1) formed one row; since then `axis` alone does
     /// (default: the last axis).
-    void checkSoftmax(Node& node) {
+    void checkSoftmax(Node& node, const Graph& graph) {
         const std::int64_t axis = node.attributes.integer("axis", 1);
-        const auto& shape = m_graph.tensor(node.input(0)).shape;
+        const auto& shape = graph.tensor(node.input(0)).shape;
         const bool last = axis == -1 || (shape && axis == static_cast<std::int64_t>(shape->size()) - 1);
         if (!last) refuse(node);
         node.attributes.set("axis", axis);
