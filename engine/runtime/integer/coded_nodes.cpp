@@ -142,7 +142,6 @@ bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, c
     return true;
 }
 
-/// The values of a coded tensor, or of a function of one, for each of its codes.
 std::vector<float> ProgramCompiler::valuesOfCodes(TensorId tensor) const {
     constexpr std::size_t kCodes = 256;
     std::vector<std::uint8_t> codes(kCodes);

@@ -38,16 +38,27 @@ QUANTLOUPE_SIMD void scaleAndShift(const float* in, float factor, float offset, 
     for (std::size_t i = 0; i < width; ++i) out[i] = in[i] * factor + offset;
 }
 
+/// The dimensions from `axis` on are normalized together.
+struct Rows {
+    std::size_t axis, rows = 1, width = 1;
+};
+
+Rows rowsOf(const NodeContext& context) {
+    const Dims& dims = context.input(0).dims;
+    Rows result{normalizedAxis(context.node.attributes.integer("axis", -1), dims.size())};
+    for (std::size_t d = 0; d < dims.size(); ++d)
+        (d < result.axis ? result.rows : result.width) *= static_cast<std::size_t>(dims[d]);
+    return result;
+}
+
 CompiledNode compileLayerNorm(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
-    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", -1), desc.dims.size());
-    std::size_t rows = 1, width = 1;
-    for (std::size_t d = 0; d < desc.dims.size(); ++d)
-        (d < axis ? rows : width) *= static_cast<std::size_t>(desc.dims[d]);
+    const Rows shape = rowsOf(context);
+    const std::size_t rows = shape.rows, width = shape.width;
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
     TensorDesc statistics = desc;  // for the optional outputs: mean and 1 / deviation
-    for (std::size_t d = axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
+    for (std::size_t d = shape.axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
     const bool hasBias = context.has(2);
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
         if ((i == 1 || hasBias) && context.input(i).count() != width)
@@ -90,10 +101,8 @@ CompiledNode compileRmsNorm(const NodeContext& context) {
     requireFloat(context, 0);
     requireFloat(context, 1);
     const TensorDesc desc = context.input(0);
-    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", -1), desc.dims.size());
-    std::size_t rows = 1, width = 1;
-    for (std::size_t d = 0; d < desc.dims.size(); ++d)
-        (d < axis ? rows : width) *= static_cast<std::size_t>(desc.dims[d]);
+    const Rows shape = rowsOf(context);
+    const std::size_t rows = shape.rows, width = shape.width;
     if (context.input(1).count() != width) failInput("RMSNormalization's scale must have {} values", width);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
     return {{desc}, makeKernel([=](const KernelArguments& a) {
