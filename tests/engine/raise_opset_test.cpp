@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// raiseOpset(): the raised graph computes the same values, and what cannot be raised is refused.
+#include <QtTest>
+
+#include "model/graph_builder.h"
+#include "model/raise_opset.h"
+#include "support/errors.h"
+#include "support/small_graph.h"
+
+using namespace quantloupe;
+
+namespace {
+
+GraphPtr raised(const GraphPtr& graph, std::int64_t opset) {
+    GraphBuilder builder(*graph);
+    raiseOpset(builder, *graph, opset);
+    return builder.build();
+}
+
+}  // namespace
+
+class RaiseOpsetTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void sameValues_data() {
+        QTest::addColumn<QString>("nodes");
+        const auto row = [](const char* name, const char* nodes) { QTest::newRow(name) << QString(nodes); };
+        row("Slice", "Y = Slice<starts = [1, 0], ends = [3, 2], axes = [3, 2]>(X)");
+        row("Slice of the first dimensions", "Y = Slice<starts = [0, 1], ends = [1, 2]>(X)");
+        row("Pad", "Y = Pad<pads = [0, 0, 1, 0, 0, 0, 0, 2], value = 0.5>(X)");
+        row("Pad by reflection", "Y = Pad<pads = [0, 0, 1, 0, 0, 0, 0, 2], mode = \"reflect\">(X)");
+        row("Clip", "Y = Clip<min = -1.0, max = 1.5>(X)");
+        row("Clip on one side", "Y = Clip<max = 1.5>(X)");
+        row("TopK", "Y, i = TopK<k = 2, axis = 3>(X)");
+        row("Upsample", "Y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0, 3.0]>(X)");
+        row("linear Upsample", "Y = Upsample<mode = \"linear\", scales = [1.0, 1.0, 2.0, 2.0]>(X)");
+        row("shrinking Upsample", "Y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 0.5, 0.75]>(X)");
+        row("Dropout", "Y = Dropout<ratio = 0.5>(X)");
+        row("BatchNormalization", "Y, m, v, a, b = BatchNormalization<spatial = 1>(X, S, S, S, S)");
+        row("Softmax", "Y = Softmax<axis = 3>(X)");
+        row("Softmax over several dimensions", "Y = Softmax<axis = 2>(X)");
+        row("Softmax by default", "n = Neg(X) Y = LogSoftmax(n)");
+        row("reductions", "s = ReduceSum<axes = [2]>(X) Y = ReduceMean<axes = [1], keepdims = 0>(s)");
+        row("Squeeze and Unsqueeze", "s = Unsqueeze<axes = [0]>(X) t = Squeeze<axes = [0]>(s) Y = Abs(t)");
+        row("Split", "a, b = Split<axis = 3, split = [1, 3]>(X) Y = Concat<axis = 3>(b, a)");
+    }
+    void sameValues() {
+        QFETCH(QString, nodes);
+        std::vector<float> x;
+        for (int i = 0; i < 24; ++i) x.push_back(static_cast<float>(i * 7 % 24) / 6 - 2);
+        const GraphPtr graph =
+            test::graph("(float[1,2,3,4] X) => (float Y) <float[2] S = {0.5, 2}> { " + nodes + " }", 7);
+        const std::vector<float> expected = test::run(graph, {1, 2, 3, 4}, x);
+        for (const std::int64_t opset : {10, 11, 13, 21}) {
+            const GraphPtr after = raised(graph, opset);
+            QCOMPARE(after->opset(), std::max<std::int64_t>(opset, 11));
+            QCOMPARE(test::run(after, {1, 2, 3, 4}, x), expected);
+        }
+    }
+
+    void whatCannotBeRaised_data() {
+        QTest::addColumn<QString>("nodes");
+        QTest::addColumn<QString>("named");
+        QTest::newRow("a used mask") << "d, M = Dropout(X) c = Cast<to = 1>(M) Y = Add(d, c)"
+                                     << "the Dropout";
+        QTest::newRow("enlarging and shrinking")
+            << "Y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0, 0.5]>(X)" << "the Upsample";
+    }
+    void whatCannotBeRaised() {
+        QFETCH(QString, nodes);
+        QFETCH(QString, named);
+        const GraphPtr graph = test::graph("(float[1,2,3,4] X) => (float Y) { " + nodes + " }", 7);
+        const QString error = test::errorOf([&] { raised(graph, 13); });
+        QVERIFY2(error.contains(named) && error.contains("export the model again"), qPrintable(error));
+    }
+
+    void tooOld() {
+        const GraphPtr graph = test::graph("(float[1,2] X) => (float Y) { Y = Abs(X) }", 6);
+        const QString error = test::errorOf([&] { raised(graph, 13); });
+        QVERIFY2(error.contains("below opset 7"), qPrintable(error));
+    }
+};
+
+QTEST_GUILESS_MAIN(RaiseOpsetTest)
+#include "raise_opset_test.moc"
