@@ -328,6 +328,7 @@ class UnitFinder {
         unit.kind = UnitKind::PassesScale;
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         unit.inputs = {node.input(0)};
+        if (node.op == "MaxPool") return {};  // its second output contains positions
         for (std::size_t o = 1; o < node.outputs.size(); ++o)
             if (node.outputs[o].valid()) unit.otherOutputs.push_back(node.outputs[o]);
         return {};

@@ -32,7 +32,22 @@ def main(folder):
             "AveragePoolWithPadding": (helper.make_node("QLinearAveragePool", one, ["o"], domain=MS, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), shape, x + y),
             "Concat": (helper.make_node("QLinearConcat", ["y_scale", "y_zero", "x", "x_scale", "x_zero", "x", "y_scale", "y_zero"], ["o"], domain=MS, axis=1), shape, x + y),
         }
+        uneven = quantizer("y", 0.0217, 100)  # with x's 0.03, sums are not on ties, which ONNX Runtime may round differently
+        codes = lambda *dims: [numpy_helper.from_array(rng.randint(low, high, dims).astype(kind), "c")]
+        two = ["x", "x_scale", "x_zero", "c", "y_scale", "y_zero", "y_scale", "y_zero"]
+        cases["AddOfRows"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), shape, x + uneven + codes(9))
+        cases["AddOfColumns"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), (2, 6, 1, 9), x + uneven + codes(7, 1))
+        cases["MulOfChannels"] = (helper.make_node("QLinearMul", two, ["o"], domain=MS), shape, x + uneven + codes(1, 6, 1, 1))
+        cases["MaxPool"] = (helper.make_node("MaxPool", ["x"], ["o"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1]), shape, [])
         if kind == "uint8":
+            # Dynamic quantization: the zero point is computed.
+            dynamic = [helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),
+                       helper.make_node("Neg", ["f"], ["n"]),
+                       helper.make_node("DynamicQuantizeLinear", ["n"], ["q", "q_scale", "q_zero"])]
+            weight = lambda *dims: [numpy_helper.from_array(rng.randint(-63, 64, dims).astype(np.int8), "w")]
+            cases["ConvInteger"] = (dynamic + [helper.make_node("ConvInteger", ["q", "w", "q_zero"], ["o"], pads=[1, 1, 1, 1])],
+                                    shape, weight(4, 6, 3, 3))
+            cases["MatMulInteger"] = (dynamic + [helper.make_node("MatMulInteger", ["q", "w", "q_zero"], ["o"])], shape, weight(9, 5))
             # 7 bits: without VNNI, ONNX Runtime's sums of two products of 8 bits saturate.
             w = numpy_helper.from_array(rng.randint(-63, 64, (8, 3, 3, 3)).astype(np.int8), "w")
             scales = numpy_helper.from_array(rng.uniform(0.001, 0.01, 8).astype(np.float32), "w_scale")
@@ -41,10 +56,12 @@ def main(folder):
                               "ConvDilated": {"dilations": [2, 2], "pads": [2, 3, 2, 1]}}.items():
                 cases[name] = (helper.make_node("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["o"],
                                                 group=2, **how), shape, x + y + [w, scales, zeros])
-        for name, (node, dims, inits) in cases.items():
+        for name, (nodes, dims, inits) in cases.items():
             name = f"{name}_{kind}"
-            graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", tensor_type, dims)],
-                                      [helper.make_tensor_value_info("o", tensor_type, None)], inits)
+            nodes = nodes if isinstance(nodes, list) else [nodes]
+            output_type = TensorProto.INT32 if nodes[-1].op_type.endswith("Integer") else tensor_type
+            graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", tensor_type, dims)],
+                                      [helper.make_tensor_value_info("o", output_type, None)], inits)
             model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid(MS, 1)])
             model.ir_version = 8
             data = rng.randint(low, high, dims).astype(kind)

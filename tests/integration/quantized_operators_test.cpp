@@ -31,7 +31,7 @@ class QuantizedOperatorsTest : public QObject {
             QFAIL(qPrintable(said));
         }
         m_names = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
-        QVERIFY(m_names.size() >= 17);
+        QVERIFY(m_names.size() >= 27);
     }
 
     void codesEqualOnnxRuntimes() {

@@ -5,25 +5,10 @@
 
 #include "base/error.h"
 #include "runtime/operators/operators.h"
+#include "runtime/operators/positions.h"
 
 namespace quantloupe {
 namespace {
-
-/// Calls f(position) for every position within the extents, in row-major order.
-template <typename F>
-void forEachPosition(const Dims& extents, F f) {
-    if (std::ranges::any_of(extents, [](std::int64_t extent) { return extent <= 0; })) return;
-    Dims position(extents.size(), 0);
-    while (true) {
-        f(position);
-        std::size_t d = extents.size();
-        while (d-- > 0) {
-            if (++position[d] < extents[d]) break;
-            position[d] = 0;
-        }
-        if (d == static_cast<std::size_t>(-1)) return;
-    }
-}
 
 CompiledNode compileCol2Im(const NodeContext& context) {
     requireFloat(context, 0);

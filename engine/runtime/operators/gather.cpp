@@ -102,12 +102,46 @@ CompiledNode compileGatherNd(const NodeContext& context) {
         })};
 }
 
+/// Reverses the first elements of each sequence of a batch.
+CompiledNode compileReverseSequence(const NodeContext& context) {
+    const TensorDesc& data = context.input(0);
+    const std::int64_t time = context.node.attributes.integer("time_axis", 0),
+                       batch = context.node.attributes.integer("batch_axis", 1);
+    if (data.dims.size() < 2 || time + batch != 1 || time * batch != 0 ||
+        context.input(1).type != DataType::Int64 ||
+        context.input(1).dims != Dims{data.dims[static_cast<std::size_t>(batch)]})
+        failInput("ReverseSequence of {} with lengths of {} is not possible", toString(data.dims),
+                  toString(context.input(1).dims));
+    const auto steps = static_cast<std::size_t>(data.dims[static_cast<std::size_t>(time)]);
+    const auto sequences = static_cast<std::size_t>(data.dims[static_cast<std::size_t>(batch)]);
+    const std::size_t size = steps * sequences == 0 ? 0 : data.bytes() / (steps * sequences);
+    const std::size_t timeStep = time == 0 ? sequences * size : size,
+                      batchStep = time == 0 ? size : steps * size;
+    TensorDesc output{data.type, data.dims, Layout::Plain};
+    return {{output}, makeKernel([=](const KernelArguments& a) {
+                const auto* lengths = static_cast<const std::int64_t*>(a.inputs[1]);
+                for (std::size_t b = 0; b < sequences; ++b) {
+                    if (lengths[b] < 0 || lengths[b] > static_cast<std::int64_t>(steps))
+                        failInput("ReverseSequence has a length of {}, but {} steps", lengths[b], steps);
+                    const auto length = static_cast<std::size_t>(lengths[b]);
+                    for (std::size_t t = 0; t < steps; ++t) {
+                        const std::size_t from = t < length ? length - 1 - t : t;
+                        std::memcpy(
+                            static_cast<std::byte*>(a.outputs[0]) + b * batchStep + t * timeStep,
+                            static_cast<const std::byte*>(a.inputs[0]) + b * batchStep + from * timeStep,
+                            size);
+                    }
+                }
+            })};
+}
+
 }  // namespace
 
 void addGathers(OperatorTable& table) {
     table["Gather"] = {compileGather, LayoutPolicy::Plain, false};
     table["GatherElements"] = {compileGatherElements, LayoutPolicy::Plain, false};
     table["GatherND"] = {compileGatherNd, LayoutPolicy::Plain, false};
+    table["ReverseSequence"] = {compileReverseSequence, LayoutPolicy::Plain, false};
 }
 
 }  // namespace quantloupe

@@ -132,9 +132,57 @@ CompiledNode compileGridSample(const NodeContext& context) {
         })};
 }
 
+/// The grid of an affine transformation: one point for each pixel, in coordinates from -1 to 1.
+CompiledNode compileAffineGrid(const NodeContext& context) {
+    requireFloat(context, 0);
+    const Dims& theta = context.input(0).dims;
+    const Dims size = context.needConstant(1, "the size of an AffineGrid").toInt64s();
+    const std::size_t rank = size.size() < 2 ? 0 : size.size() - 2;  // spatial dimensions
+    const auto extent = static_cast<std::int64_t>(rank);
+    if ((rank != 2 && rank != 3) || theta != Dims{size[0], extent, extent + 1})
+        failInput("AffineGrid of size {} needs transformations of {}×2×3 or {}×3×4, not {}", toString(size),
+                  size.empty() ? 0 : size[0], size.empty() ? 0 : size[0], toString(theta));
+    TensorDesc output{DataType::Float32, {size[0]}, Layout::Plain};
+    output.dims.insert(output.dims.end(), size.begin() + 2, size.end());
+    output.dims.push_back(extent);
+    // The coordinates of the pixels in each dimension, x first.
+    const bool align = context.node.attributes.integer("align_corners", 0) != 0;
+    std::vector<std::vector<float>> coordinates;
+    for (std::size_t d = rank; d-- > 0;) {
+        const auto count = static_cast<double>(size[d + 2]);
+        std::vector<float>& values = coordinates.emplace_back();
+        for (std::int64_t i = 0; i < size[d + 2]; ++i) {
+            const auto at = static_cast<double>(i);
+            values.push_back(static_cast<float>(align ? (count > 1 ? 2 * at / (count - 1) - 1 : 0)
+                                                      : (2 * at + 1) / count - 1));
+        }
+    }
+    const std::size_t points = static_cast<std::size_t>(elementCount({size.begin() + 2, size.end()}));
+    return {{output}, makeKernel([=, samples = static_cast<std::size_t>(size[0])](const KernelArguments& a) {
+                const auto* matrix = static_cast<const float*>(a.inputs[0]);
+                auto* out = static_cast<float*>(a.outputs[0]);
+                for (std::size_t s = 0; s < samples; ++s, matrix += rank * (rank + 1))
+                    for (std::size_t point = 0; point < points; ++point) {
+                        float from[3];
+                        std::size_t rest = point;
+                        for (std::size_t d = 0; d < rank; ++d) {
+                            from[d] = coordinates[d][rest % coordinates[d].size()];
+                            rest /= coordinates[d].size();
+                        }
+                        for (std::size_t row = 0; row < rank; ++row) {
+                            const float* const factors = matrix + row * (rank + 1);
+                            float sum = factors[rank];
+                            for (std::size_t d = 0; d < rank; ++d) sum += factors[d] * from[d];
+                            *out++ = sum;
+                        }
+                    }
+            })};
+}
+
 }  // namespace
 
 void addGridSamples(OperatorTable& table) {
+    table["AffineGrid"] = {compileAffineGrid, LayoutPolicy::Plain, false};
     table["GridSample"] = {compileGridSample, LayoutPolicy::Plain, false};
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm and MatMul.
+// Gemm, MatMul and Det.
+#include <cmath>
+
 #include "base/error.h"
 #include "runtime/operators/broadcast.h"
 #include "runtime/operators/numeric_types.h"
@@ -64,6 +66,33 @@ CompiledNode plainMatMul(const NodeContext& context, const Dims& left, const Dim
     });
 }
 
+/// The third operand of a Gemm, broadcast to its output.
+template <typename T>
+class AddedMatrix {
+  public:
+    AddedMatrix(const NodeContext& context, const Dims& output)
+        : m_beta(static_cast<T>(context.node.attributes.real("beta", 1.0f))), m_dims{1, 1} {
+        if (!context.has(2)) return;
+        m_present = true;
+        m_dims = context.input(2).dims;
+        m_dims.insert(m_dims.begin(), 2 - std::min<std::size_t>(m_dims.size(), 2), 1);
+        if (context.input(2).type != context.input(0).type || broadcastDims(m_dims, output) != output)
+            failInput("a Gemm of {} cannot add {}", toString(output), toString(m_dims));
+    }
+
+    T operator()(const void* data, std::int64_t row, std::int64_t column) const {
+        if (!m_present) return 0;
+        const Strided<T> values{static_cast<const T*>(data), m_dims[0] == 1 ? 0 : m_dims[1],
+                                m_dims[1] == 1 ? 0 : 1};
+        return m_beta * values(row, column);
+    }
+
+  private:
+    T m_beta;
+    Dims m_dims;
+    bool m_present = false;
+};
+
 /// Gemm of float64.
 CompiledNode doubleGemm(const NodeContext& context, const MatrixProductSpec& spec) {
     const std::int64_t rows = spec.output[0], columns = spec.output[1];
@@ -72,29 +101,48 @@ CompiledNode doubleGemm(const NodeContext& context, const MatrixProductSpec& spe
         return Strided<double>{static_cast<const double*>(data), transposed ? 1 : dims[1],
                                transposed ? dims[1] : 1};
     };
-    Dims bias = {1, 1};
-    if (context.has(2)) {
-        bias = context.input(2).dims;
-        bias.insert(bias.begin(), 2 - std::min<std::size_t>(bias.size(), 2), 1);
-        if (context.input(2).type != DataType::Float64 || broadcastDims(bias, spec.output) != spec.output)
-            failInput("a Gemm of {} cannot add {}", toString(spec.output), toString(bias));
-    }
     return {{{DataType::Float64, spec.output, Layout::Plain}},
             makeKernel([=, left = spec.left, right = spec.right, transposeLeft = spec.transposeLeft,
                         transposeRight = spec.transposeRight, alpha = static_cast<double>(spec.alpha),
-                        beta = static_cast<double>(context.node.attributes.real("beta", 1.0f)),
-                        biased = context.has(2)](const KernelArguments& a) {
+                        added = AddedMatrix<double>(context, spec.output)](const KernelArguments& a) {
                 const Strided<double> l = strided(a.inputs[0], left, transposeLeft);
                 const Strided<double> r = strided(a.inputs[1], right, transposeRight);
-                const Strided<double> c{biased ? static_cast<const double*>(a.inputs[2]) : nullptr,
-                                        bias[0] == 1 ? 0 : bias[1], bias[1] == 1 ? 0 : 1};
+                const void* bias = a.inputs.size() > 2 ? a.inputs[2] : nullptr;
                 auto* out = static_cast<double*>(a.outputs[0]);
                 for (std::int64_t row = 0; row < rows; ++row)
                     for (std::int64_t column = 0; column < columns; ++column)
-                        *out++ = alpha * dotProduct(l, r, row, column, inner) +
-                                 (biased ? beta * c(row, column) : 0);
+                        *out++ = alpha * dotProduct(l, r, row, column, inner) + added(bias, row, column);
             })};
 }
+
+/// Gemm of float32 with a third operand that is computed or not one value per column.
+class GemmPlusMatrix final : public Kernel {
+  public:
+    GemmPlusMatrix(const NodeContext& context, const MatrixProductSpec& spec)
+        : m_rows(spec.output[0]), m_columns(spec.output[1]), m_added(context, spec.output) {
+        MatrixProductSpec plain = spec;
+        plain.activation = nullptr;
+        if (spec.activation != nullptr) m_bounds = *spec.activation;
+        m_product = makeMatrixProduct(plain);
+    }
+
+    void run(const KernelArguments& a) const override {
+        m_product->run(a);
+        auto* out = static_cast<float*>(a.outputs[0]);
+        for (std::int64_t row = 0; row < m_rows; ++row)
+            for (std::int64_t column = 0; column < m_columns; ++column, ++out)
+                *out =
+                    std::min(m_bounds.high, std::max(m_bounds.low, *out + m_added(a.inputs[2], row, column)));
+    }
+    std::size_t scratchBytes() const override { return m_product->scratchBytes(); }
+    std::size_t weightBytes() const override { return m_product->weightBytes(); }
+
+  private:
+    std::int64_t m_rows, m_columns;
+    AddedMatrix<float> m_added;
+    Activation m_bounds;
+    std::unique_ptr<Kernel> m_product;
+};
 
 CompiledNode compileGemm(const NodeContext& context) {
     const bool isDouble =
@@ -122,14 +170,16 @@ CompiledNode compileGemm(const NodeContext& context) {
     spec.activation = context.activation;
     ConstantPtr scaledBias;
     if (context.has(2)) {
-        const Constant& bias = context.needConstant(2, "the bias of a Gemm");
+        const Constant* const bias = context.constant(2);
+        const bool perColumn =
+            bias != nullptr &&
+            (bias->size() == 1 || (bias->size() == columns && bias->dims().back() == columns));
+        if (!perColumn)
+            return {{{DataType::Float32, spec.output, Layout::Plain}},
+                    std::make_unique<GemmPlusMatrix>(context, spec)};
         const float beta = attributes.real("beta", 1.0f);
-        if (bias.size() != columns && bias.size() != 1)
-            fail(ErrorKind::Unsupported,
-                 "a Gemm bias of shape {} is not supported, only one value per column",
-                 toString(bias.dims()));
-        std::vector<float> values(bias.floats().begin(), bias.floats().end());
-        if (bias.size() != columns) values.assign(static_cast<std::size_t>(columns), bias.floats()[0]);
+        std::vector<float> values(bias->floats().begin(), bias->floats().end());
+        if (bias->size() != columns) values.assign(static_cast<std::size_t>(columns), bias->floats()[0]);
         for (float& value : values) value *= beta;
         scaledBias = Constant::fromFloats({columns}, std::move(values));
         spec.bias = scaledBias.get();
@@ -183,9 +233,47 @@ CompiledNode compileMatMul(const NodeContext& context) {
     return {{{DataType::Float32, result, Layout::Plain}}, makeMatrixProduct(spec)};
 }
 
+/// The determinants of square matrices, by elimination with the largest pivot of each column.
+CompiledNode compileDet(const NodeContext& context) {
+    requireFloat(context, 0);
+    const Dims& dims = context.input(0).dims;
+    if (dims.size() < 2 || dims.back() != dims[dims.size() - 2])
+        failInput("Det needs square matrices, not {}", toString(dims));
+    const TensorDesc output{DataType::Float32, {dims.begin(), dims.end() - 2}, Layout::Plain};
+    const auto n = static_cast<std::size_t>(dims.back());
+    return {{output}, makeKernel([=, count = output.count()](const KernelArguments& a) {
+                const auto* in = static_cast<const float*>(a.inputs[0]);
+                for (std::size_t matrix = 0; matrix < count; ++matrix, in += n * n) {
+                    std::vector<double> values(in, in + n * n);
+                    double result = 1;
+                    for (std::size_t k = 0; k < n; ++k) {
+                        std::size_t pivot = k;
+                        for (std::size_t row = k + 1; row < n; ++row)
+                            if (std::fabs(values[row * n + k]) > std::fabs(values[pivot * n + k]))
+                                pivot = row;
+                        if (pivot != k) {
+                            for (std::size_t c = 0; c < n; ++c)
+                                std::swap(values[k * n + c], values[pivot * n + c]);
+                            result = -result;
+                        }
+                        const double top = values[k * n + k];
+                        result *= top;
+                        if (top == 0) break;
+                        for (std::size_t row = k + 1; row < n; ++row) {
+                            const double factor = values[row * n + k] / top;
+                            for (std::size_t c = k; c < n; ++c)
+                                values[row * n + c] -= factor * values[k * n + c];
+                        }
+                    }
+                    static_cast<float*>(a.outputs[0])[matrix] = static_cast<float>(result);
+                }
+            })};
+}
+
 }  // namespace
 
 void addMatrixProducts(OperatorTable& table) {
+    table["Det"] = {compileDet, LayoutPolicy::Plain, false};
     table["Gemm"] = {compileGemm, LayoutPolicy::Plain, true};
     table["MatMul"] = {compileMatMul, LayoutPolicy::Plain, true};
 }

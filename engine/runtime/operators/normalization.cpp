@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations of channels: BatchNormalization (inference), LRN.
+// BatchNormalization, LRN, MeanVarianceNormalization.
 #include <cmath>
 
 #include "base/error.h"
 #include "runtime/operators/operators.h"
+#include "runtime/operators/strided.h"
 #include "runtime/ordered/channel_scale.h"
 
 namespace quantloupe {
@@ -124,11 +125,55 @@ CompiledNode compileLrn(const NodeContext& context) {
             })};
 }
 
+/// (x - mean) / (standard deviation + 1e-9) over some axes.
+CompiledNode compileMeanVariance(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc desc = context.input(0);
+    const std::size_t rank = desc.dims.size();
+    std::vector<bool> reduced(rank, false);
+    for (const std::int64_t axis : context.node.attributes.integers("axes", {0, 2, 3}))
+        reduced[normalizedAxis(axis, rank)] = true;
+    StridedLoops::Steps steps(rank, 0);
+    std::size_t groups = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+        if (reduced[d]) continue;
+        steps[d] = static_cast<std::ptrdiff_t>(groups);
+        groups *= static_cast<std::size_t>(desc.dims[d]);
+    }
+    const StridedLoops loops(extentsInMemoryOrder(desc),
+                             {inMemoryOrder(desc, desc.strides()), inMemoryOrder(desc, steps)});
+    const double count = groups == 0 ? 0 : static_cast<double>(desc.count()) / static_cast<double>(groups);
+    return {{desc}, makeKernel([=](const KernelArguments& a) {
+                const auto* in = static_cast<const float*>(a.inputs[0]);
+                auto* out = static_cast<float*>(a.outputs[0]);
+                const auto each = [&](auto use) {
+                    loops.forEachRow([&](const std::ptrdiff_t* at) {
+                        for (std::size_t i = 0; i < loops.inner(); ++i) {
+                            const auto step = static_cast<std::ptrdiff_t>(i);
+                            use(at[0] + step * loops.innerStep(0),
+                                static_cast<std::size_t>(at[1] + step * loops.innerStep(1)));
+                        }
+                    });
+                };
+                std::vector<double> mean(groups, 0.0), deviation(groups, 0.0);
+                each([&](std::ptrdiff_t x, std::size_t g) { mean[g] += static_cast<double>(in[x]) / count; });
+                each([&](std::ptrdiff_t x, std::size_t g) {
+                    const double distance = static_cast<double>(in[x]) - mean[g];
+                    deviation[g] += distance * distance / count;
+                });
+                for (double& value : deviation) value = std::sqrt(value) + 1e-9;
+                each([&](std::ptrdiff_t x, std::size_t g) {
+                    out[x] = static_cast<float>((static_cast<double>(in[x]) - mean[g]) / deviation[g]);
+                });
+            })};
+}
+
 }  // namespace
 
 void addNormalizations(OperatorTable& table) {
     table["BatchNormalization"] = {compileBatchNorm, LayoutPolicy::Any, true};
     table["LRN"] = {compileLrn, LayoutPolicy::Any, false};
+    table["MeanVarianceNormalization"] = {compileMeanVariance, LayoutPolicy::Any, false};
 }
 
 }  // namespace quantloupe

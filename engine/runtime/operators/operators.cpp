@@ -26,6 +26,7 @@ const OperatorTable& table() {
         addGenerators(all);
         addAttention(all);
         addCol2Im(all);
+        addSignals(all);
         addScatters(all);
         addControlFlow(all);
         addSelections(all);

@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "runtime/integer/integer_types.h"
+#include "runtime/operators/broadcast.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/quantized_pointwise.h"
+#include "runtime/operators/strided.h"
 #include "runtime/operators/window.h"
 
 namespace quantloupe {
@@ -56,19 +58,50 @@ float scaleAt(const NodeContext& context, std::size_t input) { return scalesAt(c
 std::int32_t zeroAt(const NodeContext& context, std::size_t input) {
     return static_cast<std::int32_t>(zerosAt(context, input).at(0));
 }
+std::int32_t onlyZero(const NodeContext& context, std::size_t input) {
+    const auto zeros = zerosAt(context, input);
+    if (std::any_of(zeros.begin(), zeros.end(), [&](std::int64_t z) { return z != zeros[0]; }))
+        fail(ErrorKind::Unsupported, "{} with several zero points is not supported", context.node.op);
+    return static_cast<std::int32_t>(zeros.at(0));
+}
 
-using Loader = std::function<void(const void*, std::size_t, std::int32_t*)>;
+/// Reads `count` elements as int32, with the zero point subtracted.
+using Loader = std::function<void(const void*, std::size_t count, std::int32_t zero, std::int32_t*)>;
 
-/// Reads `count` elements of the type as int32, with the zero point subtracted.
-Loader loaderOf(DataType type, std::int32_t zero, std::string_view what) {
+Loader loaderOf(DataType type, std::string_view what) {
     return withIntegerType(type, what, [&](auto sample) -> Loader {
         using T = decltype(sample);
-        return [zero](const void* source, std::size_t count, std::int32_t* target) {
+        return [](const void* source, std::size_t count, std::int32_t zero, std::int32_t* target) {
             const auto* values = static_cast<const T*>(source);
             for (std::size_t i = 0; i < count; ++i) target[i] = static_cast<std::int32_t>(values[i]) - zero;
         };
     });
 }
+
+/// A zero point that is constant or, with dynamic quantization, computed.
+class ZeroPoint {
+  public:
+    ZeroPoint(const NodeContext& context, std::size_t input) : m_input(input) {
+        if (!context.has(input) || context.constant(input) != nullptr) {
+            m_value = onlyZero(context, input);
+        } else {
+            if (context.input(input).count() != 1)
+                fail(ErrorKind::Unsupported, "{} with several zero points is not supported", context.node.op);
+            m_load = loaderOf(context.input(input).type, context.node.op);
+        }
+    }
+
+    std::int32_t at(const KernelArguments& a) const {
+        std::int32_t value = m_value;
+        if (m_load) m_load(a.inputs[m_input], 1, 0, &value);
+        return value;
+    }
+
+  private:
+    std::size_t m_input;
+    std::int32_t m_value = 0;
+    Loader m_load;  ///< null for a constant
+};
 
 using Storer = std::function<void(float, void*, std::size_t)>;
 
@@ -116,10 +149,10 @@ struct IntegerConvolution {
     Requantize out;
 
     /// One image: the input is padded with its zero point, which is 0 here.
-    void run(const void* source, void* target) const;
+    void run(const void* source, std::int32_t zero, void* target) const;
 };
 
-void IntegerConvolution::run(const void* source, void* target) const {
+void IntegerConvolution::run(const void* source, std::int32_t zero, void* target) const {
     const std::int64_t channels = input.dims[1], height = input.dims[2], width = input.dims[3];
     const std::int64_t outHeight = output.dims[2], outWidth = output.dims[3], perGroup = weightDims[1];
     const std::int64_t outPerGroup = weightDims[0] / groups;
@@ -128,7 +161,7 @@ void IntegerConvolution::run(const void* source, void* target) const {
     for (std::int64_t n = 0; n < input.dims[0]; ++n) {
         const std::size_t size = elementSize(input.type);
         load(static_cast<const std::byte*>(source) + static_cast<std::size_t>(n) * image.size() * size,
-             image.size(), image.data());
+             image.size(), zero, image.data());
         for (std::int64_t o = 0; o < weightDims[0]; ++o) {
             std::fill(sums.begin(), sums.end(), bias.empty() ? 0 : bias[static_cast<std::size_t>(o)]);
             for (std::int64_t i = 0; i < perGroup; ++i) {
@@ -166,7 +199,7 @@ void IntegerConvolution::run(const void* source, void* target) const {
     }
 }
 
-CompiledNode convolution(const NodeContext& context, std::size_t weightInput, std::int32_t inputZero,
+CompiledNode convolution(const NodeContext& context, std::size_t weightInput, const ZeroPoint& inputZero,
                          const std::vector<std::int64_t>& weightZeros, std::size_t biasInput,
                          Requantize out) {
     IntegerConvolution conv;
@@ -196,42 +229,46 @@ CompiledNode convolution(const NodeContext& context, std::size_t weightInput, st
     if (conv.window.kernel != Dims(conv.weightDims.begin() + 2, conv.weightDims.end()))
         failInput("kernel_shape {} differs from the weight's {}", toString(conv.window.kernel),
                   toString(conv.weightDims));
-    conv.load = loaderOf(conv.input.type, inputZero, context.node.op);
+    conv.load = loaderOf(conv.input.type, context.node.op);
     conv.output = {out.type,
                    {conv.input.dims[0], conv.weightDims[0], conv.window.output[0], conv.window.output[1]},
                    Layout::Plain};
     conv.out = std::move(out);
     const TensorDesc output = conv.output;
-    return {{output},
-            makeKernel([conv = std::make_shared<const IntegerConvolution>(std::move(conv))](
-                           const KernelArguments& a) { conv->run(a.inputs[0], a.outputs[0]); })};
+    return {
+        {output},
+        makeKernel([conv = std::make_shared<const IntegerConvolution>(std::move(conv)), inputZero](
+                       const KernelArguments& a) { conv->run(a.inputs[0], inputZero.at(a), a.outputs[0]); })};
 }
 
 CompiledNode compileConvInteger(const NodeContext& context) {
-    return convolution(context, 1, zeroAt(context, 2), zerosAt(context, 3), 99, {});
+    return convolution(context, 1, ZeroPoint(context, 2), zerosAt(context, 3), 99, {});
 }
 
 CompiledNode compileQLinearConv(const NodeContext& context) {
-    return convolution(context, 3, zeroAt(context, 2), zerosAt(context, 5), 8, requantize(context, 1, 4, 6));
+    return convolution(context, 3, ZeroPoint(context, 2), zerosAt(context, 5), 8,
+                       requantize(context, 1, 4, 6));
 }
 
 /// [..., M, K] times [K, N] or [..., K, N] with the same leading extents.
 struct IntegerProduct {
+    ZeroPoint leftZero, rightZero;
     std::size_t batches = 1, rows = 1, depth = 1, columns = 1;
     bool sharedRight = true, transposedRight = false;
-    Loader left, right;
+    Loader left = {}, right = {};
     std::size_t leftSize = 1, rightSize = 1;
-    std::vector<std::int32_t> bias;
-    Requantize out;
+    std::vector<std::int32_t> bias = {};
+    Requantize out = {};
 
     void run(const KernelArguments& a, std::size_t rightInput) const {
         std::vector<std::int32_t> l(rows * depth), r(depth * columns), sums(columns);
         for (std::size_t b = 0; b < batches; ++b) {
-            left(static_cast<const std::byte*>(a.inputs[0]) + b * l.size() * leftSize, l.size(), l.data());
+            left(static_cast<const std::byte*>(a.inputs[0]) + b * l.size() * leftSize, l.size(),
+                 leftZero.at(a), l.data());
             if (b == 0 || !sharedRight)
                 right(static_cast<const std::byte*>(a.inputs[rightInput]) +
                           (sharedRight ? 0 : b * r.size() * rightSize),
-                      r.size(), r.data());
+                      r.size(), rightZero.at(a), r.data());
             for (std::size_t m = 0; m < rows; ++m) {
                 for (std::size_t n = 0; n < columns; ++n)
                     sums[n] = bias.empty() ? 0 : bias[bias.size() == 1 ? 0 : n];
@@ -246,14 +283,14 @@ struct IntegerProduct {
     }
 };
 
-CompiledNode product(const NodeContext& context, std::size_t rightInput, std::int32_t leftZero,
-                     std::int32_t rightZero, bool transposed, std::vector<std::int32_t> bias,
+CompiledNode product(const NodeContext& context, std::size_t rightInput, const ZeroPoint& leftZero,
+                     const ZeroPoint& rightZero, bool transposed, std::vector<std::int32_t> bias,
                      Requantize out) {
     const TensorDesc &left = context.input(0), &right = context.input(rightInput);
     if (left.dims.size() < 2 || right.dims.size() < 2)
         fail(ErrorKind::Unsupported, "{} of {} and {} is not supported", context.node.op, toString(left.dims),
              toString(right.dims));
-    IntegerProduct p;
+    IntegerProduct p{leftZero, rightZero};
     p.rows = static_cast<std::size_t>(left.dims[left.dims.size() - 2]);
     p.depth = static_cast<std::size_t>(left.dims.back());
     p.columns = static_cast<std::size_t>(right.dims[right.dims.size() - (transposed ? 2 : 1)]);
@@ -267,8 +304,8 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, std::in
          !std::equal(left.dims.begin(), left.dims.end() - 2, right.dims.begin(), right.dims.end() - 2)))
         failInput("{} of {} and {} is not possible", context.node.op, toString(left.dims),
                   toString(right.dims));
-    p.left = loaderOf(left.type, leftZero, context.node.op);
-    p.right = loaderOf(right.type, rightZero, context.node.op);
+    p.left = loaderOf(left.type, context.node.op);
+    p.right = loaderOf(right.type, context.node.op);
     p.leftSize = elementSize(left.type);
     p.rightSize = elementSize(right.type);
     requireChannels(context, bias.size(), static_cast<std::int64_t>(p.columns), "values of the bias");
@@ -282,19 +319,12 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, std::in
                         rightInput](const KernelArguments& a) { p->run(a, rightInput); })};
 }
 
-std::int32_t onlyZero(const NodeContext& context, std::size_t input) {
-    const auto zeros = zerosAt(context, input);
-    if (std::any_of(zeros.begin(), zeros.end(), [&](std::int64_t z) { return z != zeros[0]; }))
-        fail(ErrorKind::Unsupported, "{} with several zero points is not supported", context.node.op);
-    return static_cast<std::int32_t>(zeros.at(0));
-}
-
 CompiledNode compileMatMulInteger(const NodeContext& context) {
-    return product(context, 1, onlyZero(context, 2), onlyZero(context, 3), false, {}, {});
+    return product(context, 1, ZeroPoint(context, 2), ZeroPoint(context, 3), false, {}, {});
 }
 
 CompiledNode compileQLinearMatMul(const NodeContext& context) {
-    return product(context, 3, onlyZero(context, 2), onlyZero(context, 5), false, {},
+    return product(context, 3, ZeroPoint(context, 2), ZeroPoint(context, 5), false, {},
                    requantize(context, 1, 4, 6));
 }
 
@@ -306,38 +336,45 @@ CompiledNode compileQGemm(const NodeContext& context) {
     if (context.has(6))
         for (const std::int64_t value : context.needConstant(6, "the bias of QGemm").toInt64s())
             bias.push_back(static_cast<std::int32_t>(value));
-    return product(context, 3, onlyZero(context, 2), onlyZero(context, 5),
+    return product(context, 3, ZeroPoint(context, 2), ZeroPoint(context, 5),
                    context.node.attributes.integer("transB", 0) != 0, std::move(bias),
                    requantize(context, 1, 4, 7));
 }
 
-/// QLinearAdd and QLinearMul of equal shapes: dequantizes, computes, quantizes.
+/// QLinearAdd and QLinearMul, with broadcasting: dequantizes, computes, quantizes.
 CompiledNode elementwise(const NodeContext& context, float (*compute)(float, float)) {
     const TensorDesc &left = context.input(0), &right = context.input(3);
-    if (left.dims != right.dims)
-        fail(ErrorKind::Unsupported, "{} of {} and {} is not supported", context.node.op, toString(left.dims),
-             toString(right.dims));
-    const TensorDesc output{left.type, left.dims, Layout::Plain};
+    const TensorDesc output{left.type, broadcastDims(left.dims, right.dims), Layout::Plain};
     struct Task {
         Loader left, right;
+        std::int32_t leftZero, rightZero;
         Storer store;
         float leftScale, rightScale, outScale;
-        std::size_t count;
+        std::size_t leftCount, rightCount;
+        StridedLoops loops;
     };
-    auto task = std::make_shared<const Task>(Task{loaderOf(left.type, zeroAt(context, 2), context.node.op),
-                                                  loaderOf(right.type, zeroAt(context, 5), context.node.op),
-                                                  storerOf(left.type, zeroAt(context, 7), context.node.op),
-                                                  scaleAt(context, 1), scaleAt(context, 4),
-                                                  scaleAt(context, 6), left.count()});
+    auto task = std::make_shared<const Task>(Task{
+        loaderOf(left.type, context.node.op), loaderOf(right.type, context.node.op), zeroAt(context, 2),
+        zeroAt(context, 5), storerOf(left.type, zeroAt(context, 7), context.node.op), scaleAt(context, 1),
+        scaleAt(context, 4), scaleAt(context, 6), left.count(), right.count(),
+        StridedLoops(output.dims, {broadcastSteps(left, output.dims), broadcastSteps(right, output.dims)})});
     return {{output}, makeKernel([task, compute](const KernelArguments& a) {
-                std::vector<std::int32_t> l(task->count), r(task->count);
-                task->left(a.inputs[0], task->count, l.data());
-                task->right(a.inputs[3], task->count, r.data());
-                for (std::size_t i = 0; i < task->count; ++i)
-                    task->store(compute(static_cast<float>(l[i]) * task->leftScale,
-                                        static_cast<float>(r[i]) * task->rightScale) /
-                                    task->outScale,
-                                a.outputs[0], i);
+                std::vector<std::int32_t> l(task->leftCount), r(task->rightCount);
+                task->left(a.inputs[0], l.size(), task->leftZero, l.data());
+                task->right(a.inputs[3], r.size(), task->rightZero, r.data());
+                const StridedLoops& loops = task->loops;
+                std::size_t at = 0;
+                loops.forEachRow([&](const std::ptrdiff_t* offsets) {
+                    for (std::size_t i = 0; i < loops.inner(); ++i) {
+                        const auto step = static_cast<std::ptrdiff_t>(i);
+                        const auto x = static_cast<std::size_t>(offsets[0] + step * loops.innerStep(0));
+                        const auto y = static_cast<std::size_t>(offsets[1] + step * loops.innerStep(1));
+                        task->store(compute(static_cast<float>(l[x]) * task->leftScale,
+                                            static_cast<float>(r[y]) * task->rightScale) /
+                                        task->outScale,
+                                    a.outputs[0], at++);
+                    }
+                });
             })};
 }
 
@@ -351,11 +388,11 @@ CompiledNode compileQLinearGlobalAveragePool(const NodeContext& context) {
     const std::size_t each = planes == 0 ? 0 : input.count() / planes;
     const float factor = scaleAt(context, 1) / (scaleAt(context, 3) * static_cast<float>(each));
     return {{output},
-            makeKernel([=, load = loaderOf(input.type, zeroAt(context, 2), context.node.op),
+            makeKernel([=, load = loaderOf(input.type, context.node.op), zero = zeroAt(context, 2),
                         store = storerOf(input.type, zeroAt(context, 4), context.node.op)](
                            const KernelArguments& a) {
                 std::vector<std::int32_t> values(planes * each);
-                load(a.inputs[0], values.size(), values.data());
+                load(a.inputs[0], values.size(), zero, values.data());
                 for (std::size_t p = 0; p < planes; ++p) {
                     std::int32_t sum = 0;
                     for (std::size_t i = 0; i < each; ++i) sum += values[p * each + i];

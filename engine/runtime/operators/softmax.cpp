@@ -74,38 +74,56 @@ class SoftmaxKernel final : public Kernel {
     Rows m_rows;
 };
 
-CompiledNode compileSoftmax(const NodeContext& context) {
-    requireFloat(context, 0);
-    return {{context.input(0)}, std::make_unique<SoftmaxKernel>(rowsOf(context))};
-}
-
-/// For each row: body(in, out, width, step).
+/// For each row of float32 or float64: body(in, out, width, step).
 template <typename F>
 CompiledNode eachRow(const NodeContext& context, F body) {
+    const auto compiled = [&]<typename T>(T) -> CompiledNode {
+        return {{context.input(0)}, makeKernel([body, rows = rowsOf(context)](const KernelArguments& a) {
+                    for (std::size_t o = 0; o < rows.outer; ++o)
+                        for (std::size_t i = 0; i < rows.inner; ++i) {
+                            const std::size_t start = o * rows.width * rows.inner + i;
+                            body(static_cast<const T*>(a.inputs[0]) + start,
+                                 static_cast<T*>(a.outputs[0]) + start, rows.width, rows.inner);
+                        }
+                })};
+    };
+    if (context.input(0).type == DataType::Float64) return compiled(double{});
     requireFloat(context, 0);
-    return {{context.input(0)}, makeKernel([body, rows = rowsOf(context)](const KernelArguments& a) {
-                for (std::size_t o = 0; o < rows.outer; ++o)
-                    for (std::size_t i = 0; i < rows.inner; ++i) {
-                        const std::size_t start = o * rows.width * rows.inner + i;
-                        body(static_cast<const float*>(a.inputs[0]) + start,
-                             static_cast<float*>(a.outputs[0]) + start, rows.width, rows.inner);
-                    }
-            })};
+    return compiled(float{});
+}
+
+template <typename T>
+T largestOf(const T* in, std::size_t width, std::size_t step) {
+    T top = -std::numeric_limits<T>::infinity();
+    for (std::size_t k = 0; k < width; ++k) top = std::max(top, in[k * step]);
+    return top;
+}
+
+CompiledNode compileSoftmax(const NodeContext& context) {
+    if (context.input(0).type != DataType::Float64) {
+        requireFloat(context, 0);
+        return {{context.input(0)}, std::make_unique<SoftmaxKernel>(rowsOf(context))};
+    }
+    return eachRow(context, []<typename T>(const T* in, T* out, std::size_t width, std::size_t step) {
+        const T top = largestOf(in, width, step);
+        T sum = 0;
+        for (std::size_t k = 0; k < width; ++k) sum += out[k * step] = std::exp(in[k * step] - top);
+        for (std::size_t k = 0; k < width; ++k) out[k * step] /= sum;
+    });
 }
 
 CompiledNode compileLogSoftmax(const NodeContext& context) {
-    return eachRow(context, [](const float* in, float* out, std::size_t width, std::size_t step) {
-        float top = kLowest;
-        for (std::size_t k = 0; k < width; ++k) top = std::max(top, in[k * step]);
+    return eachRow(context, []<typename T>(const T* in, T* out, std::size_t width, std::size_t step) {
+        const T top = largestOf(in, width, step);
         double sum = 0;
-        for (std::size_t k = 0; k < width; ++k) sum += std::exp(in[k * step] - top);
-        const auto shift = static_cast<float>(std::log(sum));
+        for (std::size_t k = 0; k < width; ++k) sum += static_cast<double>(std::exp(in[k * step] - top));
+        const auto shift = static_cast<T>(std::log(sum));
         for (std::size_t k = 0; k < width; ++k) out[k * step] = in[k * step] - top - shift;
     });
 }
 
 CompiledNode compileHardmax(const NodeContext& context) {
-    return eachRow(context, [](const float* in, float* out, std::size_t width, std::size_t step) {
+    return eachRow(context, []<typename T>(const T* in, T* out, std::size_t width, std::size_t step) {
         std::size_t best = 0;
         for (std::size_t k = 0; k < width; ++k) {
             if (in[k * step] > in[best * step]) best = k;

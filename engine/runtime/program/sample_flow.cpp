@@ -86,8 +86,8 @@ bool SampleFlow::sameForAll(std::size_t i, const SampleAxis& axis) const {
 
 bool SampleFlow::describesShape(std::size_t i, const TensorDesc& output) const {
     if (i == 0) return node().op == "ConstantOfShape";
-    return node().op == "Reshape" || node().op == "Expand" || node().op == "Tile" ||
-           (node().op == "Slice" && output.dims == dims(0));
+    return node().op == "Reshape" || node().op == "Expand" || node().op == "AffineGrid" ||
+           node().op == "Tile" || (node().op == "Slice" && output.dims == dims(0));
 }
 
 std::vector<SampleLayout> followSamples(const NodeContext& context, const std::vector<TensorDesc>& outputs,

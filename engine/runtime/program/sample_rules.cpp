@@ -77,8 +77,27 @@ FoundAxis lastDimension(const SampleFlow& flow, const Dims& output, std::size_t)
     return axis && axis->axis + 1 < output.size() ? axis : FoundAxis();
 }
 
-FoundAxis matrices(const SampleFlow& flow, const Dims& output, std::size_t) {
-    return keptUnless(flow, [&](std::size_t a) { return a + 2 >= output.size(); });
+FoundAxis matrices(const SampleFlow& flow, const Dims&, std::size_t) {
+    return keptUnless(flow, [&](std::size_t a) { return a + 2 >= flow.dims(0).size(); });
+}
+
+FoundAxis maxPool(const SampleFlow& flow, const Dims& output, std::size_t index) {
+    return index == 0 ? leading(flow, output, 0) : FoundAxis();  // positions in the whole batch
+}
+
+FoundAxis fourier(const SampleFlow& flow, const Dims&, std::size_t) {
+    const std::size_t rank = flow.dims(0).size();
+    std::int64_t given = flow.integer("axis", flow.context().opset() >= 20 ? -2 : 1);
+    if (const Constant* axis = flow.context().constant(2)) given = axis->toInt64s().at(0);
+    const std::size_t along = normalizedAxis(given, rank);
+    return keptUnless(flow, [&](std::size_t a) { return a == along || a + 1 == rank; });
+}
+
+FoundAxis meanVariance(const SampleFlow& flow, const Dims&, std::size_t) {
+    std::set<std::size_t> axes;
+    for (const std::int64_t axis : flow.node().attributes.integers("axes", {0, 2, 3}))
+        axes.insert(normalizedAxis(axis, flow.dims(0).size()));
+    return keptUnless(flow, [&](std::size_t a) { return axes.contains(a); });
 }
 
 /// An unchanged extent means that the operator did nothing along that dimension.
@@ -299,15 +318,18 @@ SampleRule sampleRuleOf(const std::string& op) {
                           "QLinearLeakyRelu",
                           "QLinearSigmoid",
                           kFusedErfGelu});
-        add(leading, {"AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace",
-                      "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "GroupNormalization",
-                      "InstanceNormalization", "LRN", "LpPool", "MaxPool", "QLinearConv",
-                      "QLinearAveragePool", "QLinearGlobalAveragePool", "SpaceToDepth"});
+        add(leading, {"AffineGrid", "AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose",
+                      "DepthToSpace", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
+                      "GroupNormalization", "InstanceNormalization", "LRN", "LpPool", "QLinearConv",
+                      "QLinearAveragePool", "QLinearGlobalAveragePool", "STFT", "SpaceToDepth"});
+        add(maxPool, {"MaxPool"});
+        add(fourier, {"DFT"});
+        add(meanVariance, {"MeanVarianceNormalization"});
         add(alongAxis, {"CumSum", "LpNormalization", "TopK"});
         add(softmax, {"Hardmax", "LogSoftmax", "Softmax"});
         add(fromAxis, {"LayerNormalization", "RMSNormalization"});
         add(lastDimension, {kFusedMaskedSoftmax, kFusedLayerNorm});
-        add(matrices, {"Trilu"});
+        add(matrices, {"Det", "Trilu"});
         add(whereKept, {"Pad", "Resize", "Split", "Upsample"});
         add(slice, {"Slice"});
         add(transpose, {"Transpose"});
