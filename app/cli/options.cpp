@@ -297,6 +297,10 @@ Options OptionReader::finish() {
     if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
+    const CLI::Option* const steps = m_command.get_option_no_throw("--cle-steps");
+    if (!m_has.window && steps != nullptr && steps->count() > 0 &&
+        m_options.config.transforms.equalization.profile == EqualizationProfile::Off)
+        throw UsageError("--cle-steps has no effect while equalization is off: add --cle PROFILE");
     if (m_has.window && !m_preset.empty())
         m_options.configure = [config = m_options.config](QuantizationConfig& opened) { opened = config; };
     else if (m_has.window && !m_edits.empty())

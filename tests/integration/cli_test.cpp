@@ -69,6 +69,7 @@ class CliTest : public QObject {
         row("Quark's steps", "inspect MODEL --cle_steps 3", "did you mean --cle-steps?");
         row("a mistyped option", "inspect MODEL --wieght-bits 4", "did you mean --weight-bits?");
         row("more steps than Quark takes", "inspect MODEL --cle-steps 1001", "-1 to 1000");
+        row("steps without equalization", "inspect MODEL --cle-steps 3", "add --cle PROFILE");
         row("a command that is mistyped", "analyse MODEL", "did you mean 'analyze'?");
         row("migration without samples", "transform MODEL --migration 0.5 -o x.onnx", "--calibration-data");
         row("no output", "transform MODEL", "--output");

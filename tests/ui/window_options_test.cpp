@@ -29,8 +29,8 @@ class WindowOptionsTest : public QObject {
         QTest::newRow("preset") << "--preset w4a8 --set quantization.activation.bits=6";
         QTest::newRow("file") << "--config preset.json --weight-bits 5";
         QTest::newRow("precision") << "--precision Conv_0=float16";
-        QTest::newRow("transforms")
-            << "--simplify --high-bias-fold --cle-steps 2 --skip-type Relu --skip-downstream Conv_2";
+        QTest::newRow("transforms") << "--simplify --high-bias-fold --cle quark --cle-steps 2 --skip-type "
+                                       "Relu --skip-downstream Conv_2";
     }
     void theConfigurationEqualsThatOfTheCommandLine() {
         QFETCH(QString, options);
