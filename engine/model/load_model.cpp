@@ -308,8 +308,8 @@ void checkShape(const LoadedModel& model, std::vector<std::string>& notices) {
     for (const TensorInfo& tensor : model.graph->tensors()) {
         if (!tensor.constant || tensor.constant->type() != DataType::Float32) continue;
         for (const float value : tensor.constant->floats()) {
-            if (std::isfinite(value)) continue;
-            notices.push_back(fmt::format("the weight '{}' contains NaN or infinity", tensor.name));
+            if (!std::isnan(value)) continue;
+            notices.push_back(fmt::format("the weight '{}' contains NaN", tensor.name));
             break;
         }
     }

@@ -57,6 +57,11 @@ FloatLayers::FloatLayers(const Graph& graph) {
         if (std::ranges::find(graph.inputs(), output) != graph.inputs().end()) m_passed.insert(output);
     for (const auto& [tensor, magnitude] : hugeTensors(graph))
         if (std::isinf(magnitude)) m_infinite.insert(tensor);
+    for (const Node& node : graph.nodes())
+        for (const TensorId input : node.inputs)
+            if (const Constant* constant = graph.constantOf(input);
+                constant != nullptr && node.op != "Clip" && std::isinf(constant->largestMagnitude()))
+                m_infinite.insert(input);
     for (const Node& node : graph.nodes()) {
         const auto fixed = [&](TensorId input) {
             return !input.valid() || graph.constantOf(input) != nullptr || m_fixed.contains(input);
