@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
@@ -61,14 +62,18 @@ void runVerify(const Options& options) {
     if (result.here)
         fmt::print("top-1 on {} samples: {:.2f} % in the preview, {:.2f} % in {}\n", result.samples,
                    100 * *result.here, 100 * *result.there, result.runtime);
-    fmt::print("same class for {:.2f} % of {} samples; largest output difference: {:.3g}\n",
-               100 * result.agreement, result.samples, result.maxAbsDiff);
+    // Only outputs with one row of scores for each sample have classes.
+    const auto classes = [&](double agreement) {
+        return result.classifies ? fmt::format("same class for {:.2f} % of {}; ", 100 * agreement,
+                                               counted(result.samples, "sample"))
+                                 : std::string();
+    };
+    fmt::print("{}largest output difference: {:.3g}\n", classes(result.agreement), result.maxAbsDiff);
     if (result.optimizedAgreement)
-        fmt::print(
-            "at the default optimization level: same class for {:.2f} %; largest output difference: {:.3g}\n",
-            100 * *result.optimizedAgreement, *result.optimizedMaxAbsDiff);
+        fmt::print("at the default optimization level: {}largest output difference: {:.3g}\n",
+                   classes(*result.optimizedAgreement), *result.optimizedMaxAbsDiff);
     if (!result.notCompared.empty())
-        fmt::print("not compared, because the samples are not in their first dimension: {}\n",
+        fmt::print("not compared, because their shapes are different from those in the preview: {}\n",
                    fmt::join(result.notCompared, ", "));
     const std::string why = whyVerificationFailed(result);
     requireVerified(why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays as a dataset: each row is a sample. The arrays stay where they are, in memory or in a numpy file.
+// Arrays as a dataset. The arrays stay where they are, in memory or in a numpy file.
 
 #include <limits>
 
@@ -17,13 +17,13 @@ constexpr const char* kLabels = "labels";
 
 class ArrayDataset : public Dataset {
   public:
-    ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::vector<int> labels,
-                 std::string notice)
+    ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::size_t samples,
+                 std::vector<int> labels, std::string notice)
         : m_inputs(std::move(inputs)),
           m_arrays(std::move(arrays)),
           m_labels(std::move(labels)),
           m_notice(std::move(notice)),
-          m_size(static_cast<std::size_t>(m_arrays.front()->dims().front())) {
+          m_size(samples) {
         VersionBuilder version;
         version.add("arrays");
         for (std::size_t i = 0; i < m_arrays.size(); ++i)
@@ -37,7 +37,7 @@ class ArrayDataset : public Dataset {
         std::vector<SampleTensor> tensors;
         try {
             for (std::size_t i = 0; i < m_arrays.size(); ++i)
-                tensors.push_back(rowOf(m_arrays[i], index, m_inputs[i]));
+                tensors.push_back(sampleOf(m_arrays[i], index, m_inputs[i]));
         } catch (Error& error) {
             error.addContext(sampleName(index));
             throw;
@@ -68,8 +68,9 @@ class ArrayDataset : public Dataset {
     Version m_version;
 };
 
-bool isOnePerSample(const Constant& labels, std::int64_t samples) {
-    return labels.size() == samples && !labels.dims().empty() && labels.dims().front() == samples;
+bool isOnePerSample(const Constant& labels, std::size_t samples) {
+    const auto count = static_cast<std::int64_t>(samples);
+    return labels.size() == count && !labels.dims().empty() && labels.dims().front() == count;
 }
 
 std::vector<int> labelsOf(const Constant& array) {
@@ -102,14 +103,10 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     for (const InputSpec& input : inputs) {
         chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
         checkArrayFits(*chosen.back(), input, input.name);
-        if (chosen.back()->dims().front() != chosen.front()->dims().front())
-            failInput("the arrays have different numbers of samples: '{}' has {}, '{}' has {}",
-                      inputs.front().name, chosen.front()->dims().front(), input.name,
-                      chosen.back()->dims().front());
     }
     std::vector<int> classes;
     std::string notice;
-    const std::int64_t samples = chosen.front()->dims().front();
+    const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
     if (labels && isOnePerSample(*labels, samples))
         classes = labelsOf(*labels);
     else if (labels && required)
@@ -119,7 +116,8 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
         notice = fmt::format(
             "'{}' is ignored: it is {}, but class labels are one number for each of the {} samples", kLabels,
             toString(labels->dims()), samples);
-    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), std::move(classes), std::move(notice));
+    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), samples, std::move(classes),
+                                          std::move(notice));
 }
 
 }  // namespace

@@ -82,31 +82,64 @@ void checkArrayFits(const Constant& array, const InputSpec& input, const std::st
                            dataTypeName(array.type()), input.name, toString(input.shape),
                            dataTypeName(input.type));
     };
-    if (dims.empty())
+    const std::optional<std::size_t> axis = input.sampleAxis;
+    if (axis && dims.empty())
         failInput("'{}' is a single number: its first dimension must be the number of samples", name);
-    if (!input.shape.empty()) {
+    if (!axis || !input.shape.empty()) {
         bool fits = dims.size() == input.shape.size();
-        for (std::size_t d = 1; fits && d < dims.size(); ++d)
-            fits = !input.shape[d].known() || input.shape[d].value == dims[d];
-        if (!fits)
+        for (std::size_t d = 0; fits && d < dims.size(); ++d)
+            fits = d == axis || !input.shape[d].known() || input.shape[d].value == dims[d];
+        if (!fits && !axis) failInput("{}: all samples share this value", describe());
+        if (!fits && axis == 0)
             failInput("{}: all dimensions after the first one, the number of samples, must match",
                       describe());
+        if (!fits)
+            failInput("{}: all dimensions except dimension {}, the number of samples, must match", describe(),
+                      *axis + 1);
     }
     if (!convertible(array.type(), input.type))
         failInput("{}: save it as {}", describe(), dataTypeName(input.type));
     if (array.size() == 0) failInput("'{}' is empty ({})", name, toString(dims));
 }
 
-SampleTensor rowOf(const ConstantPtr& array, std::size_t row, const InputSpec& input) {
+std::size_t samplesIn(const std::vector<ConstantPtr>& arrays, const std::vector<InputSpec>& inputs,
+                      const std::string& where) {
+    std::optional<std::size_t> first;
+    const auto samples = [&](std::size_t i) { return arrays[i]->dims()[*inputs[i].sampleAxis]; };
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].sampleAxis) continue;
+        if (!first) first = i;
+        if (samples(i) != samples(*first))
+            failInput("{} have different numbers of samples: '{}' has {}, '{}' has {}", where,
+                      inputs[*first].name, samples(*first), inputs[i].name, samples(i));
+    }
+    return first ? static_cast<std::size_t>(samples(*first)) : 1;
+}
+
+SampleTensor sampleOf(const ConstantPtr& array, std::size_t index, const InputSpec& input) {
     SampleTensor tensor;
     tensor.type = input.type;
-    tensor.dims.assign(array->dims().begin() + 1, array->dims().end());
-    const std::size_t size = array->bytes().size() / static_cast<std::size_t>(array->dims().front());
-    const std::span<const std::byte> bytes = array->bytes().subspan(row * size, size);
-    if (array->type() == input.type)
-        tensor.bytes.assign(bytes.begin(), bytes.end());
-    else
-        tensor.bytes = convert(*Constant::view(array->type(), tensor.dims, array, bytes), input.type);
+    tensor.dims = array->dims();
+    // The blocks of a sample: one if its axis is the first one.
+    std::size_t count = 1, samples = 1, place = 0;
+    if (input.sampleAxis) {
+        const auto axis = tensor.dims.begin() + static_cast<std::ptrdiff_t>(*input.sampleAxis);
+        samples = static_cast<std::size_t>(*axis);
+        place = index;
+        count = static_cast<std::size_t>(elementCount(Dims(tensor.dims.begin(), axis)));
+        tensor.dims.erase(axis);
+    }
+    const std::span<const std::byte> all = array->bytes();
+    const std::size_t size = all.size() / (count * samples);
+    std::vector<std::byte> bytes;
+    bytes.reserve(count * size);
+    for (std::size_t block = 0; block < count; ++block) {
+        const auto part = all.subspan((block * samples + place) * size, size);
+        bytes.insert(bytes.end(), part.begin(), part.end());
+    }
+    if (array->type() != input.type)
+        bytes = convert(*Constant::fromBytes(array->type(), tensor.dims, std::move(bytes)), input.type);
+    tensor.bytes = std::move(bytes);
     return tensor;
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "data/dataset_sources.h"
 #include "data/with_thousands.h"
+#include "model/sample_axes.h"
 
 namespace quantloupe {
 
@@ -68,10 +69,11 @@ DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs
 }  // namespace
 
 std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
+    const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
     std::vector<InputSpec> specs;
-    for (const TensorId id : graph.inputs()) {
-        const TensorInfo& tensor = graph.tensor(id);
-        specs.push_back({tensor.name, tensor.type, tensor.shape.value_or(Shape())});
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const TensorInfo& tensor = graph.tensor(graph.inputs()[i]);
+        specs.push_back({tensor.name, tensor.type, tensor.shape.value_or(Shape()), axes[i]});
     }
     return specs;
 }

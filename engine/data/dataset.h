@@ -19,7 +19,7 @@
 
 namespace quantloupe {
 
-/// One input of one sample, without the batch dimension, row-major.
+/// One input of one sample, without the sample axis, row-major.
 struct SampleTensor {
     DataType type = DataType::Float32;
     Dims dims;
@@ -30,7 +30,8 @@ struct SampleTensor {
 struct InputSpec {
     std::string name;
     DataType type = DataType::Float32;
-    Shape shape;  ///< with the batch dimension first; empty if unknown
+    Shape shape;                                ///< with the sample axis; empty if unknown
+    std::optional<std::size_t> sampleAxis = 0;  ///< see model/sample_axes.h
 };
 std::vector<InputSpec> inputSpecsOf(const Graph& graph);
 
@@ -74,7 +75,7 @@ DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<Inpu
                        const Preprocess& preprocess);
 
 /// Returns a dataset of arrays in memory, which it shares: one per input, named after it (a single input's
-/// array may be named "arr_0"), with the samples in the first dimension. `labels` are class indices, one per
+/// array may be named "arr_0"), with the samples in its sample axis. `labels` are class indices, one per
 /// sample, or null. Numbers are converted as by openDataset(). Throws its errors for arrays that do not fit.
 DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
                         const std::vector<InputSpec>& inputs);

@@ -18,13 +18,13 @@ DatasetPtr openImageFolder(const std::filesystem::path& folder, const std::vecto
                            const Preprocess& preprocess);
 
 /// Opens a .npy (one input) or a .npz (arrays named after the inputs; "labels" optional; a single input's
-/// array may also be called "arr_0", numpy's default name). The first dimension is the number of samples.
+/// array may also be called "arr_0", numpy's default name), with the samples in the sample axis of the input.
 DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<InputSpec>& inputs);
 
 /// Returns whether the folder is a test_data_set_* or contains such folders.
 bool isOnnxTestData(const std::filesystem::path& folder);
 /// Opens input_0.pb, input_1.pb, ... of each test_data_set_*, in the order of the inputs; outputs are
-/// ignored. Each row of the first dimension is a sample.
+/// ignored. Each index of the sample axis is a sample.
 DatasetPtr openOnnxTestData(const std::filesystem::path& folder, const std::vector<InputSpec>& inputs);
 
 }  // namespace quantloupe

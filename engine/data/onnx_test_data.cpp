@@ -23,6 +23,7 @@ bool isSet(const fs::path& folder) { return folder.filename().string().starts_wi
 struct DataSet {
     std::string name;
     std::vector<ConstantPtr> arrays;  // one per input
+    std::size_t samples = 0;
 };
 struct Position {
     std::size_t set, row;
@@ -38,8 +39,7 @@ class OnnxTestData : public Dataset {
         for (std::size_t set = 0; set < m_sets.size(); ++set) {
             version.add(m_sets[set].name);
             for (const ConstantPtr& array : m_sets[set].arrays) version.add(array->version());
-            const auto rows = static_cast<std::size_t>(m_sets[set].arrays.front()->dims().front());
-            for (std::size_t row = 0; row < rows; ++row) m_positions.push_back({set, row});
+            for (std::size_t row = 0; row < m_sets[set].samples; ++row) m_positions.push_back({set, row});
         }
         m_version = version.finish();
     }
@@ -50,7 +50,7 @@ class OnnxTestData : public Dataset {
         std::vector<SampleTensor> tensors;
         try {
             for (std::size_t i = 0; i < m_inputs.size(); ++i)
-                tensors.push_back(rowOf(m_sets[set].arrays[i], row, m_inputs[i]));
+                tensors.push_back(sampleOf(m_sets[set].arrays[i], row, m_inputs[i]));
         } catch (Error& error) {
             error.addContext(sampleName(index));
             throw;
@@ -59,8 +59,7 @@ class OnnxTestData : public Dataset {
     }
     std::string sampleName(std::size_t index) const override {
         const auto [set, row] = m_positions[index];
-        const bool single = m_sets[set].arrays.front()->dims().front() == 1;
-        return single ? m_sets[set].name : fmt::format("{} row {}", m_sets[set].name, row);
+        return m_sets[set].samples == 1 ? m_sets[set].name : fmt::format("{} row {}", m_sets[set].name, row);
     }
     std::optional<int> label(std::size_t) const override { return std::nullopt; }
     const std::vector<std::string>& classNames() const override {
@@ -102,12 +101,8 @@ DataSet loadSet(const fs::path& folder, const std::vector<InputSpec>& inputs) {
             error.addContext(fmt::format("'{}/{}'", set.name, file));
             throw;
         }
-        if (set.arrays.back()->dims().front() != set.arrays.front()->dims().front())
-            failInput(
-                "in '{}' the inputs have different numbers of samples: {} and {} in their first "
-                "dimension",
-                set.name, set.arrays.front()->dims().front(), set.arrays.back()->dims().front());
     }
+    set.samples = samplesIn(set.arrays, inputs, fmt::format("the inputs in '{}'", set.name));
     return set;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/assumed_sizes.h"
+#include "model/sample_axes.h"
 
 namespace quantloupe {
 namespace {
@@ -66,16 +67,18 @@ std::int64_t rowsIndexedBy(const Graph& graph, TensorId tensor) {
     return fewest;
 }
 
-RandomInput inputOf(const Graph& graph, TensorId id, const Dims& dims) {
+RandomInput inputOf(const Graph& graph, TensorId id, const Dims& dims,
+                    std::optional<std::size_t> sampleAxis) {
     const TensorInfo& tensor = graph.tensor(id);
-    if (!tensor.shape || tensor.shape->empty())
+    if (!tensor.shape)
         failInput(
             "the model does not specify the shape of its input '{}', so random inputs cannot be generated "
             "for it; provide data",
             tensor.name);
     RandomInput input;
     if (tensor.type != DataType::Undefined) input.type = tensor.type;
-    input.dims.assign(dims.begin() + 1, dims.end());
+    input.dims = dims;
+    if (sampleAxis) input.dims.erase(input.dims.begin() + static_cast<std::ptrdiff_t>(*sampleAxis));
     std::string name = tensor.name;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     input.ones = name.find("mask") != std::string::npos || input.type == DataType::Bool;
@@ -117,8 +120,9 @@ class RandomDataset : public Dataset {
     RandomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed)
         : m_samples(samples), m_seed(seed) {
         const std::vector<Dims> dims = assumedInputDims(graph);
+        const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
         for (std::size_t i = 0; i < dims.size(); ++i)
-            m_inputs.push_back(inputOf(graph, graph.inputs()[i], dims[i]));
+            m_inputs.push_back(inputOf(graph, graph.inputs()[i], dims[i], axes[i]));
     }
 
     std::size_t size() const override { return m_samples; }

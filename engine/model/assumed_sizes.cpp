@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/assumed_sizes.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
+
+#include "model/sample_axes.h"
 
 namespace quantloupe {
 namespace {
@@ -81,10 +85,11 @@ class AssumedSizes {
 
 std::vector<Dims> assumedInputDims(const Graph& graph) {
     const AssumedSizes sizes(graph);
+    const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
     std::vector<Dims> all;
-    for (const TensorId input : graph.inputs()) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
         Dims& dims = all.emplace_back();
-        const TensorInfo& tensor = graph.tensor(input);
+        const TensorInfo& tensor = graph.tensor(graph.inputs()[i]);
         if (!tensor.shape) continue;
         std::map<std::size_t, std::int64_t> own = suggestedSizes(tensor);
         for (std::size_t d = 0; d < tensor.shape->size(); ++d) {
@@ -92,9 +97,24 @@ std::vector<Dims> assumedInputDims(const Graph& graph) {
             const bool unnamed = dim.symbol.empty() && own.contains(d);
             dims.push_back(dim.known() ? dim.value : unnamed ? own[d] : sizes.sizeOf(dim.symbol));
         }
-        if (!dims.empty() && !tensor.shape->front().known()) dims.front() = 1;  // the batch
+        if (axes[i] && axes[i] < dims.size() && !(*tensor.shape)[*axes[i]].known()) dims[*axes[i]] = 1;
     }
     return all;
+}
+
+std::string describeAssumedSizes(const Graph& graph) {
+    const std::vector<Dims> dims = assumedInputDims(graph);
+    const auto axes = sampleAxes(graph);
+    std::vector<std::string> inputs;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const TensorInfo& tensor = graph.tensor(graph.inputs()[i]);
+        bool assumed = false;
+        for (std::size_t d = 0; d < dims[i].size(); ++d)
+            assumed = assumed || (d != axes[i] && !(*tensor.shape)[d].known());
+        if (assumed) inputs.push_back(fmt::format("'{}' {}", tensor.name, toString(dims[i])));
+    }
+    if (inputs.empty()) return {};
+    return fmt::format("; sizes that the model does not fix are assumed: {}", fmt::join(inputs, ", "));
 }
 
 }  // namespace quantloupe

@@ -17,4 +17,8 @@ namespace quantloupe {
 /// - All others, such as the batch or a sequence: 1.
 std::vector<Dims> assumedInputDims(const Graph& graph);
 
+/// Returns the end of a message that lists the inputs whose sizes are assumed, apart from the batch; empty if
+/// there are none.
+std::string describeAssumedSizes(const Graph& graph);
+
 }  // namespace quantloupe

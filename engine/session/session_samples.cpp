@@ -7,6 +7,7 @@
 #include "base/process_group.h"
 #include "data/random_dataset.h"
 #include "data/with_thousands.h"
+#include "model/assumed_sizes.h"
 #include "session/stages/judge_samples.h"
 
 namespace quantloupe {
@@ -89,8 +90,8 @@ void SessionSamples::setRandom(std::size_t samples) {
     m_random = true;
     m_notice = fmt::format(
         "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement "
-        "and sensitivities are those of noise, not of real data",
-        samples, samples);
+        "and sensitivities are those of noise, not of real data{}",
+        samples, samples, describeAssumedSizes(*m_source));
 }
 
 void SessionSamples::require() const {

@@ -11,6 +11,7 @@
 #include "config/config_json.h"
 #include "config/layer_choices.h"
 #include "interchange/gather.h"
+#include "model/sample_axes.h"
 #include "picture/write_picture.h"
 #include "sweep_json.h"
 #include "tune_json.h"
@@ -72,6 +73,9 @@ Json open(Engine& engine, const Json& request, Job&) {
                                   {"shape", toJson(tensor.shape)}});
         }
     }
+    const auto axes = sampleAxes(graph);
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        reply["inputs"][i]["sample_axis"] = axes[i] ? Json(*axes[i]) : Json();
     return reply;
 }
 

@@ -36,13 +36,23 @@ def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Sampl
         raise TypeError(f"data cannot be of type {type(data).__name__}: pass an array, a dict of arrays or an "
                         "iterable of batches")
     arrays = {name: _contiguous(array) for name, array in arrays.items()}
-    size = len(next(iter(arrays.values())))
+    size = _samples_in(arrays, inputs)
     labels = found if labels is None else labels
     if labels is not None and not _is_array(labels):
         labels = list(labels)
     if labels is not None and len(labels) != size:
         raise Error(f"there are {size} samples but {len(labels)} labels")
     return Samples(arrays, labels, size)
+
+
+def _samples_in(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> int:
+    """Returns the number of samples; the engine checks that it is the same in all arrays."""
+    for entry in inputs:
+        array, axis = arrays.get(entry["name"]), entry["sample_axis"]
+        if array is not None and axis is not None and axis < array.ndim:
+            return int(array.shape[axis])
+    array = next(iter(arrays.values()))
+    return len(array) if array.ndim else 1
 
 
 def select(labels: Any, rows: Any) -> Any:
@@ -87,7 +97,7 @@ def _input_array(name: str, value: Any) -> Any:
 
 def _contiguous(array: Any) -> Any:
     import numpy
-    return numpy.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return numpy.asarray(array, array.dtype.newbyteorder("="), order="C")
 
 
 def _from_mapping(data: Mapping[str, Any], names: List[str]) -> Tuple[Dict[str, Any], Any]:
@@ -107,6 +117,7 @@ def _from_parts(parts: Sequence[Any], names: List[str]) -> Tuple[Dict[str, Any],
 def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -> Tuple[Dict[str, Any], Any]:
     import numpy
     names = [entry["name"] for entry in inputs]
+    axes = {entry["name"]: entry["sample_axis"] for entry in inputs}
     columns: Dict[str, List[Any]] = {}
     labels: List[Any] = []
     for batch in batches:
@@ -116,7 +127,9 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
             arrays, found = _from_parts(batch if isinstance(batch, (tuple, list)) else [batch], names)
         single = _are_single(arrays, inputs)
         for name, array in arrays.items():
-            columns.setdefault(name, []).append(array[None] if single else array)
+            axis = axes.get(name, 0)
+            columns.setdefault(name, []).append(
+                numpy.expand_dims(array, axis) if single and axis is not None else array)
         if found is not None:
             labels.extend([found] if single else to_array(found) if _is_array(found) else found)
     if not columns:
@@ -124,7 +137,8 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
     joined = {}
     for name, parts in columns.items():
         try:
-            joined[name] = numpy.concatenate(parts)
+            axis = axes.get(name, 0)
+            joined[name] = parts[0] if axis is None else numpy.concatenate(parts, axis)
         except ValueError:
             shapes = " and ".join(dict.fromkeys(str(part.shape) for part in parts))
             raise Error(f"the batches of data for the input '{name}' have different shapes, {shapes}: all samples need "
@@ -135,7 +149,7 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
 
 def _are_single(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> bool:
     """Returns whether the items of an iterable are single samples, without the batch dimension of the inputs."""
-    ranks = {entry["name"]: len(entry["shape"]) for entry in inputs if entry["shape"] is not None}
+    ranks = {entry["name"]: len(entry["shape"]) for entry in inputs if entry["shape"]}
     return any(name in ranks and array.ndim == ranks[name] - 1 for name, array in arrays.items())
 
 

@@ -66,7 +66,8 @@ class Session:
     def set_data(self, data: Any, labels: Any = None, calibration: Any = None) -> None:
         """Sets the evaluation samples and the calibration samples.
 
-        `data` and `calibration` are an array (with the samples in the first dimension), a dict of arrays by input,
+        `data` and `calibration` are an array (with the samples in the dimension `sample_axis` of
+        `inputs`, usually the first), a dict of arrays by input,
         an iterable of batches such as PyTorch's DataLoader (an array, a dict, or a tuple of the inputs, optionally
         followed by labels), or a path as for the command line (a folder of images, .npy, .npz). Arrays are not copied
         if their layout is row-major; do not change them while the session uses them.

@@ -135,8 +135,8 @@ class ArchitectureTest : public QObject {
             {"search", {"base", "model", "config", "results", "cost", "analysis", "session", "search"}},
             {"picture", {"base", "model", "results", "picture"}},
             {"interchange",
-             {"base", "model", "config", "data", "transform", "quantize", "results", "cost", "analysis",
-              "picture", "session", "interchange"}},
+             {"base", "model", "config", "data", "runtime", "transform", "quantize", "results", "cost",
+              "analysis", "picture", "session", "interchange"}},
         };
         checkFolders("engine", allowed);
     }

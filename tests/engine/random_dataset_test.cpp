@@ -144,7 +144,7 @@ class RandomDatasetTest : public QObject {
     void unsupportedInputsAreReported() {
         QVERIFY2(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }")).contains("'X' is float16"),
                  qPrintable(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }"))));
-        QVERIFY(errorOf(graph("float X", "{ Y = Relu(X) }")).contains("shape of its input 'X'"));
+        QVERIFY(errorOf(graph("float[] X", "{ Y = Relu(X) }")).contains("shape of its input 'X'"));
     }
 };
 

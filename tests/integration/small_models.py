@@ -19,7 +19,7 @@ class Net:
 
     def __init__(self, inputs, opset=17):
         self.rng, self.nodes, self.inits, self.opset = np.random.RandomState(0), [], [], opset
-        self.inputs = [helper.make_tensor_value_info(n, t, ["N"] + list(s)) for n, t, s in inputs]
+        self.inputs = [helper.make_tensor_value_info(n, t, s if isinstance(s, list) else ["N", *s]) for n, t, s in inputs]
 
     def const(self, value, dtype=None):
         name = f"c{len(self.inits)}"
@@ -169,8 +169,64 @@ def shuffle():
     return n.model(n.op("ReduceMax", x, axes=[2, 3], keepdims=0), detail)
 
 
+def recurrent():
+    """Sequences first, states as inputs and outputs, and a number that all samples share."""
+    n = Net([("input", TensorProto.FLOAT, [7, "batch", 6]), ("h", TensorProto.FLOAT, [2, "batch", 5]),
+             ("c", TensorProto.FLOAT, [2, "batch", 5]), ("gain", TensorProto.FLOAT, [])])
+    x = n.op("Mul", "input", "gain")
+    y, h, c = n.op("LSTM", x, n.weight(2, 20, 6), n.weight(2, 20, 5), n.weight(2, 40), "", "h", "c", outputs=3,
+                   direction="bidirectional", hidden_size=5)
+    y = n.op("Reshape", n.op("Transpose", y, perm=[0, 2, 1, 3]), n.const([0, 0, 10]))
+    return n.model(n.linear(y, 10, 4), h, c)
+
+
+def state_beside_samples():
+    n = Net([("input", TensorProto.FLOAT, ["N", 6]), ("h", TensorProto.FLOAT, [1, "N", 5])])
+    x = n.op("Unsqueeze", n.linear("input", 6, 6), n.const([0]))
+    y, h = n.op("GRU", x, n.weight(1, 15, 6), n.weight(1, 15, 5), n.weight(1, 30), "", "h", outputs=2, hidden_size=5)
+    return n.model(n.linear(n.op("Squeeze", y, n.const([0, 1])), 5, 3), h)
+
+
+def spectrogram():
+    """Mel features of audio, as in speech networks, and Fourier transforms of other lengths."""
+    n = Net([("input", TensorProto.FLOAT, (160,))])
+    frames = n.op("STFT", "input", n.const(16), n.op("HannWindow", n.const(32)), n.const(32))
+    power = n.op("ReduceSumSquare", frames, axes=[3], keepdims=0)
+    mel = n.op("MelWeightMatrix", n.const(8), n.const(32), n.const(16000), n.const(np.float32(0)), n.const(np.float32(8000)))
+    features = n.op("Log", n.op("Add", n.op("MatMul", power, mel), n.const(1e-3)))
+    y = n.op("DFT", n.op("Unsqueeze", features, n.const([3])), n.const(12), axis=2)  # padded from 8
+    y = n.op("DFT", y, axis=1, inverse=1)
+    y = n.op("Reshape", y, n.const([0, 9, 24]))
+    return n.model(n.linear(n.op("Concat", features, y, axis=2), 32, 5))
+
+
+def segnet():
+    """Positions of maxima, and a product that is added to another."""
+    n = Net([("input", TensorProto.FLOAT, (2, 7, 6)), ("added", TensorProto.FLOAT, (5,))])
+    x = n.conv("input", 2, 4, 3)
+    y, where = n.op("MaxPool", x, outputs=2, kernel_shape=[2, 2], strides=[2, 2])
+    y = n.op("MaxUnpool", n.conv(y, 4, 4, 3), where, n.op("Shape", x), kernel_shape=[2, 2], strides=[2, 2])
+    y = n.op("MeanVarianceNormalization", y, axes=[1, 2, 3])
+    y = n.op("Flatten", n.op("Conv", y, n.weight(1, 4, 1, 1)))
+    return n.model(n.op("Gemm", y, n.weight(42, 5), "added", alpha=0.5, beta=2.0), y)
+
+
+def spatial_transformer():
+    n = Net([("input", TensorProto.FLOAT, (3, 9, 8))], opset=20)
+    theta = n.op("GlobalAveragePool", n.conv("input", 3, 6, 3, 2))
+    theta = n.op("Reshape", theta, n.const([-1, 2, 3]))
+    theta = n.op("Add", theta, n.const(np.array([[1, 0.1, 0], [-0.2, 0.9, 0.1]], np.float32)))
+    grid = n.op("AffineGrid", theta, n.op("Shape", "input"))
+    y = n.op("GridSample", "input", grid)
+    other = n.op("AffineGrid", theta, n.shape(n.dim(theta, 0), 3, 4, 5), align_corners=1)
+    square = n.op("Slice", theta, n.const([0]), n.const([2]), n.const([2]))
+    return n.model(n.conv(y, 3, 4, 3), other, n.op("Det", square))
+
+
 MODELS = {"vit": vit, "vit_written_out": lambda: vit(True), "masked_bert": masked_bert, "nhwc_resnet": nhwc_resnet,
-          "unet": unet, "densenet": densenet, "shuffle": shuffle, "external_data": densenet}
+          "unet": unet, "densenet": densenet, "shuffle": shuffle, "recurrent": recurrent, "state_beside_samples": state_beside_samples,
+          "spectrogram": spectrogram, "segnet": segnet, "spatial_transformer": spatial_transformer,
+          "external_data": densenet}
 
 
 def main(folder):
@@ -188,11 +244,11 @@ def main(folder):
         session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         feed = {}
         for i in session.get_inputs():
-            shape = [SAMPLES] + i.shape[1:]
+            shape = [size if isinstance(size, int) else SAMPLES for size in i.shape]
             if "int64" in i.type:
                 feed[i.name] = rng.randint(0, 2 if "mask" in i.name else 40, shape).astype(np.int64)
             else:
-                feed[i.name] = rng.randn(*shape).astype(np.float32)
+                feed[i.name] = rng.standard_normal(shape).astype(np.float32)
         np.savez(place / "data.npz", **feed)
         np.savez(place / "expected.npz", **dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))
         print(name)

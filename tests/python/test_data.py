@@ -60,6 +60,21 @@ def test_kinds_of_data(few, expected):
         expected
 
 
+def test_samples_in_other_dimensions():
+    inputs = [{"name": "x", "shape": ["batch", 4], "sample_axis": 0},
+              {"name": "state", "shape": [2, "batch", 3], "sample_axis": 1},
+              {"name": "rate", "shape": [], "sample_axis": None}]
+    x, state, rate = numpy.arange(20.0).reshape(5, 4), numpy.arange(30.0).reshape(2, 5, 3), numpy.float32(8000)
+    kinds = [{"x": x, "state": state, "rate": rate},
+             [(x[:2], state[:, :2], rate), (x[2:], state[:, 2:], rate)],  # batches
+             [(x[i], state[:, i], rate) for i in range(5)]]  # samples
+    for data in kinds:
+        samples = _data.gather(data, None, inputs)
+        assert samples.size == 5
+        assert (samples.arrays["x"] == x).all() and (samples.arrays["state"] == state).all()
+        assert samples.arrays["rate"].shape == () and samples.arrays["rate"] == 8000
+
+
 def test_types_and_layouts(few, expected):
     images, labels, calibration = few["images"], few["labels"], few["calibration"]
     channels_last = numpy.ascontiguousarray(images.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
@@ -77,7 +92,7 @@ def test_torch_data_loader(few, expected):
 
 
 def test_arrays_are_not_copied(few):
-    inputs = [{"name": "x", "shape": [None, 3, 32, 32]}]
+    inputs = [{"name": "x", "shape": [None, 3, 32, 32], "sample_axis": 0}]
     gathered = _data.gather(few["images"], few["labels"], inputs)
     description, kept = gathered.description()
     assert description["arrays"][0]["address"] == few["images"].ctypes.data

@@ -108,18 +108,22 @@ void VerifyDialog::present(const Verification& r) {
     idle();
     m_answered = true;
     m_runtime->setText(QString::fromStdString(r.runtime));
-    // Without labels, the preview is the reference, and only the fraction of equal classes is known.
-    m_here->setText(r.here ? percent(*r.here) : QStringLiteral("\u2013"));
-    m_there->setText(r.there ? percent(*r.there) : percent(r.agreement));
+    // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
+    const QString none = QStringLiteral("\u2013");
+    m_here->setText(r.here ? percent(*r.here) : none);
+    m_there->setText(r.there ? percent(*r.there) : r.classifies ? percent(r.agreement) : none);
     const std::string why = whyVerificationFailed(r);
     showVerdict(
         why.empty() ? tr("Verified.") : tr("Verification failed: %1.").arg(QString::fromStdString(why)),
         why.empty() ? "good" : "bad");
+    const QString largest = QString::number(r.maxAbsDiff, 'g', 3);
     m_details->setText(
-        tr("The predicted class agrees for %1 of %2 samples; the largest output difference is %3.")
-            .arg(percent(r.agreement))
-            .arg(r.samples)
-            .arg(r.maxAbsDiff, 0, 'g', 3));
+        r.classifies
+            ? tr("The predicted class agrees for %1 of %2 samples; the largest output difference is %3.")
+                  .arg(percent(r.agreement))
+                  .arg(r.samples)
+                  .arg(largest)
+            : tr("The largest output difference on %1 samples is %2.").arg(r.samples).arg(largest));
     markStale();
 }
 

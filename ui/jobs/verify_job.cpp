@@ -12,7 +12,7 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
               const VerifySource source =
                   prepareVerification(session, config, folder / "quantized.onnx", cancel);
               return {tr("Running the model in ONNX Runtime on %1 samples\u2026")
-                          .arg(QString::fromStdString(withThousands(source.data->size()))),
+                          .arg(QString::fromStdString(withThousands(source.samples->samples()))),
                       [=, this](const CancelToken& token) -> Then {
                           const Verification result = verify(source, python, token);
                           return [this, result] { Q_EMIT finished(result); };

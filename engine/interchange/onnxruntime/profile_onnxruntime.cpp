@@ -30,7 +30,7 @@ def open_session(profile):
 
 for profile, count in ((False, int(warm_ups)), (True, int(runs))):
     session = open_session(profile)
-    arrays = rows_of(np.load(inputs), 0, batch_of(session))
+    arrays = dict(np.load(inputs))
     for _ in range(count):
         session.run(None, arrays)
 print(onnxruntime.__version__)
@@ -44,13 +44,15 @@ ProfileSource prepareProfile(Session& session, const QuantizationConfig& config,
     if (!session.hasData()) failInput("measuring the latency needs a sample: choose a data folder first");
     const EvaluationPtr evaluation = session.experiment(config, Depth::Rough, cancel);
     saveModel(*session.quantizedModel(config, cancel), model);
-    return {model, evaluationData(session), inputSpecsOf(session.graph()), networkWork(session, *evaluation)};
+    const auto sample =
+        std::make_shared<SampleBatches>(subset(evaluationData(session), {0}), session.graph(), 1);
+    return {model, sample, networkWork(session, *evaluation)};
 }
 
 RuntimeProfile profileOnnxRuntime(const ProfileSource& source, std::size_t runs, const CancelToken& cancel,
                                   const std::filesystem::path& python) {
     const TemporaryFolder folder;
-    writeInputs(*subset(source.data, {0}), source.inputs, folder.path(), cancel);
+    writeInputs(*source.sample, folder.path(), cancel);
     const std::string said = runRuntimeScript(
         kScript,
         {std::filesystem::absolute(source.model).string(), (folder.path() / "inputs_000000.npz").string(),

@@ -3,12 +3,13 @@
 // Measures the time of every node of a model in ONNX Runtime, if the user's Python has it.
 
 #include <filesystem>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/cancel.h"
 #include "cost/latency_file.h"
 #include "cost/layer_work.h"
+#include "runtime/program/sample_batches.h"
 #include "session/session.h"
 
 namespace quantloupe {
@@ -16,9 +17,8 @@ namespace quantloupe {
 /// A quantized model to be measured. Holds only values, so it can be used on any thread.
 struct ProfileSource {
     std::filesystem::path model;
-    DatasetPtr data;
-    std::vector<InputSpec> inputs;
-    NetworkWork work;  ///< of the configuration, to find its layers in the profile
+    std::shared_ptr<const SampleBatches> sample;  ///< the first one
+    NetworkWork work;                             ///< of the configuration, to find its layers in the profile
 };
 
 /// Writes the quantized model to `model`. Needs the session's thread. Throws Error, also without data;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/onnxruntime/run_onnxruntime.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -28,22 +30,24 @@ try:
 except ImportError as error:
     print(error, file=sys.stderr)
     sys.exit(3)
-
-
-def batch_of(session):
-    """Number of samples that the model takes at a time: the leading dimension of its inputs, if it is fixed."""
-    sizes = [value.shape[0] for value in session.get_inputs() if value.shape]
-    return max([size for size in sizes if isinstance(size, int)], default=1)
-
-
-def rows_of(arrays, first, batch):
-    """Returns one batch of samples, in which the last sample is repeated if there are too few."""
-    return {name: values[np.minimum(np.arange(first, first + batch), len(values) - 1)] for name, values in arrays.items()}
-
 )";
 
 constexpr const char* kScript = R"(
-model, folder, output, *positions = sys.argv[1:]
+model, folder, output, *outputs = sys.argv[1:]
+# position -> shape of the values of all samples
+shapes = {position: tuple(int(size) for size in shape.split("x") if size)
+          for position, shape in (text.split(":") for text in outputs)}
+
+
+def joined(runs, shape):
+    """Joins the values of all runs in the dimension of the samples, without the copies that fill the last batch."""
+    if runs[0].ndim < len(shape):
+        return np.stack(runs)
+    different = [axis for axis, size in enumerate(runs[0].shape) if axis < len(shape) and size != shape[axis]]
+    if not different:
+        return runs[0]
+    values = np.concatenate(runs, different[0])
+    return values.take(range(min(values.shape[different[0]], shape[different[0]])), different[0])
 
 
 def run(level):
@@ -51,17 +55,12 @@ def run(level):
     options.log_severity_level = 4
     options.graph_optimization_level = level
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    batch = batch_of(session)
-    rows = {position: [] for position in positions}
+    runs = {position: [] for position in shapes}
     for path in sorted(pathlib.Path(folder).glob("inputs_*.npz")):
-        arrays = dict(np.load(path))
-        count = len(next(iter(arrays.values())))
-        for first in range(0, count, batch):
-            outputs = session.run(None, rows_of(arrays, first, batch))
-            for position in positions:
-                values = outputs[int(position)]
-                rows[position].append(values[:len(values) * min(batch, count - first) // batch])
-    return {position: np.concatenate(all_rows) for position, all_rows in rows.items()}
+        values = session.run(None, dict(np.load(path)))
+        for position in shapes:
+            runs[position].append(np.asarray(values[int(position)]))
+    return {position: joined(runs[position], shape) for position, shape in shapes.items()}
 
 
 # Optimizations change where values are rounded, and ONNX Runtime's 8-bit kernels saturate on processors without VNNI.
@@ -75,8 +74,6 @@ except Exception as error:
     print(" ".join(str(error).split())[:400])
 np.savez(output, **results)
 )";
-
-constexpr std::size_t kChunkBytes = 64u << 20;
 
 /// Returns the last line with text, which is the message at the end of a Python traceback.
 std::string lastLine(std::string text) {
@@ -96,30 +93,10 @@ std::string lastLine(std::string text) {
 
 }  // namespace
 
-void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs, const fs::path& folder,
-                 const CancelToken& cancel) {
-    std::size_t file = 0;
-    for (std::size_t first = 0; first < data.size();) {
-        std::vector<std::vector<std::byte>> bytes(inputs.size());
-        std::vector<SampleTensor> shape;
-        std::size_t count = 0, total = 0;
-        while (first + count < data.size() && total < kChunkBytes) {
-            cancel.check();
-            shape = data.sample(first + count);
-            for (std::size_t i = 0; i < inputs.size(); ++i) {
-                bytes[i].insert(bytes[i].end(), shape[i].bytes.begin(), shape[i].bytes.end());
-                total += shape[i].bytes.size();
-            }
-            ++count;
-        }
-        std::map<std::string, ConstantPtr> arrays;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Dims dims = shape[i].dims;
-            dims.insert(dims.begin(), static_cast<std::int64_t>(count));
-            arrays[inputs[i].name] = Constant::fromBytes(shape[i].type, dims, std::move(bytes[i]));
-        }
-        saveNpz(arrays, folder / fmt::format("inputs_{:06}.npz", file++));
-        first += count;
+void writeInputs(const SampleBatches& samples, const fs::path& folder, const CancelToken& cancel) {
+    for (std::size_t chunk = 0; chunk < samples.chunks(); ++chunk) {
+        cancel.check();
+        saveNpz(samples.arrays(chunk), folder / fmt::format("inputs_{:06}.npz", chunk));
     }
 }
 
@@ -154,28 +131,29 @@ std::string runRuntimeScript(std::string_view script, const std::vector<std::str
     return run.out;
 }
 
-RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data,
-                              const std::vector<InputSpec>& inputs, const CancelToken& cancel,
-                              const fs::path& python, const std::vector<std::size_t>& positions) {
+RuntimeOutputs runOnnxRuntime(const fs::path& model, const SampleBatches& samples,
+                              const std::map<std::size_t, Dims>& outputs, const CancelToken& cancel,
+                              const fs::path& python) {
     const TemporaryFolder folder;
-    const fs::path output = folder.path() / "outputs.npz";
-    if (!python.empty() || !findPython().empty()) writeInputs(data, inputs, folder.path(), cancel);
-    std::vector<std::string> arguments{fs::absolute(model).string(), folder.path().string(), output.string()};
-    for (const std::size_t position : positions) arguments.push_back(std::to_string(position));
-    const std::string said =
-        runRuntimeScript(kScript, arguments, 600 + 2 * static_cast<double>(data.size()), cancel, python);
-    const auto arrays = loadNpz(output);
+    const fs::path file = folder.path() / "outputs.npz";
+    if (!python.empty() || !findPython().empty()) writeInputs(samples, folder.path(), cancel);
+    std::vector<std::string> arguments{fs::absolute(model).string(), folder.path().string(), file.string()};
+    for (const auto& [position, dims] : outputs)
+        arguments.push_back(fmt::format("{}:{}", position, fmt::join(dims, "x")));
+    const std::string said = runRuntimeScript(
+        kScript, arguments, 600 + 2 * static_cast<double>(samples.samples()), cancel, python);
+    const auto arrays = loadNpz(file);
     const std::size_t line = std::min(said.find('\n'), said.size());
-    RuntimeOutputs outputs{{}, "ONNX Runtime " + said.substr(0, line)};
-    for (const std::size_t position : positions) {
-        outputs.values.push_back(arrays.at(fmt::format("plain_{}", position)));
+    RuntimeOutputs result{{}, "ONNX Runtime " + said.substr(0, line)};
+    for (const auto& [position, dims] : outputs) {
+        result.values.push_back(arrays.at(fmt::format("plain_{}", position)));
         if (const auto optimized = arrays.find(fmt::format("optimized_{}", position));
             optimized != arrays.end())
-            outputs.optimized.push_back(optimized->second);
+            result.optimized.push_back(optimized->second);
     }
-    if (outputs.optimized.empty()) outputs.optimizedFailure = said.substr(std::min(line + 1, said.size()));
-    while (outputs.optimizedFailure.ends_with('\n')) outputs.optimizedFailure.pop_back();
-    return outputs;
+    if (result.optimized.empty()) result.optimizedFailure = said.substr(std::min(line + 1, said.size()));
+    while (result.optimizedFailure.ends_with('\n')) result.optimizedFailure.pop_back();
+    return result;
 }
 
 }  // namespace quantloupe

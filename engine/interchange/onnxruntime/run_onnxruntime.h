@@ -3,18 +3,19 @@
 // Runs an exported model in ONNX Runtime, if the user's Python has it, to compare it with the preview.
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
-#include "data/dataset.h"
 #include "model/constant.h"
+#include "runtime/program/sample_batches.h"
 
 namespace quantloupe {
 
 struct RuntimeOutputs {
-    std::vector<ConstantPtr> values;  ///< the selected outputs of all samples, joined along the first axis
+    std::vector<ConstantPtr> values;  ///< the selected outputs, of all samples
     std::string runtime;              ///< "ONNX Runtime 1.31.1"
     std::vector<ConstantPtr>
         optimized{};                 ///< the same at the default optimization level; empty if that failed
@@ -25,22 +26,20 @@ struct RuntimeOutputs {
 std::filesystem::path findPython();
 
 /// Runs the model on all samples: without ONNX Runtime's graph optimizations, which change where values are
-/// rounded, and at its default optimization level. `positions` selects the outputs. If the model has a fixed
-/// batch size, the last batch is filled with its last sample. Blocks. Writes the inputs to a temporary folder
-/// and removes it afterwards. `python` empty: findPython(). Throws Error, which explains how to install
-/// Python or onnxruntime if they are missing; Cancelled. Any thread.
-RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
-                              const std::vector<InputSpec>& inputs, const CancelToken& cancel = {},
-                              const std::filesystem::path& python = {},
-                              const std::vector<std::size_t>& positions = {0});
+/// rounded, and at its default optimization level. `outputs` are the positions of the outputs to return, with
+/// the dimensions of the values of all samples: the values of the runs are joined in the dimension that is
+/// different. Blocks. Writes the inputs to a temporary folder and removes it afterwards. `python` empty:
+/// findPython(). Throws Error, which explains how to install Python or onnxruntime if they are missing;
+/// Cancelled. Any thread.
+RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const SampleBatches& samples,
+                              const std::map<std::size_t, Dims>& outputs, const CancelToken& cancel = {},
+                              const std::filesystem::path& python = {});
 
-/// Writes the samples into files inputs_000000.npz, ... with one array per graph input, samples first.
-void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs,
-                 const std::filesystem::path& folder, const CancelToken& cancel);
-/// Runs a Python script in which numpy (as np), onnxruntime, pathlib, sys and two functions are defined:
-/// batch_of(session) is the number of samples that a model takes at a time, and rows_of(arrays, first, batch)
-/// returns a batch. Returns what it printed.
-/// Throws as runOnnxRuntime().
+/// Writes the batches of samples into the files inputs_000000.npz, ... with one array per graph input.
+void writeInputs(const SampleBatches& samples, const std::filesystem::path& folder,
+                 const CancelToken& cancel);
+/// Runs a Python script in which numpy (as np), onnxruntime, pathlib and sys are imported. Returns what it
+/// printed. Throws as runOnnxRuntime().
 std::string runRuntimeScript(std::string_view script, const std::vector<std::string>& arguments,
                              double timeoutSeconds, const CancelToken& cancel,
                              const std::filesystem::path& python);

@@ -59,11 +59,8 @@ double normOf(const Constant& values) {
     return std::sqrt(squares);
 }
 
-/// ONNX Runtime's outputs are joined along the first axis.
-bool comparable(const Constant& ours, const Constant& theirs, std::size_t samples) {
-    if (theirs.type() != DataType::Float32 || theirs.size() != ours.size()) return false;
-    return theirs.dims() == ours.dims() ||
-           (!ours.dims().empty() && ours.dims()[0] == static_cast<std::int64_t>(samples));
+bool comparable(const Constant& ours, const Constant& theirs) {
+    return theirs.type() == DataType::Float32 && theirs.dims() == ours.dims();
 }
 
 double rightOf(const std::vector<int>& classes, const Dataset& data) {
@@ -80,7 +77,8 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
     constexpr double kRounding = 1e-3;
     const std::vector<ConstantPtr> ours = session.outputs(config, cancel);
     const std::vector<ConstantPtr> floating = session.outputs(std::nullopt, cancel);
-    VerifySource source{model, {}, evaluationData(session), inputSpecsOf(session.graph())};
+    VerifySource source{
+        model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1)};
     const auto names = session.graph().outputs();
     for (std::size_t o = 0; o < ours.size(); ++o) {
         if (!ours[o] || ours[o]->type() != DataType::Float32 || ours[o]->size() == 0) continue;
@@ -99,18 +97,18 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
 
 Verification verify(const VerifySource& source, const std::filesystem::path& python,
                     const CancelToken& cancel) {
-    std::vector<std::size_t> positions;
-    for (const VerifiedOutput& output : source.outputs) positions.push_back(output.position);
-    const RuntimeOutputs theirs =
-        runOnnxRuntime(source.model, *source.data, source.inputs, cancel, python, positions);
+    const Dataset& data = source.samples->dataset();
+    std::map<std::size_t, Dims> shapes;
+    for (const VerifiedOutput& output : source.outputs) shapes[output.position] = output.ours->dims();
+    const RuntimeOutputs theirs = runOnnxRuntime(source.model, *source.samples, shapes, cancel, python);
     Verification result;
     result.runtime = theirs.runtime;
-    result.samples = source.data->size();
+    result.samples = data.size();
     result.optimizedFailure = theirs.optimizedFailure;
     bool first = true;
-    for (std::size_t o = 0; o < positions.size(); ++o) {
+    for (std::size_t o = 0; o < source.outputs.size(); ++o) {
         const VerifiedOutput& output = source.outputs[o];
-        if (!comparable(*output.ours, *theirs.values[o], result.samples)) {
+        if (!comparable(*output.ours, *theirs.values[o])) {
             result.notCompared.push_back(output.name);
             continue;
         }
@@ -118,8 +116,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         result.maxAbsDiff = std::max(result.maxAbsDiff, largest);
         if (distanceOf(*output.ours, *theirs.values[o]) > output.allowed)
             result.differing.push_back(fmt::format("'{}' by up to {:.3g}", output.name, largest));
-        const bool optimized =
-            o < theirs.optimized.size() && comparable(*output.ours, *theirs.optimized[o], result.samples);
+        const bool optimized = o < theirs.optimized.size() && comparable(*output.ours, *theirs.optimized[o]);
         if (optimized)
             result.optimizedMaxAbsDiff = std::max(result.optimizedMaxAbsDiff.value_or(0),
                                                   largestDifference(*output.ours, *theirs.optimized[o]));
@@ -130,9 +127,9 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         result.agreement = agreementOf(a, b);
         if (optimized)
             result.optimizedAgreement = agreementOf(a, classesOf(*theirs.optimized[o], result.samples));
-        if (source.data->hasLabels()) {
-            result.here = rightOf(a, *source.data);
-            result.there = rightOf(b, *source.data);
+        if (data.hasLabels()) {
+            result.here = rightOf(a, data);
+            result.there = rightOf(b, data);
         }
     }
     if (first)

@@ -7,10 +7,12 @@
 // of the first.
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/cancel.h"
+#include "runtime/program/sample_batches.h"
 #include "session/session.h"
 
 namespace quantloupe {
@@ -29,8 +31,7 @@ struct VerifiedOutput {
 struct VerifySource {
     std::filesystem::path model;          ///< the quantized model's file
     std::vector<VerifiedOutput> outputs;  ///< at least one
-    DatasetPtr data;
-    std::vector<InputSpec> inputs;
+    std::shared_ptr<const SampleBatches> samples;
 };
 
 struct Verification {
@@ -42,8 +43,7 @@ struct Verification {
     std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
     /// Names of the outputs that are too far from the preview's.
     std::vector<std::string> differing;
-    /// Names of the outputs that could not be compared, because their first dimension is not that of the
-    /// samples.
+    /// Names of the outputs that could not be compared, because their shape is not that of the preview's.
     std::vector<std::string> notCompared;
     /// At the default optimization level, compared with the preview; empty if it failed there.
     std::optional<double> optimizedAgreement, optimizedMaxAbsDiff;

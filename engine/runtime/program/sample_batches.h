@@ -35,13 +35,20 @@ class SampleBatches {
     /// The values of a chunk, one buffer per graph input, in the graph's order. If the last chunk has fewer
     /// samples, its last sample is repeated. Any thread.
     std::vector<std::vector<std::byte>> load(std::size_t chunk) const;
+    /// The same as arrays, by the names of the inputs.
+    std::map<std::string, ConstantPtr> arrays(std::size_t chunk) const;
 
   private:
     using Sample = std::shared_ptr<const std::vector<SampleTensor>>;
     Sample sample(std::size_t index) const;
 
     DatasetPtr m_dataset;
-    std::vector<TensorDesc> m_inputs;  ///< in the order of the graph's inputs
+    // One of each for every input, in the order of the graph.
+    std::vector<std::string> m_inputNames;
+    std::vector<TensorDesc> m_inputs;
+    std::vector<std::optional<std::size_t>> m_axes;  ///< sample axes
+    /// Values of inputs without a sample axis next to inputs with one: the same for all samples.
+    std::vector<std::optional<std::vector<std::byte>>> m_shared;
     std::size_t m_batch = 1;
     std::size_t m_sampleBytes = 0;
     mutable std::vector<Sample> m_cache;

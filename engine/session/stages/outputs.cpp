@@ -23,7 +23,9 @@ class OutputArray {
         }
         const bool alone = desc.samples.count == 1;
         std::optional<std::size_t> axis = alone ? std::nullopt : sampleDimension(desc);
-        const bool known = alone && two != nullptr && sampleDimension(*two).has_value();
+        // A scalar has no dimension for the samples, although two of them may have one.
+        const bool known =
+            alone && two != nullptr && sampleDimension(*two).has_value() && two->dims.size() == m_dims.size();
         if (known)
             axis = sampleDimension(*two);
         else if (alone && !m_dims.empty() && m_dims[0] == 1)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/sample_axes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+
+namespace quantloupe {
+namespace {
+
+/// Names of one dimension, not expressions such as "batch*heads".
+bool namesBatch(const Dim& dim) {
+    std::string name = dim.symbol;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const bool plain = std::ranges::all_of(
+        name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+    return plain && name.find("batch") != name.npos;
+}
+
+template <typename Condition>
+std::optional<std::size_t> firstDimension(const Shape& shape, Condition condition) {
+    const auto found = std::ranges::find_if(shape, condition);
+    if (found == shape.end()) return {};
+    return static_cast<std::size_t>(found - shape.begin());
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
+    std::set<std::string> leading;  // names of first dimensions
+    bool oneOrAny = false;          // the first dimension of an input is 1 or dynamic
+    for (const TensorId input : graph.inputs()) {
+        const auto& shape = graph.tensor(input).shape;
+        if (!shape || shape->empty()) continue;
+        const Dim& first = shape->front();
+        oneOrAny = oneOrAny || !first.known() || first.value == 1;
+        if (!first.symbol.empty()) leading.insert(first.symbol);
+    }
+    std::vector<std::optional<std::size_t>> axes;
+    bool common = true;  // one number of samples
+    for (const TensorId input : graph.inputs()) {
+        std::optional<std::size_t>& axis = axes.emplace_back(0);
+        const auto& shape = graph.tensor(input).shape;
+        if (!shape) continue;
+        if (shape->empty()) {
+            axis.reset();
+            continue;
+        }
+        std::optional<std::size_t> found = firstDimension(*shape, namesBatch);
+        if (!found && shape->front().known()) {
+            found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
+            common = common && (!found || leading.size() == 1);
+            if (!found && shape->front().value != 1 && oneOrAny)
+                found = firstDimension(
+                    *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
+        }
+        axis = found.value_or(0);
+    }
+    if (!common) std::ranges::fill(axes, std::nullopt);
+    return axes;
+}
+
+}  // namespace quantloupe

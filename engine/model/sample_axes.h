@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which dimension of each graph input contains the samples.
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+/// Returns the sample axis of each graph input, in their order; empty for an input that all samples share.
+///
+/// - A dimension whose name contains "batch" is the sample axis.
+/// - If the first dimension of an input is fixed, and another dimension has the name of the first dimension
+/// of
+///   another input, that dimension is the sample axis: a state "2×N×16" next to "N×400".
+/// - If the first dimension of an input is fixed and not 1, and the network processes one sample at a time or
+///   any number, the sample axis is the first dimension of extent 1 or without name: a state "2×1×128" next
+///   to "1×512".
+/// - A single number has no samples.
+/// - In all other cases, the sample axis is the first dimension.
+///
+/// If the second rule applies, but the first dimensions have several names, there are no sample axes: a
+/// sample is one set of inputs. For example, graphs of "nodes×9", "edges×3", and connections "2×edges".
+std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph);
+
+}  // namespace quantloupe
