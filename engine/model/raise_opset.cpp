@@ -33,7 +33,9 @@ class OpsetRaiser {
                  kOldest, m_to);
         for (std::size_t n = 0; n < m_graph.nodeCount(); ++n)
             if (m_graph.nodes()[n].domain.empty()) {
-                raiseNode(m_builder.node(NodeId(n)), m_graph);
+                Node node = m_builder.node(NodeId(n));  // a copy, because raising may add nodes
+                raiseNode(node, m_graph);
+                m_builder.node(NodeId(n)) = std::move(node);
                 checkBodies(m_graph.nodes()[n], m_graph.nodes()[n]);
             }
         m_builder.facts().opsets[""] = m_to;
@@ -148,11 +150,6 @@ class OpsetRaiser {
         if (mode == "bicubic") node.attributes.set("mode", std::string("cubic"));
     }
 
-    TensorId addConstant(const Node& node, const std::string& suffix, ConstantPtr value) {
-        const std::string name = (node.name.empty() ? node.op : node.name) + "_" + suffix;
-        return m_builder.addConstant(m_builder.unusedTensorName(name), std::move(value));
-    }
-
     /// Makes an attribute input `position`: one integer (as a list), one float (as a scalar), or a list.
     void toInput(Node& node, const char* key, std::size_t position = 1) {
         const auto found =
@@ -172,7 +169,8 @@ class OpsetRaiser {
             refuse(node);
         node.attributes.erase(key);
         if (node.inputs.size() <= position) node.inputs.resize(position + 1);
-        node.inputs[position] = addConstant(node, key, std::move(value));
+        const std::string name = (node.name.empty() ? node.op : node.name) + "_" + key;
+        node.inputs[position] = m_builder.addConstant(m_builder.unusedTensorName(name), std::move(value));
     }
 
     /// Before opset 13 all axes from `axis` on (default 1) formed one row; since then `axis` alone does
@@ -201,7 +199,7 @@ class OpsetRaiser {
         };
         const TensorId size = tensor("_shape"), rows = tensor("_rows"), result = tensor("_result");
         node.inputs[0] = rows;
-        node.outputs[0] = result;  // `node` may move when nodes are added
+        node.outputs[0] = result;
         add("Shape", "_Shape", {input}, size);
         add("Flatten", "_Flatten", {input}, rows);
         add("Reshape", "_Reshape", {result, size}, output);

@@ -29,11 +29,13 @@ std::optional<std::size_t> firstDimension(const Shape& shape, Condition conditio
 
 std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
     std::set<std::string> leading;  // names of first dimensions
-    bool oneOrAny = false;          // the first dimension of an input is 1 or dynamic
+    bool one = false;               // the first dimension of an input is 1
+    bool oneOrAny = false;          // it is 1 or dynamic
     for (const TensorId input : graph.inputs()) {
         const auto& shape = graph.tensor(input).shape;
         if (!shape || shape->empty()) continue;
         const Dim& first = shape->front();
+        one = one || first.value == 1;
         oneOrAny = oneOrAny || !first.known() || first.value == 1;
         if (!first.symbol.empty()) leading.insert(first.symbol);
     }
@@ -55,7 +57,8 @@ std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
                 found = firstDimension(
                     *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
         }
-        axis = found.value_or(0);
+        const bool shared = one && shape->front().known() && shape->front().value != 1;
+        if (found || shared) axis = found;
     }
     if (!common) std::ranges::fill(axes, std::nullopt);
     return axes;

@@ -19,7 +19,8 @@ namespace quantloupe {
 /// - If the first dimension of an input is fixed and not 1, and the network processes one sample at a time or
 ///   any number, the sample axis is the first dimension of extent 1 or without name: a state "2×1×128" next
 ///   to "1×512".
-/// - A single number has no samples.
+/// - If there is no such dimension next to an input whose first dimension is 1, all samples share the input.
+///   They also share a single number.
 /// - In all other cases, the sample axis is the first dimension.
 ///
 /// If the second rule applies, but the first dimensions have several names, there are no sample axes: a

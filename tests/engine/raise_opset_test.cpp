@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // raiseOpset(): the raised graph computes the same values, and what cannot be raised is refused.
+#include "model/raise_opset.h"
+
 #include <QtTest>
 
 #include "model/graph_builder.h"
-#include "model/raise_opset.h"
 #include "support/errors.h"
 #include "support/small_graph.h"
 
@@ -65,7 +66,8 @@ class RaiseOpsetTest : public QObject {
         QTest::newRow("a used mask") << "d, M = Dropout(X) c = Cast<to = 1>(M) Y = Add(d, c)"
                                      << "the Dropout";
         QTest::newRow("enlarging and shrinking")
-            << "Y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0, 0.5]>(X)" << "the Upsample";
+            << "Y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0, 0.5]>(X)"
+            << "the Upsample";
     }
     void whatCannotBeRaised() {
         QFETCH(QString, nodes);

@@ -78,7 +78,7 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
     const std::vector<ConstantPtr> ours = session.outputs(config, cancel);
     const std::vector<ConstantPtr> floating = session.outputs(std::nullopt, cancel);
     VerifySource source{
-        model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1)};
+        model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1, 0)};
     const auto names = session.graph().outputs();
     for (std::size_t o = 0; o < ours.size(); ++o) {
         if (!ours[o] || ours[o]->type() != DataType::Float32 || ours[o]->size() == 0) continue;

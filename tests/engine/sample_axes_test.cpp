@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// sampleAxes(): the dimension of each graph input that contains the samples.
+#include "model/sample_axes.h"
+
+#include <QtTest>
+
+#include "support/small_graph.h"
+
+using namespace quantloupe;
+
+class SampleAxesTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void axes_data() {
+        QTest::addColumn<QString>("inputs");
+        QTest::addColumn<QString>("expected");
+        const auto row = [](const char* name, const char* inputs, const char* expected) {
+            QTest::newRow(name) << QString(inputs) << QString(expected);
+        };
+        row("images", "float[N,3,8,8] x", "0");
+        row("a fixed batch", "float[4,3,8,8] x", "0");
+        row("an unknown shape", "float[] x", "0");
+        row("tokens and mask", "int64[batch,T] x, int64[batch,T] m", "0 0");
+        row("a sequence first", "float[T,batch,64] x", "1");
+        row("a state", "float[N,400] x, float[2,N,16] h", "0 1");
+        row("a state with a named batch", "float[batch,400] x, float[2,batch,16] h", "0 1");
+        row("a state of one sample", "float[1,512] x, float[2,1,128] h", "0 1");
+        row("the state of many layers", "int64[1,T] x, float[12,2,1,8,T,64] h", "0 2");
+        row("a state of one sample next to a dynamic batch", "float[N,512] x, float[2,1,128] h", "0 1");
+        row("a sampling rate", "float[N,512] x, int64 rate", "0 -");
+        row("parameters of a single sample", "float[1,3,8,8] x, float[4] scale", "0 -");
+        row("parameters of a fixed batch", "float[N,3,8,8] x, float[4] scale", "0 0");
+        row("a graph", "float[nodes,9] x, int64[2,edges] e, float[edges,3] w", "- - -");
+    }
+    void axes() {
+        QFETCH(QString, inputs);
+        const GraphPtr graph = test::graph("(" + inputs + ") => (float out) { out = Identity(x) }");
+        QStringList found;
+        for (const auto& axis : sampleAxes(*graph)) found << (axis ? QString::number(*axis) : "-");
+        QTEST(found.join(' '), "expected");
+    }
+};
+
+QTEST_GUILESS_MAIN(SampleAxesTest)
+#include "sample_axes_test.moc"
