@@ -3,9 +3,9 @@
 // weights (a dead filter with a folded batch norm) have scales so small that their bias does not fit. The
 // tools handle this as follows (according to their code and results):
 //
-// - ONNX Runtime (quantize_static since 1.21): for int8 and int16 weights with zero point 0, the scale is
-//   raised until input scale x weight scale is at least 1.0001 * 2 |bias| / (2^32 - 2). Per tensor, the
-//   largest |bias| counts.
+// - ONNX Runtime (quantize_static since 1.21), and Quantloupe's own set of operators: for int8 and int16
+//   weights with zero point 0, the scale is raised until input scale x weight scale is at least
+//   1.0001 * 2 |bias| / (2^32 - 2). Per tensor, the largest |bias| counts.
 // - AIMET 2.42: weight scales are at least 2^-23. Then as above with |bias| / (2^31 - 2^15), even if the bias
 //   is not quantized. If the layer's own output is quantized, the scale is also raised until input scale x
 //   weight scale / output scale is at least 2^-23.5, and until the bias and the output's zero point fit
@@ -83,7 +83,7 @@ void raiseAsAimet(const RaisedScalesInput& layer, std::vector<float>& scales) {
 std::optional<std::vector<float>> raisedScales(OperatorSet tool, const RaisedScalesInput& layer) {
     std::vector<float> scales = layer.weight.scales;
     if (!(layer.inputScale > 0)) return std::nullopt;
-    if (tool == OperatorSet::OnnxRuntime) raiseAsOnnxRuntime(layer, scales);
+    if (tool == OperatorSet::OnnxRuntime || tool == OperatorSet::Layers) raiseAsOnnxRuntime(layer, scales);
     if (tool == OperatorSet::Aimet) raiseAsAimet(layer, scales);
     if (scales == layer.weight.scales) return std::nullopt;
     return scales;

@@ -16,8 +16,8 @@ struct RaisedScalesInput {
     bool quantizedBias = false;               ///< to int32
 };
 
-/// Returns as many scales as `weight` has; empty if none is raised or `tool` is neither Aimet nor
-/// OnnxRuntime. May be called from any thread.
+/// Returns as many scales as `weight` has; empty if none is raised or `tool` is Quark. May be called from any
+/// thread.
 std::optional<std::vector<float>> raisedScales(OperatorSet tool, const RaisedScalesInput& layer);
 
 }  // namespace quantloupe

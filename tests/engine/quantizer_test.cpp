@@ -118,7 +118,7 @@ class QuantizerTest : public QObject {
         const ConstantPtr small = Constant::fromFloats({2}, {0.5f, 0.0f});
         QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, small.get(), input, nullptr, true}));
         QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, false}));
-        QVERIFY(!raisedScales(OperatorSet::Layers, {channels, bias.get(), input, nullptr, true}));
+        QVERIFY(!raisedScales(OperatorSet::Quark, {channels, bias.get(), input, nullptr, true}));
     }
 
     void simulationEqualsTheDefinition() {
