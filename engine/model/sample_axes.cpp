@@ -49,7 +49,7 @@ std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
             axis.reset();
             continue;
         }
-        std::optional<std::size_t> found = firstDimension(*shape, namesBatch);
+        std::optional<std::size_t> found = batchDimension(*shape);
         if (!found && shape->front().known()) {
             found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
             common = common && (!found || leading.size() == 1);
@@ -63,5 +63,7 @@ std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
     if (!common) std::ranges::fill(axes, std::nullopt);
     return axes;
 }
+
+std::optional<std::size_t> batchDimension(const Shape& shape) { return firstDimension(shape, namesBatch); }
 
 }  // namespace quantloupe

@@ -27,4 +27,7 @@ namespace quantloupe {
 /// sample is one set of inputs. For example, graphs of "nodes×9", "edges×3", and connections "2×edges".
 std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph);
 
+/// Returns the dimension whose name contains "batch"; empty if there is none.
+std::optional<std::size_t> batchDimension(const Shape& shape);
+
 }  // namespace quantloupe

@@ -303,6 +303,22 @@ class DegenerateDataTest : public QObject {
         }
     }
 
+    /// Networks that mix samples run with one at a time, in which no dimension of the output shows the
+    /// samples.
+    void outputsOfMixedSamplesKeepTheirShape() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[batch,2] X, float[2,batch,2] h) => "
+            "(float[2,batch,2] Y) { m = ReduceMean<axes = [0], keepdims = 1>(X) Y = Add(h, m) }"));
+        const std::vector<float> x = {1, 2, 3, 4, 5, 6}, h = {10, 20, 30, 40, 50, 60, 1, 2, 3, 4, 5, 6};
+        const DatasetPtr data =
+            arrayDataset({{"X", Constant::fromFloats({3, 2}, x)}, {"h", Constant::fromFloats({2, 3, 2}, h)}},
+                         nullptr, inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        const ConstantPtr y = session.outputs(std::nullopt)[0];
+        QCOMPARE(toString(y->dims()), "2×3×2");
+        for (std::size_t i = 0; i < h.size(); ++i) QCOMPARE(y->floats()[i], h[i] + x[i % x.size()]);
+    }
+
     /// Sets of ONNX test data may have different values for an input that cannot have several.
     void sharedInputsHaveOneValue() {
         class TwoGains final : public Dataset {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "model/sample_axes.h"
 #include "session/session_parts.h"
 
 namespace quantloupe {
@@ -12,9 +13,10 @@ namespace {
 /// The values of all samples of one graph output.
 class OutputArray {
   public:
-    /// `two`: the output's layout for a batch of two, which shows the sample dimension if the batch size is
-    /// one; may be null.
-    OutputArray(const TensorDesc& desc, const TensorDesc* two, std::size_t samples)
+    /// If the batch size is one, `two` shows the sample dimension, the output's layout for a batch of two; it
+    /// may be null. Otherwise, the names in the declared shape do.
+    OutputArray(const TensorDesc& desc, const TensorDesc* two, const std::optional<Shape>& declared,
+                std::size_t samples)
         : m_type(desc.type), m_dims(desc.dims) {
         m_perSample = desc.samples.perSample();
         if (!m_perSample) {
@@ -22,17 +24,17 @@ class OutputArray {
             return;
         }
         const bool alone = desc.samples.count == 1;
-        std::optional<std::size_t> axis = alone ? std::nullopt : sampleDimension(desc);
         // A scalar has no dimension for the samples, although two of them may have one.
-        const bool known =
-            alone && two != nullptr && sampleDimension(*two).has_value() && two->dims.size() == m_dims.size();
-        if (known)
-            axis = sampleDimension(*two);
-        else if (alone && !m_dims.empty() && m_dims[0] == 1)
-            axis = 0;
+        const bool shown =
+            alone && two != nullptr && two->dims.size() == m_dims.size() && sampleDimension(*two);
+        const SampleLayout& layout = shown ? two->samples : desc.samples;
+        std::optional<std::size_t> axis = sampleDimension(shown ? *two : desc);
         m_count = static_cast<std::size_t>(desc.samples.count);
-        m_runs =
-            known ? static_cast<std::size_t>(two->samples.runs) : static_cast<std::size_t>(desc.samples.runs);
+        m_runs = static_cast<std::size_t>(layout.runs);
+        if (alone && !shown && (axis = declaredAxis(declared))) {
+            const Dims before(m_dims.begin(), m_dims.begin() + static_cast<std::ptrdiff_t>(*axis));
+            m_runs = static_cast<std::size_t>(std::max<std::int64_t>(1, elementCount(before)));
+        }
         const auto total = static_cast<std::int64_t>(samples);
         if (axis)
             m_dims[*axis] = m_dims[*axis] / desc.samples.count * total;
@@ -57,6 +59,15 @@ class OutputArray {
     ConstantPtr take() { return Constant::fromBytes(m_type, m_dims, std::move(m_bytes)); }
 
   private:
+    /// The dimension of extent 1 that is the batch by its name, or else the first one.
+    std::optional<std::size_t> declaredAxis(const std::optional<Shape>& declared) const {
+        const auto named =
+            declared && declared->size() == m_dims.size() ? batchDimension(*declared) : std::nullopt;
+        if (named && m_dims[*named] == 1) return named;
+        if (m_dims.empty() || m_dims[0] != 1) return {};
+        return 0;
+    }
+
     DataType m_type;
     Dims m_dims;
     bool m_perSample = false;
@@ -116,7 +127,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     std::vector<OutputArray> arrays;
     for (const TensorId end : ends)
         arrays.emplace_back(outputDesc(program->desc(end), batches), pair ? &pair->desc(end) : nullptr,
-                            batches.samples());
+                            graph->tensor(end).shape, batches.samples());
     runChunks({program}, batches, 0, batches.chunks(), control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::vector<std::byte> plain;
