@@ -55,16 +55,17 @@ class QOperatorTest : public QObject {
     Q_OBJECT
 
   private:
+    /// Ties of QLinearAdd are rounded as in ONNX Runtime's operator, which differs from a Q/DQ pair: one code
+    /// there is up to two codes of the output.
     static void compare(const QuantizationConfig& config) {
         const GraphPtr qdq = qdqOf(config), integers = toQOperators(qdq).model;
         const auto before = outputsOf(qdq), after = outputsOf(integers);
-        QVERIFY2(furthest(before, after) <= 1.01 * double(stepOf(*qdq)),
+        QVERIFY2(furthest(before, after) <= 2.02 * double(stepOf(*qdq)),
                  qPrintable(QString::number(furthest(before, after))));
     }
 
     /// Weights have at most 7 bits: with 8, ONNX Runtime's kernels saturate on processors without VNNI. A
-    /// different code at a tie of the pool is 1.2 steps of the output, and a tie of the output itself is one
-    /// more.
+    /// different code at a tie of the pool is 1.2 steps of the output.
     static void compareWithOnnxRuntime(QuantizationConfig config) {
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
         config.quantization.weight.bits = std::min(config.quantization.weight.bits, 7);
@@ -79,7 +80,7 @@ class QOperatorTest : public QObject {
         const RuntimeOutputs theirs = runOnnxRuntime(path, samples, {{0, dims}}, {},
                                                      qEnvironmentVariable("QUANTLOUPE_PYTHON").toStdString());
         const double apart = furthest(ours, theirs.values.at(0)->floats());
-        QVERIFY2(apart <= 2.3 * double(stepOf(*qdq)),
+        QVERIFY2(apart <= 1.3 * double(stepOf(*qdq)),
                  qPrintable(QString::number(apart / double(stepOf(*qdq)))));
     }
 

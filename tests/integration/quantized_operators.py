@@ -32,12 +32,11 @@ def main(folder):
             "AveragePoolWithPadding": (helper.make_node("QLinearAveragePool", one, ["o"], domain=MS, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), shape, x + y),
             "Concat": (helper.make_node("QLinearConcat", ["y_scale", "y_zero", "x", "x_scale", "x_zero", "x", "y_scale", "y_zero"], ["o"], domain=MS, axis=1), shape, x + y),
         }
-        uneven = quantizer("y", 0.0217, 100)  # with x's 0.03, sums are not on ties, which ONNX Runtime may round differently
         codes = lambda *dims: [numpy_helper.from_array(rng.randint(low, high, dims).astype(kind), "c")]
         two = ["x", "x_scale", "x_zero", "c", "y_scale", "y_zero", "y_scale", "y_zero"]
-        cases["AddOfRows"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), shape, x + uneven + codes(9))
-        cases["AddOfColumns"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), (2, 6, 1, 9), x + uneven + codes(7, 1))
-        cases["MulOfChannels"] = (helper.make_node("QLinearMul", two, ["o"], domain=MS), shape, x + uneven + codes(1, 6, 1, 1))
+        cases["AddOfRows"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), shape, x + y + codes(9))
+        cases["AddOfColumns"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), (2, 6, 1, 9), x + y + codes(7, 1))
+        cases["MulOfChannels"] = (helper.make_node("QLinearMul", two, ["o"], domain=MS), shape, x + y + codes(1, 6, 1, 1))
         cases["MaxPool"] = (helper.make_node("MaxPool", ["x"], ["o"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1]), shape, [])
         if kind == "uint8":
             # Dynamic quantization: the zero point is computed.

@@ -341,41 +341,58 @@ CompiledNode compileQGemm(const NodeContext& context) {
                    requantize(context, 1, 4, 7));
 }
 
-/// QLinearAdd and QLinearMul, with broadcasting: dequantizes, computes, quantizes.
-CompiledNode elementwise(const NodeContext& context, float (*compute)(float, float)) {
+/// An operator on two inputs, with broadcasting: steps(left, right) gets the codes without zero points, and
+/// returns the number of steps of the output.
+template <typename F>
+CompiledNode elementwise(const NodeContext& context, F steps) {
     const TensorDesc &left = context.input(0), &right = context.input(3);
     const TensorDesc output{left.type, broadcastDims(left.dims, right.dims), Layout::Plain};
-    struct Task {
-        Loader left, right;
-        std::int32_t leftZero, rightZero;
-        Storer store;
-        float leftScale, rightScale, outScale;
-        std::size_t leftCount, rightCount;
-        StridedLoops loops;
+    struct Operand {
+        Loader load;
+        std::int32_t zero;
+        std::size_t count;
+
+        std::vector<std::int32_t> values(const void* codes) const {
+            std::vector<std::int32_t> result(count);
+            load(codes, count, zero, result.data());
+            return result;
+        }
     };
-    auto task = std::make_shared<const Task>(Task{
-        loaderOf(left.type, context.node.op), loaderOf(right.type, context.node.op), zeroAt(context, 2),
-        zeroAt(context, 5), storerOf(left.type, zeroAt(context, 7), context.node.op), scaleAt(context, 1),
-        scaleAt(context, 4), scaleAt(context, 6), left.count(), right.count(),
-        StridedLoops(output.dims, {broadcastSteps(left, output.dims), broadcastSteps(right, output.dims)})});
-    return {{output}, makeKernel([task, compute](const KernelArguments& a) {
-                std::vector<std::int32_t> l(task->leftCount), r(task->rightCount);
-                task->left(a.inputs[0], l.size(), task->leftZero, l.data());
-                task->right(a.inputs[3], r.size(), task->rightZero, r.data());
-                const StridedLoops& loops = task->loops;
+    const auto operandOf = [&](std::size_t input) {
+        const TensorDesc& desc = context.input(input);
+        return Operand{loaderOf(desc.type, context.node.op), zeroAt(context, input + 2), desc.count()};
+    };
+    return {{output},
+            makeKernel([steps, l = operandOf(0), r = operandOf(3),
+                        store = storerOf(left.type, zeroAt(context, 7), context.node.op),
+                        loops = StridedLoops(output.dims, {broadcastSteps(left, output.dims),
+                                                           broadcastSteps(right, output.dims)})](
+                           const KernelArguments& a) {
+                const std::vector<std::int32_t> x = l.values(a.inputs[0]), y = r.values(a.inputs[3]);
                 std::size_t at = 0;
                 loops.forEachRow([&](const std::ptrdiff_t* offsets) {
                     for (std::size_t i = 0; i < loops.inner(); ++i) {
                         const auto step = static_cast<std::ptrdiff_t>(i);
-                        const auto x = static_cast<std::size_t>(offsets[0] + step * loops.innerStep(0));
-                        const auto y = static_cast<std::size_t>(offsets[1] + step * loops.innerStep(1));
-                        task->store(compute(static_cast<float>(l[x]) * task->leftScale,
-                                            static_cast<float>(r[y]) * task->rightScale) /
-                                        task->outScale,
-                                    a.outputs[0], at++);
+                        const auto from = static_cast<std::size_t>(offsets[0] + step * loops.innerStep(0));
+                        const auto with = static_cast<std::size_t>(offsets[1] + step * loops.innerStep(1));
+                        store(steps(static_cast<float>(x[from]), static_cast<float>(y[with])), a.outputs[0],
+                              at++);
                     }
                 });
             })};
+}
+
+// Both multiply by ratios of the scales in ONNX Runtime's order, so that ties are rounded in the same way.
+
+CompiledNode compileQLinearAdd(const NodeContext& context) {
+    const float left = scaleAt(context, 1) / scaleAt(context, 6),
+                right = scaleAt(context, 4) / scaleAt(context, 6);
+    return elementwise(context, [=](float l, float r) { return l * left + r * right; });
+}
+
+CompiledNode compileQLinearMul(const NodeContext& context) {
+    const float ratio = scaleAt(context, 1) * scaleAt(context, 4) / scaleAt(context, 6);
+    return elementwise(context, [=](float l, float r) { return l * r * ratio; });
 }
 
 CompiledNode compileQLinearGlobalAveragePool(const NodeContext& context) {
@@ -409,12 +426,8 @@ void addQuantizedLayers(OperatorTable& table) {
     table["QLinearConv"] = {compileQLinearConv, LayoutPolicy::Plain, false};
     table["QLinearMatMul"] = {compileQLinearMatMul, LayoutPolicy::Plain, false};
     table["com.microsoft.QGemm"] = {compileQGemm, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearAdd"] = {
-        [](const NodeContext& c) { return elementwise(c, [](float a, float b) { return a + b; }); },
-        LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearMul"] = {
-        [](const NodeContext& c) { return elementwise(c, [](float a, float b) { return a * b; }); },
-        LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearAdd"] = {compileQLinearAdd, LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearMul"] = {compileQLinearMul, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearGlobalAveragePool"] = {compileQLinearGlobalAveragePool, LayoutPolicy::Plain,
                                                        false};
     addQuantizedPointwise(table);
