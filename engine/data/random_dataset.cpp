@@ -39,6 +39,7 @@ struct RandomInput {
     DataType type = DataType::Float32;
     Dims dims;  ///< of a sample
     bool ones = false;
+    bool shared = false;              ///< all samples have the same value
     std::int64_t low = 0, count = 2;  ///< integers: low to low + count - 1
 };
 
@@ -123,6 +124,8 @@ class RandomDataset : public Dataset {
         const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
         for (std::size_t i = 0; i < dims.size(); ++i)
             m_inputs.push_back(inputOf(graph, graph.inputs()[i], dims[i], axes[i]));
+        const bool separate = std::ranges::none_of(axes, [](const auto& axis) { return axis.has_value(); });
+        for (std::size_t i = 0; i < axes.size(); ++i) m_inputs[i].shared = !axes[i] && !separate;
     }
 
     std::size_t size() const override { return m_samples; }
@@ -132,7 +135,8 @@ class RandomDataset : public Dataset {
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
             const RandomInput& input = m_inputs[i];
             const std::uint64_t stream =
-                mixed(mixed(m_seed) + 0x100000001b3u * (index * m_inputs.size() + i + 1));
+                input.shared ? mixed(i + 1)
+                             : mixed(mixed(m_seed) + 0x100000001b3u * (index * m_inputs.size() + i + 1));
             const auto count = static_cast<std::size_t>(elementCount(input.dims));
             const std::size_t size = elementSize(input.type);
             SampleTensor tensor{input.type, input.dims, std::vector<std::byte>(count * size)};
@@ -164,7 +168,7 @@ class RandomDataset : public Dataset {
         for (const RandomInput& input : m_inputs) {
             builder.add(input.type).add(input.dims.size());
             for (const std::int64_t extent : input.dims) builder.add(extent);
-            builder.add(input.ones).add(input.low).add(input.count);
+            builder.add(input.ones).add(input.shared).add(input.low).add(input.count);
         }
         return builder.finish();
     }

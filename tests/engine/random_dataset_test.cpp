@@ -141,6 +141,18 @@ class RandomDatasetTest : public QObject {
         QCOMPARE(randomDataset(*model.graph, 1, 1)->sample(0)[1].dims, (Dims{2}));
     }
 
+    void sharedInputsHaveOneValue() {
+        const LoadedModel model =
+            test::textModel(graph("float[N,4] X, float gain, int64 rate", "{ Y = Mul(X, gain) }"));
+        const DatasetPtr first = randomDataset(*model.graph, 3, 1),
+                         second = randomDataset(*model.graph, 3, 2);
+        for (const std::size_t input : {1, 2})
+            for (const std::size_t i : {0, 1, 2})
+                for (const DatasetPtr& data : {first, second})
+                    QVERIFY(data->sample(i)[input].bytes == first->sample(0)[input].bytes);
+        QVERIFY(first->sample(0)[0].bytes != first->sample(1)[0].bytes);
+    }
+
     void unsupportedInputsAreReported() {
         QVERIFY2(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }")).contains("'X' is float16"),
                  qPrintable(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }"))));

@@ -303,6 +303,19 @@ class DegenerateDataTest : public QObject {
         }
     }
 
+    /// A Squeeze of all dimensions: a scalar for one sample, a list for several.
+    void scalarOutputs() {
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2] X) => (float Y) "
+                            "<float[2,1] W = {1, 10}> { s = MatMul(X, W) Y = Squeeze(s) }"));
+        const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({3, 2}, {1, 2, 3, 4, 5, 6})}},
+                                             nullptr, inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        const ConstantPtr y = session.outputs(std::nullopt)[0];
+        QCOMPARE(toString(y->dims()), "3");
+        QVERIFY(std::ranges::equal(y->floats(), std::vector<float>{21, 43, 65}));
+    }
+
     /// Networks that mix samples run with one at a time, in which no dimension of the output shows the
     /// samples.
     void outputsOfMixedSamplesKeepTheirShape() {

@@ -225,6 +225,26 @@ class ExportedModelsTest : public QObject {
         QVERIFY2(result.maxAbsDiff < 1e-6, qPrintable(QString::number(result.maxAbsDiff)));
     }
 
+    /// Inputs and outputs whose samples are in the second dimension, and a number that all samples share.
+    void samplesInOtherDimensionsAreVerified() {
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
+        std::mt19937 random(15);
+        const auto session = sessionOn(fmt::format(
+            R"(<ir_version: 8, opset_import: ["" : 13]> g (float[5,batch,3] x, float[1,batch,4] h, float gain) =>
+            (float[5,batch,4] y)
+            <float[3,4] w = {}> {{ m = MatMul(x, w) a = Mul(h, gain) y = Add(m, a) }})",
+            floats(random, 12)));
+        QTemporaryDir folder;
+        const VerifySource source =
+            prepareVerification(*session, preset("default"), folder.path().toStdString() + "/quantized.onnx");
+        QCOMPARE(source.outputs.at(0).ours->dims(), (Dims{5, 64, 4}));
+        const Verification result =
+            verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
+        QVERIFY2(whyVerificationFailed(result).empty(), whyVerificationFailed(result).c_str());
+        QVERIFY(result.notCompared.empty() && !result.classifies);
+        QVERIFY2(result.maxAbsDiff < 0.1, qPrintable(QString::number(result.maxAbsDiff)));
+    }
+
     /// A file with other weights: the only column of the first output has no classes, and the second output
     /// differs.
     void wrongFilesAreNotVerified() {
