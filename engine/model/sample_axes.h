@@ -13,14 +13,11 @@ namespace quantloupe {
 /// Returns the sample axis of each graph input, in their order; empty for an input that all samples share.
 ///
 /// - A dimension whose name contains "batch" is the sample axis.
-/// - If the first dimension of an input is fixed, and another dimension has the name of the first dimension
-/// of
-///   another input, that dimension is the sample axis: a state "2×N×16" next to "N×400".
-/// - If the first dimension of an input is fixed and not 1, and the network processes one sample at a time or
-///   any number, the sample axis is the first dimension of extent 1 or without name: a state "2×1×128" next
-///   to "1×512".
-/// - If there is no such dimension next to an input whose first dimension is 1, all samples share the input.
-///   They also share a single number.
+/// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
+/// - If the first dimension is fixed and not 1, and that of another input is 1 or dynamic, the sample axis is
+///   the first dimension of extent 1 or without name: a state "2×1×128" next to "1×512".
+/// - All samples share an input without such a dimension next to an input whose first dimension is 1, and
+///   single numbers.
 /// - In all other cases, the sample axis is the first dimension.
 ///
 /// If the second rule applies, but the first dimensions have several names, there are no sample axes: a

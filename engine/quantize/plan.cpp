@@ -164,8 +164,8 @@ class PlanResolver {
         return std::make_shared<const ConstantQuantizer>(withScale(*quantizer, scale->second));
     }
 
-    /// Raises the weight's scales if the imitated tool does so (raised_scales.h). Not called for learned
-    /// rounding, which keeps the scales that it was learned with.
+    /// Raises the weight's scales if the operator set does so (raised_scales.h). Not called for learned
+    /// rounding, which keeps the scales that it was learned with, nor for powers of two.
     void raise(const Unit& unit, int biasBits, UnitQuantizers& quantizers) const {
         const Graph& graph = *m_plan.prepared->graph;
         const Constant* bias = quantizers.correctedBias ? quantizers.correctedBias.get()
@@ -216,7 +216,8 @@ class PlanResolver {
                                         ? learned->second
                                         : m_cache.weight(*graph.constantOf(unit.weight), scheme,
                                                          unit.weightAxis, m_config.quantization.rounding);
-                if (learned == m_refinements.weights.end()) raise(unit, biasBits, quantizers);
+                if (learned == m_refinements.weights.end() && !scheme.powerOfTwo)
+                    raise(unit, biasBits, quantizers);
                 quantizers.weight = moved(unit.weight, std::move(quantizers.weight));
                 if (unit.bias.valid() && biasBits != kFloatBias)
                     quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
