@@ -69,7 +69,7 @@ DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs
 }  // namespace
 
 std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
-    const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
+    const SampleAxes axes = sampleAxes(graph);
     std::vector<InputSpec> specs;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const TensorInfo& tensor = graph.tensor(graph.inputs()[i]);

@@ -121,11 +121,10 @@ class RandomDataset : public Dataset {
     RandomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed)
         : m_samples(samples), m_seed(seed) {
         const std::vector<Dims> dims = assumedInputDims(graph);
-        const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
+        const SampleAxes axes = sampleAxes(graph);
         for (std::size_t i = 0; i < dims.size(); ++i)
             m_inputs.push_back(inputOf(graph, graph.inputs()[i], dims[i], axes[i]));
-        const bool separate = std::ranges::none_of(axes, [](const auto& axis) { return axis.has_value(); });
-        for (std::size_t i = 0; i < axes.size(); ++i) m_inputs[i].shared = !axes[i] && !separate;
+        for (std::size_t i = 0; i < axes.size(); ++i) m_inputs[i].shared = !axes[i] && !sampleIsOneSet(axes);
     }
 
     std::size_t size() const override { return m_samples; }

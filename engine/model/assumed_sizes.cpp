@@ -85,7 +85,7 @@ class AssumedSizes {
 
 std::vector<Dims> assumedInputDims(const Graph& graph) {
     const AssumedSizes sizes(graph);
-    const std::vector<std::optional<std::size_t>> axes = sampleAxes(graph);
+    const SampleAxes axes = sampleAxes(graph);
     std::vector<Dims> all;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         Dims& dims = all.emplace_back();

@@ -27,7 +27,7 @@ std::optional<std::size_t> firstDimension(const Shape& shape, Condition conditio
 
 }  // namespace
 
-std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
+SampleAxes sampleAxes(const Graph& graph) {
     std::set<std::string> leading;  // names of first dimensions
     bool one = false;               // the first dimension of an input is 1
     bool oneOrAny = false;          // it is 1 or dynamic
@@ -39,7 +39,7 @@ std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
         oneOrAny = oneOrAny || !first.known() || first.value == 1;
         if (!first.symbol.empty()) leading.insert(first.symbol);
     }
-    std::vector<std::optional<std::size_t>> axes;
+    SampleAxes axes;
     bool common = true;  // one number of samples
     for (const TensorId input : graph.inputs()) {
         std::optional<std::size_t>& axis = axes.emplace_back(0);
@@ -62,6 +62,10 @@ std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph) {
     }
     if (!common) std::ranges::fill(axes, std::nullopt);
     return axes;
+}
+
+bool sampleIsOneSet(const SampleAxes& axes) {
+    return std::ranges::none_of(axes, [](const auto& axis) { return axis.has_value(); });
 }
 
 std::optional<std::size_t> batchDimension(const Shape& shape) { return firstDimension(shape, namesBatch); }

@@ -10,7 +10,7 @@
 
 namespace quantloupe {
 
-/// Returns the sample axis of each graph input, in their order; empty for an input that all samples share.
+/// The sample axis of each graph input, in their order; empty for an input that all samples share.
 ///
 /// - A dimension whose name contains "batch" is the sample axis.
 /// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
@@ -22,7 +22,11 @@ namespace quantloupe {
 ///
 /// If the second rule applies, but the first dimensions have several names, there are no sample axes: a
 /// sample is one set of inputs. For example, graphs of "nodes×9", "edges×3", and connections "2×edges".
-std::vector<std::optional<std::size_t>> sampleAxes(const Graph& graph);
+using SampleAxes = std::vector<std::optional<std::size_t>>;
+SampleAxes sampleAxes(const Graph& graph);
+
+/// Whether there are no sample axes.
+bool sampleIsOneSet(const SampleAxes& axes);
 
 /// Returns the dimension whose name contains "batch"; empty if there is none.
 std::optional<std::size_t> batchDimension(const Shape& shape);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers on integers: ConvInteger, MatMulInteger and the QLinear operators of ONNX, and those of
-// com.microsoft that ONNX Runtime's QOperator format adds (QLinearAdd, QLinearMul, QLinearGlobalAveragePool,
-// QGemm). Sums are exact in int32. Source: the ONNX operator specification; ONNX Runtime's
+// Layers with weights on integers: ConvInteger, MatMulInteger, QLinearConv and QLinearMatMul of ONNX, and
+// QGemm of com.microsoft. Sums are exact in int32. Source: the ONNX operator specification; ONNX Runtime's
 // ContribOperators.md. Limitation: simple loops, since such networks are inspected, not tuned.
 #include <memory>
 
-#include "runtime/integer/integer_types.h"
-#include "runtime/operators/broadcast.h"
+#include "base/error.h"
 #include "runtime/operators/operators.h"
+#include "runtime/operators/quantized_codes.h"
 #include "runtime/operators/quantized_pointwise.h"
-#include "runtime/operators/strided.h"
 #include "runtime/operators/window.h"
 
 namespace quantloupe {
@@ -26,56 +24,16 @@ std::vector<std::int32_t> centered(const Constant& values, const std::vector<std
     return result;
 }
 
-/// Checks scales or zero points: one value, or one per channel.
-void requireList(const NodeContext& context, const Constant& values, const char* what) {
-    std::int64_t longest = 1;
-    for (const std::int64_t extent : values.dims()) longest = std::max(longest, extent);
-    if (values.size() != longest)  // empty, or a matrix
-        failInput("a {} of {} must be one value or one for each channel, not {}", what, context.node.op,
-                  toString(values.dims()));
-}
-
 void requireChannels(const NodeContext& context, std::size_t count, std::int64_t channels, const char* what) {
     if (count > 1 && count != static_cast<std::size_t>(channels))
         failInput("{} has {} {} for {} channels", context.node.op, count, what, channels);
 }
 
-std::vector<std::int64_t> zerosAt(const NodeContext& context, std::size_t input) {
-    if (!context.has(input)) return {0};
-    const Constant& zeros = context.needConstant(input, "a zero point of " + context.node.op);
-    requireList(context, zeros, "zero point");
-    return zeros.toInt64s();
-}
-
-std::vector<float> scalesAt(const NodeContext& context, std::size_t input) {
-    const Constant& scales = context.needConstant(input, "a scale of " + context.node.op);
-    requireList(context, scales, "scale");
-    const auto values = scales.floats();
-    return {values.begin(), values.end()};
-}
-
-float scaleAt(const NodeContext& context, std::size_t input) { return scalesAt(context, input).at(0); }
-std::int32_t zeroAt(const NodeContext& context, std::size_t input) {
-    return static_cast<std::int32_t>(zerosAt(context, input).at(0));
-}
 std::int32_t onlyZero(const NodeContext& context, std::size_t input) {
     const auto zeros = zerosAt(context, input);
     if (std::any_of(zeros.begin(), zeros.end(), [&](std::int64_t z) { return z != zeros[0]; }))
         fail(ErrorKind::Unsupported, "{} with several zero points is not supported", context.node.op);
     return static_cast<std::int32_t>(zeros.at(0));
-}
-
-/// Reads `count` elements as int32, with the zero point subtracted.
-using Loader = std::function<void(const void*, std::size_t count, std::int32_t zero, std::int32_t*)>;
-
-Loader loaderOf(DataType type, std::string_view what) {
-    return withIntegerType(type, what, [&](auto sample) -> Loader {
-        using T = decltype(sample);
-        return [](const void* source, std::size_t count, std::int32_t zero, std::int32_t* target) {
-            const auto* values = static_cast<const T*>(source);
-            for (std::size_t i = 0; i < count; ++i) target[i] = static_cast<std::int32_t>(values[i]) - zero;
-        };
-    });
 }
 
 /// A zero point that is constant or, with dynamic quantization, computed.
@@ -87,7 +45,7 @@ class ZeroPoint {
         } else {
             if (context.input(input).count() != 1)
                 fail(ErrorKind::Unsupported, "{} with several zero points is not supported", context.node.op);
-            m_load = loaderOf(context.input(input).type, context.node.op);
+            m_load = codeReader(context.input(input).type, context.node.op);
         }
     }
 
@@ -100,26 +58,14 @@ class ZeroPoint {
   private:
     std::size_t m_input;
     std::int32_t m_value = 0;
-    Loader m_load;  ///< null for a constant
+    CodeReader m_load;  ///< null for a constant
 };
-
-using Storer = std::function<void(float, void*, std::size_t)>;
-
-/// Writes a number of quantization steps as element i of the type.
-Storer storerOf(DataType type, std::int32_t zero, std::string_view what) {
-    return withIntegerType(type, what, [&](auto sample) -> Storer {
-        using T = decltype(sample);
-        return [zero](float steps, void* target, std::size_t i) {
-            static_cast<T*>(target)[i] = saturated<T>(steps, zero);
-        };
-    });
-}
 
 /// Output of the sums: they stay int32, or are scaled (per output channel) and rounded.
 struct Requantize {
     std::vector<float> factors;  ///< empty: int32
     DataType type = DataType::Int32;
-    Storer store;
+    CodeWriter store;
 
     void put(std::int32_t sum, std::size_t channel, void* target, std::size_t i) const {
         if (factors.empty())
@@ -133,7 +79,7 @@ struct Requantize {
 Requantize requantize(const NodeContext& context, std::size_t x, std::size_t w, std::size_t y) {
     Requantize result;
     result.type = context.has(y + 1) ? context.input(y + 1).type : DataType::UInt8;
-    result.store = storerOf(result.type, zeroAt(context, y + 1), context.node.op);
+    result.store = codeWriter(result.type, zeroAt(context, y + 1), context.node.op);
     for (const float scale : scalesAt(context, w))
         result.factors.push_back(scaleAt(context, x) * scale / scaleAt(context, y));
     return result;
@@ -145,7 +91,7 @@ struct IntegerConvolution {
     std::int64_t groups = 1;
     Dims weightDims;
     std::vector<std::int32_t> weight, bias;
-    Loader load;
+    CodeReader load;
     Requantize out;
 
     /// One image: the input is padded with its zero point, which is 0 here.
@@ -229,7 +175,7 @@ CompiledNode convolution(const NodeContext& context, std::size_t weightInput, co
     if (conv.window.kernel != Dims(conv.weightDims.begin() + 2, conv.weightDims.end()))
         failInput("kernel_shape {} differs from the weight's {}", toString(conv.window.kernel),
                   toString(conv.weightDims));
-    conv.load = loaderOf(conv.input.type, context.node.op);
+    conv.load = codeReader(conv.input.type, context.node.op);
     conv.output = {out.type,
                    {conv.input.dims[0], conv.weightDims[0], conv.window.output[0], conv.window.output[1]},
                    Layout::Plain};
@@ -255,7 +201,7 @@ struct IntegerProduct {
     ZeroPoint leftZero, rightZero;
     std::size_t batches = 1, rows = 1, depth = 1, columns = 1;
     bool sharedRight = true, transposedRight = false;
-    Loader left = {}, right = {};
+    CodeReader left = {}, right = {};
     std::size_t leftSize = 1, rightSize = 1;
     std::vector<std::int32_t> bias = {};
     Requantize out = {};
@@ -304,8 +250,8 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, const Z
          !std::equal(left.dims.begin(), left.dims.end() - 2, right.dims.begin(), right.dims.end() - 2)))
         failInput("{} of {} and {} is not possible", context.node.op, toString(left.dims),
                   toString(right.dims));
-    p.left = loaderOf(left.type, context.node.op);
-    p.right = loaderOf(right.type, context.node.op);
+    p.left = codeReader(left.type, context.node.op);
+    p.right = codeReader(right.type, context.node.op);
     p.leftSize = elementSize(left.type);
     p.rightSize = elementSize(right.type);
     requireChannels(context, bias.size(), static_cast<std::int64_t>(p.columns), "values of the bias");
@@ -341,83 +287,6 @@ CompiledNode compileQGemm(const NodeContext& context) {
                    requantize(context, 1, 4, 7));
 }
 
-/// An operator on two inputs, with broadcasting: steps(left, right) gets the codes without zero points, and
-/// returns the number of steps of the output.
-template <typename F>
-CompiledNode elementwise(const NodeContext& context, F steps) {
-    const TensorDesc &left = context.input(0), &right = context.input(3);
-    const TensorDesc output{left.type, broadcastDims(left.dims, right.dims), Layout::Plain};
-    struct Operand {
-        Loader load;
-        std::int32_t zero;
-        std::size_t count;
-
-        std::vector<std::int32_t> values(const void* codes) const {
-            std::vector<std::int32_t> result(count);
-            load(codes, count, zero, result.data());
-            return result;
-        }
-    };
-    const auto operandOf = [&](std::size_t input) {
-        const TensorDesc& desc = context.input(input);
-        return Operand{loaderOf(desc.type, context.node.op), zeroAt(context, input + 2), desc.count()};
-    };
-    return {{output},
-            makeKernel([steps, l = operandOf(0), r = operandOf(3),
-                        store = storerOf(left.type, zeroAt(context, 7), context.node.op),
-                        loops = StridedLoops(output.dims, {broadcastSteps(left, output.dims),
-                                                           broadcastSteps(right, output.dims)})](
-                           const KernelArguments& a) {
-                const std::vector<std::int32_t> x = l.values(a.inputs[0]), y = r.values(a.inputs[3]);
-                std::size_t at = 0;
-                loops.forEachRow([&](const std::ptrdiff_t* offsets) {
-                    for (std::size_t i = 0; i < loops.inner(); ++i) {
-                        const auto step = static_cast<std::ptrdiff_t>(i);
-                        const auto from = static_cast<std::size_t>(offsets[0] + step * loops.innerStep(0));
-                        const auto with = static_cast<std::size_t>(offsets[1] + step * loops.innerStep(1));
-                        store(steps(static_cast<float>(x[from]), static_cast<float>(y[with])), a.outputs[0],
-                              at++);
-                    }
-                });
-            })};
-}
-
-// Both multiply by ratios of the scales in ONNX Runtime's order, so that ties are rounded in the same way.
-
-CompiledNode compileQLinearAdd(const NodeContext& context) {
-    const float left = scaleAt(context, 1) / scaleAt(context, 6),
-                right = scaleAt(context, 4) / scaleAt(context, 6);
-    return elementwise(context, [=](float l, float r) { return l * left + r * right; });
-}
-
-CompiledNode compileQLinearMul(const NodeContext& context) {
-    const float ratio = scaleAt(context, 1) * scaleAt(context, 4) / scaleAt(context, 6);
-    return elementwise(context, [=](float l, float r) { return l * r * ratio; });
-}
-
-CompiledNode compileQLinearGlobalAveragePool(const NodeContext& context) {
-    const TensorDesc& input = context.input(0);
-    if (input.dims.size() < 3 || context.node.attributes.integer("channels_last", 0) != 0)
-        fail(ErrorKind::Unsupported, "QLinearGlobalAveragePool with channels last is not supported");
-    TensorDesc output{input.type, input.dims, Layout::Plain};
-    std::fill(output.dims.begin() + 2, output.dims.end(), 1);
-    const std::size_t planes = static_cast<std::size_t>(input.dims[0] * input.dims[1]);
-    const std::size_t each = planes == 0 ? 0 : input.count() / planes;
-    const float factor = scaleAt(context, 1) / (scaleAt(context, 3) * static_cast<float>(each));
-    return {{output},
-            makeKernel([=, load = loaderOf(input.type, context.node.op), zero = zeroAt(context, 2),
-                        store = storerOf(input.type, zeroAt(context, 4), context.node.op)](
-                           const KernelArguments& a) {
-                std::vector<std::int32_t> values(planes * each);
-                load(a.inputs[0], values.size(), zero, values.data());
-                for (std::size_t p = 0; p < planes; ++p) {
-                    std::int32_t sum = 0;
-                    for (std::size_t i = 0; i < each; ++i) sum += values[p * each + i];
-                    store(static_cast<float>(sum) * factor, a.outputs[0], p);
-                }
-            })};
-}
-
 }  // namespace
 
 void addQuantizedLayers(OperatorTable& table) {
@@ -426,10 +295,6 @@ void addQuantizedLayers(OperatorTable& table) {
     table["QLinearConv"] = {compileQLinearConv, LayoutPolicy::Plain, false};
     table["QLinearMatMul"] = {compileQLinearMatMul, LayoutPolicy::Plain, false};
     table["com.microsoft.QGemm"] = {compileQGemm, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearAdd"] = {compileQLinearAdd, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearMul"] = {compileQLinearMul, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearGlobalAveragePool"] = {compileQLinearGlobalAveragePool, LayoutPolicy::Plain,
-                                                       false};
     addQuantizedPointwise(table);
 }
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations, concatenation and average pools on integers, as in ONNX Runtime's QOperator format
-// (com.microsoft). Each code has one result, so the activations and Concat are tables of 256 floats; pools
-// and Softmax are computed in float and rounded. Source: ONNX Runtime's ContribOperators.md. Limitation: 8
-// bits only; ONNX Runtime's Softmax rounds in integers and can differ by one code.
+// Sums, products, activations, concatenation and average pools on integers, as in ONNX Runtime's QOperator
+// format (com.microsoft). Each code has one result, so the activations and Concat are tables of 256 codes;
+// the others are computed in float and rounded. Source: ONNX Runtime's ContribOperators.md. Limitation: 8
+// bits only, except for sums and products; ONNX Runtime's Softmax rounds in integers and can differ by one
+// code.
 #include "runtime/operators/quantized_pointwise.h"
 
 #include <array>
 #include <cmath>
 
 #include "runtime/integer/integer_types.h"
+#include "runtime/operators/broadcast.h"
+#include "runtime/operators/quantized_codes.h"
+#include "runtime/operators/strided.h"
 #include "runtime/operators/window.h"
 
 namespace quantloupe {
@@ -20,13 +24,7 @@ struct Quantizer {
 };
 
 Quantizer quantizerAt(const NodeContext& context, std::size_t scale) {
-    Quantizer q;
-    const std::string what = "of " + context.node.op;
-    q.scale = context.needConstant(scale, "a scale " + what).floats()[0];
-    if (context.has(scale + 1))
-        q.zero = static_cast<std::int32_t>(
-            context.needConstant(scale + 1, "a zero point " + what).toInt64s().at(0));
-    return q;
+    return {scaleAt(context, scale), zeroAt(context, scale + 1)};
 }
 
 bool isSigned(const NodeContext& context, const TensorDesc& input) {
@@ -194,13 +192,93 @@ CompiledNode compileAveragePool(const NodeContext& context) {
         })};
 }
 
+/// An operator on two inputs, with broadcasting: steps(left, right) gets the codes without zero points, and
+/// returns the number of steps of the output.
+template <typename F>
+CompiledNode elementwise(const NodeContext& context, F steps) {
+    const TensorDesc &left = context.input(0), &right = context.input(3);
+    const TensorDesc output{left.type, broadcastDims(left.dims, right.dims), Layout::Plain};
+    struct Operand {
+        CodeReader load;
+        std::int32_t zero;
+        std::size_t count;
+
+        std::vector<std::int32_t> values(const void* codes) const {
+            std::vector<std::int32_t> result(count);
+            load(codes, count, zero, result.data());
+            return result;
+        }
+    };
+    const auto operandOf = [&](std::size_t input) {
+        const TensorDesc& desc = context.input(input);
+        return Operand{codeReader(desc.type, context.node.op), zeroAt(context, input + 2), desc.count()};
+    };
+    return {{output},
+            makeKernel([steps, l = operandOf(0), r = operandOf(3),
+                        store = codeWriter(left.type, zeroAt(context, 7), context.node.op),
+                        loops = StridedLoops(output.dims, {broadcastSteps(left, output.dims),
+                                                           broadcastSteps(right, output.dims)})](
+                           const KernelArguments& a) {
+                const std::vector<std::int32_t> x = l.values(a.inputs[0]), y = r.values(a.inputs[3]);
+                std::size_t at = 0;
+                loops.forEachRow([&](const std::ptrdiff_t* offsets) {
+                    for (std::size_t i = 0; i < loops.inner(); ++i) {
+                        const auto step = static_cast<std::ptrdiff_t>(i);
+                        const auto from = static_cast<std::size_t>(offsets[0] + step * loops.innerStep(0));
+                        const auto with = static_cast<std::size_t>(offsets[1] + step * loops.innerStep(1));
+                        store(steps(static_cast<float>(x[from]), static_cast<float>(y[with])), a.outputs[0],
+                              at++);
+                    }
+                });
+            })};
+}
+
+// Both multiply by ratios of the scales in ONNX Runtime's order, so that ties are rounded in the same way.
+
+CompiledNode compileAdd(const NodeContext& context) {
+    const float left = scaleAt(context, 1) / scaleAt(context, 6),
+                right = scaleAt(context, 4) / scaleAt(context, 6);
+    return elementwise(context, [=](float l, float r) { return l * left + r * right; });
+}
+
+CompiledNode compileMul(const NodeContext& context) {
+    const float ratio = scaleAt(context, 1) * scaleAt(context, 4) / scaleAt(context, 6);
+    return elementwise(context, [=](float l, float r) { return l * r * ratio; });
+}
+
+CompiledNode compileGlobalAveragePool(const NodeContext& context) {
+    const TensorDesc& input = context.input(0);
+    if (input.dims.size() < 3 || context.node.attributes.integer("channels_last", 0) != 0)
+        fail(ErrorKind::Unsupported, "QLinearGlobalAveragePool with channels last is not supported");
+    TensorDesc output{input.type, input.dims, Layout::Plain};
+    std::fill(output.dims.begin() + 2, output.dims.end(), 1);
+    const std::size_t planes = static_cast<std::size_t>(input.dims[0] * input.dims[1]);
+    const std::size_t each = planes == 0 ? 0 : input.count() / planes;
+    const float factor = scaleAt(context, 1) / (scaleAt(context, 3) * static_cast<float>(each));
+    return {{output},
+            makeKernel([=, load = codeReader(input.type, context.node.op), zero = zeroAt(context, 2),
+                        store = codeWriter(input.type, zeroAt(context, 4), context.node.op)](
+                           const KernelArguments& a) {
+                std::vector<std::int32_t> values(planes * each);
+                load(a.inputs[0], values.size(), zero, values.data());
+                for (std::size_t p = 0; p < planes; ++p) {
+                    std::int32_t sum = 0;
+                    for (std::size_t i = 0; i < each; ++i) sum += values[p * each + i];
+                    store(static_cast<float>(sum) * factor, a.outputs[0], p);
+                }
+            })};
+}
+
 }  // namespace
 
 void addQuantizedPointwise(OperatorTable& table) {
+    table["com.microsoft.QLinearAdd"] = {compileAdd, LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearMul"] = {compileMul, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearLeakyRelu"] = {compileLeakyRelu, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearSigmoid"] = {compileSigmoid, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearSoftmax"] = {compileSoftmax, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearConcat"] = {compileConcat, LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearGlobalAveragePool"] = {compileGlobalAveragePool, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearAveragePool"] = {compileAveragePool, LayoutPolicy::Plain, false};
 }
 

@@ -5,7 +5,8 @@
 
 namespace quantloupe {
 
-/// QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearConcat and QLinearAveragePool of com.microsoft.
+/// The QLinear operators of com.microsoft without weights: Add, Mul, LeakyRelu, Sigmoid, Softmax, Concat, and
+/// average pools.
 void addQuantizedPointwise(OperatorTable& table);
 
 }  // namespace quantloupe

@@ -50,8 +50,8 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
     if (first.size() != graph.inputs().size())
         failInput("the network has {} inputs, but the data provides {}", graph.inputs().size(), first.size());
     m_axes = sampleAxes(graph);
-    const bool separate = std::ranges::none_of(m_axes, [](const auto& axis) { return axis.has_value(); });
-    if (separate) m_batch = 1;
+    const bool oneSet = sampleIsOneSet(m_axes);
+    if (oneSet) m_batch = 1;
     m_inputs.resize(first.size());
     for (std::size_t pass = 0; pass < 2; ++pass)  // a batch size fixed by any input applies to all
         for (std::size_t i = 0; i < first.size(); ++i)
@@ -67,8 +67,8 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
     for (std::size_t i = 0; i < first.size(); ++i) {
         m_sampleBytes += first[i].bytes.size();
         m_inputNames.push_back(graph.tensor(graph.inputs()[i]).name);
-        m_shared.push_back(m_axes[i] || separate ? std::nullopt : std::optional(first[i].bytes));
-        if (separate) m_inputs[i].samples = {1, 1};
+        m_shared.push_back(m_axes[i] || oneSet ? std::nullopt : std::optional(first[i].bytes));
+        if (oneSet) m_inputs[i].samples = {1, 1};
     }
     m_cache.resize(std::min(m_dataset->size(), keptBytes / std::max<std::size_t>(m_sampleBytes, 1)));
 }

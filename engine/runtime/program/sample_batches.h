@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "model/sample_axes.h"
 #include "runtime/program/program.h"
 #include "runtime/workers.h"
 
@@ -46,7 +47,7 @@ class SampleBatches {
     // One of each for every input, in the order of the graph.
     std::vector<std::string> m_inputNames;
     std::vector<TensorDesc> m_inputs;
-    std::vector<std::optional<std::size_t>> m_axes;  ///< sample axes
+    SampleAxes m_axes;
     /// Values of inputs without a sample axis next to inputs with one: the same for all samples.
     std::vector<std::optional<std::vector<std::byte>>> m_shared;
     std::size_t m_batch = 1;
