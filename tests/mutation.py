@@ -32,6 +32,7 @@ parser.add_argument("--repeat", nargs="*", default=[], metavar="FILE:LINE:COLUMN
 arguments = parser.parse_args()
 
 SOURCE = arguments.build / "source"
+TESTS = arguments.build / "tests/engine"
 LIBRARY = "engine/libquantloupe_engine.so"
 # (pattern, replacements). The code is formatted: a binary operator has a space on each side, a template bracket has none.
 MUTATIONS = [
@@ -85,11 +86,24 @@ def library_hash():
     return hashlib.sha256((arguments.build / LIBRARY).read_bytes()).digest()
 
 
-def run_tests(timeout):
-    """Returns the names of tests that failed; stops at the first one."""
-    result = run(["ctest", "--test-dir", arguments.build / "tests/engine", f"-j{arguments.jobs}", "--stop-on-failure",
-                  "--timeout", timeout])
-    return re.findall(r"^\s*\d+ - (\w+) \(", result.stdout, re.M) if result.returncode else []
+def run_tests(timeout, parts=(".",)):
+    """Runs the tests whose names match the regular expressions in parts, one part after the other. Returns the names of
+    tests that failed; stops at the first one."""
+    for part in parts:
+        result = run(["ctest", "--test-dir", TESTS, f"-j{arguments.jobs}", "--stop-on-failure", "--timeout", timeout,
+                      "-R", part])
+        if result.returncode:
+            return re.findall(r"^\s*\d+ - (\w+) \(", result.stdout, re.M)
+    return []
+
+
+def parts_by_time():
+    """Tests that took up to a second in the last run, then those up to five seconds, then the others."""
+    costs = re.findall(r"^(\w+) \d+ ([\d.]+)$", (TESTS / "Testing/Temporary/CTestCostData.txt").read_text(), re.M)
+    parts = [[], [], []]
+    for name, seconds in costs:
+        parts[(float(seconds) > 1) + (float(seconds) > 5)].append(name)
+    return [f"^({'|'.join(names)})$" for names in parts if names]
 
 
 def candidates():
@@ -144,6 +158,7 @@ start = time.monotonic()
 if failed := run_tests(600):
     sys.exit(f"the tests fail without a mutation: {', '.join(failed)}")
 timeout = max(30, int(10 * (time.monotonic() - start)))
+parts = parts_by_time()
 print(f"tests without a mutation: {time.monotonic() - start:.0f} s", flush=True)
 
 mutations = [repeated(text) for text in arguments.repeat] or candidates()
@@ -159,7 +174,7 @@ for mutation in mutations:
         built = run(["ninja", "-C", arguments.build, "quantloupe_engine"]).returncode == 0
         if not built or library_hash() == original_hash:
             continue  # not C++, or the same program
-        failed = run_tests(timeout)
+        failed = run_tests(timeout, parts)
     finally:
         (SOURCE / name).write_text(original)
     killed += bool(failed)
