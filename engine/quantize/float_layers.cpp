@@ -50,9 +50,16 @@ std::map<TensorId, float> hugeTensors(const Graph& graph) {
     return magnitudes;
 }
 
+bool onlySoftmaxReads(const Graph& graph, TensorId tensor) {
+    const TensorInfo& info = graph.tensor(tensor);
+    return !info.consumers.empty() && !info.graphOutput &&
+           std::ranges::all_of(info.consumers,
+                               [&](NodeId reader) { return graph.node(reader).op == "Softmax"; });
+}
+
 }  // namespace
 
-FloatLayers::FloatLayers(const Graph& graph) {
+FloatLayers::FloatLayers(const Graph& graph, OperatorSet operators) {
     for (const TensorId output : graph.outputs())
         if (std::ranges::find(graph.inputs(), output) != graph.inputs().end()) m_passed.insert(output);
     for (const auto& [tensor, magnitude] : hugeTensors(graph))
@@ -62,6 +69,10 @@ FloatLayers::FloatLayers(const Graph& graph) {
             if (const Constant* constant = graph.constantOf(input);
                 constant != nullptr && node.op != "Clip" && std::isinf(constant->largestMagnitude()))
                 m_infinite.insert(input);
+    if (operators == OperatorSet::Layers)
+        for (const Node& node : graph.nodes())
+            if (isOneOf(node.op, {"Add", "Sub"}) && onlySoftmaxReads(graph, node.output()))
+                m_scores.insert(node.output());
     for (const Node& node : graph.nodes()) {
         const auto fixed = [&](TensorId input) {
             return !input.valid() || graph.constantOf(input) != nullptr || m_fixed.contains(input);
@@ -80,6 +91,7 @@ std::string FloatLayers::reasonFor(const Node& node) const {
     if (node.output().valid() && m_fixed.contains(node.output()))
         return "its result does not depend on the data, only on constants and shapes";
     if (touches(m_infinite)) return "it reads or computes infinite values, such as those of a mask";
+    if (m_scores.contains(node.output())) return "only a Softmax reads it, which computes in float";
     if (touches(m_passed)) return "it reads a tensor that is both an input and an output of the network";
     return {};
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "config/quantization_config.h"
 #include "model/graph.h"
 
 namespace quantloupe {
@@ -12,7 +13,7 @@ namespace quantloupe {
 /// Any thread.
 class FloatLayers {
   public:
-    explicit FloatLayers(const Graph& graph);
+    FloatLayers(const Graph& graph, OperatorSet operators);
 
     /// Returns why the layer stays in float; an empty text if its values do not require it.
     std::string reasonFor(const Node& node) const;
@@ -26,6 +27,9 @@ class FloatLayers {
     /// Both an input and an output of the network. The name stands for both, so that a file cannot contain a
     /// quantizer between them.
     std::set<TensorId> m_passed;
+    /// Sums that only a Softmax reads, which computes in float. They can contain a mask, whose range would
+    /// leave few codes for the scores.
+    std::set<TensorId> m_scores;
 };
 
 }  // namespace quantloupe

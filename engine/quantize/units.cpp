@@ -51,7 +51,7 @@ class UnitFinder {
           m_all(
               (prepared.operators == OperatorSet::OnnxRuntime || prepared.operators == OperatorSet::Quark) &&
               prepared.placement == Placement::InputsAndOutputs),
-          m_floatLayers(m_graph) {}
+          m_floatLayers(m_graph, prepared.operators) {}
 
     UnitList find() {
         const std::size_t count = m_graph.nodeCount();
