@@ -99,7 +99,9 @@ void checkArrayFits(const Constant& array, const InputSpec& input, const std::st
     }
     if (!convertible(array.type(), input.type))
         failInput("{}: save it as {}", describe(), dataTypeName(input.type));
-    if (array.size() == 0) failInput("'{}' is empty ({})", name, toString(dims));
+    // A cache without entries is empty, too: samples × heads × 0 × values.
+    if (array.size() == 0 && (!axis || dims[*axis] == 0))
+        failInput("'{}' is empty ({})", name, toString(dims));
 }
 
 std::size_t samplesIn(const std::vector<ConstantPtr>& arrays, const std::vector<InputSpec>& inputs,

@@ -213,13 +213,11 @@ class Inliner {
 
 }  // namespace
 
-void inlineFunctions(onnx::ModelProto& model, std::vector<std::string>& notices) {
-    if (model.functions_size() == 0) return;
+std::size_t inlineFunctions(onnx::ModelProto& model) {
+    if (model.functions_size() == 0) return 0;
     const std::size_t calls = Inliner(model).run();
     model.clear_functions();
-    if (calls > 0)
-        notices.push_back(fmt::format("{} {} of functions that the file defines became plain nodes", calls,
-                                      calls == 1 ? "call" : "calls"));
+    return calls;
 }
 
 }  // namespace quantloupe

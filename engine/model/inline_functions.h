@@ -14,8 +14,8 @@ class ModelProto;
 namespace quantloupe {
 
 /// Inlines all functions and removes them from the model. The copies have the names of their call as a
-/// prefix: "block/attention/MatMul". Adds a notice if there were any calls. Throws Error if functions call
-/// each other in a circle, if the result would be too large, or if two functions have the same name.
-void inlineFunctions(onnx::ModelProto& model, std::vector<std::string>& notices);
+/// prefix: "block/attention/MatMul". Returns the number of calls. Throws Error if functions call each other
+/// in a circle, if the result would be too large, or if two functions have the same name.
+std::size_t inlineFunctions(onnx::ModelProto& model);
 
 }  // namespace quantloupe

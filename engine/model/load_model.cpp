@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/rethrow.h"
+#include "model/fused_operators.h"
 #include "model/graph_builder.h"
 #include "model/half_networks.h"
 #include "model/inline_functions.h"
@@ -268,7 +269,10 @@ GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading,
 GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const void>& owner,
                         const std::filesystem::path& folder, std::vector<std::string>& notices) {
     onnx::GraphProto& proto = *model.mutable_graph();
-    inlineFunctions(model, notices);
+    if (const std::size_t calls = inlineFunctions(model); calls > 0)
+        notices.push_back(fmt::format("{} {} of functions that the file defines became plain nodes", calls,
+                                      calls == 1 ? "call" : "calls"));
+    expandFusedOperators(model, notices);
     if (computesInHalf(proto)) {
         widenHalf(proto, folder);
         notices.emplace_back(

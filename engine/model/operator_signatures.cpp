@@ -188,6 +188,7 @@ constexpr Signature kSignatures[] = {
     {"Shrink", "x", 1, 1},
     {"Sigmoid", "x", 1, 1},
     {"Sign", "x", 1, 1},
+    {"SimplifiedLayerNormalization", "xx", 1, 2},
     {"Sin", "x", 1, 1},
     {"Sinh", "x", 1, 1},
     {"Size", "x", 1, 1},

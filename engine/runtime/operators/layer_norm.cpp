@@ -189,6 +189,8 @@ void addLayerNormalizations(OperatorTable& table) {
     const auto plain = LayoutPolicy::Plain;
     table["LayerNormalization"] = {compileLayerNorm, plain, false};
     table["RMSNormalization"] = {compileRmsNorm, plain, false};
+    table["SimplifiedLayerNormalization"] = {compileRmsNorm, plain,
+                                             false};  // ONNX Runtime's name, before opset 23
     table["InstanceNormalization"] = {
         [](const NodeContext& context) {
             const Dims& dims = context.input(0).dims;

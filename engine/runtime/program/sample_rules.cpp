@@ -327,7 +327,7 @@ SampleRule sampleRuleOf(const std::string& op) {
         add(meanVariance, {"MeanVarianceNormalization"});
         add(alongAxis, {"CumSum", "LpNormalization", "TopK"});
         add(softmax, {"Hardmax", "LogSoftmax", "Softmax"});
-        add(fromAxis, {"LayerNormalization", "RMSNormalization"});
+        add(fromAxis, {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"});
         add(lastDimension, {kFusedMaskedSoftmax, kFusedLayerNorm});
         add(matrices, {"Det", "Trilu"});
         add(whereKept, {"Pad", "Resize", "Split", "Upsample"});

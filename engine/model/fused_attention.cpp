@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention and MultiHeadAttention of com.microsoft.
+#include "model/fused_attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "model/fused_operators.h"
+
+namespace quantloupe {
+namespace {
+
+using Operand = FusedBody::Operand;
+
+constexpr std::int64_t kFloat = onnx::TensorProto::FLOAT, kBool = onnx::TensorProto::BOOL,
+                       kInt64 = onnx::TensorProto::INT64;
+
+/// The mask as B×1×1×T or B×1×S×T: 0 for words that count, and `filter` for others. It is a matrix with 1 for
+/// those that count, or has the number of those for each sample.
+Operand maskOf(const FusedAttention& a) {
+    FusedBody& body = a.body;
+    const auto rank = body.rank(a.mask);
+    if (!rank) fail(ErrorKind::Unsupported, "a mask of unknown rank is not supported");
+    refuse(*rank < 1 || *rank > 3, "a mask of this rank");
+    Operand counts;
+    if (*rank == 1) {
+        const Operand positions = body.range(body.integer(0), body.extent(a.key, 2));
+        const Operand lengths = body.add("Cast", {body.unsqueeze(body.in(a.mask), 1)}, {{"to", kInt64}});
+        counts = body.lessThan(positions, lengths);
+    } else {
+        counts = body.add("Cast", {body.in(a.mask)}, {{"to", kBool}});
+    }
+    Operand broadcast = body.unsqueeze(counts, 1);
+    if (*rank < 3) broadcast = body.unsqueeze(broadcast, 1);
+    const Operand filter = body.number(body.real("mask_filter_value", -10000.0f));
+    return body.add("Where", {broadcast, body.number(0), filter});
+}
+
+/// Words do not ask those that come after them, or before the window.
+Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
+    FusedBody& body = a.body;
+    const Operand asked = body.range(body.integer(0), body.extent(a.key, 2));
+    const Operand start = a.before.empty() ? body.integer(0) : a.before;
+    const Operand end =
+        a.before.empty() ? body.extent(a.query, 2) : body.add("Add", {a.before, body.extent(a.query, 2)});
+    const Operand asking = body.unsqueeze(body.range(start, end), 1);
+    const Operand never = body.number(std::numeric_limits<float>::lowest());
+    Operand kept =
+        body.add("Where", {body.lessThan(asking, asked), never, mask.empty() ? body.number(0) : mask});
+    if (a.window < 0) return kept;
+    const Operand oldest = body.add("Sub", {asking, body.integer(a.window - 1)});
+    return body.add("Where", {body.lessThan(asked, oldest), never, kept});
+}
+
+}  // namespace
+
+void refuse(bool unsupported, const char* what) {
+    if (unsupported) fail(ErrorKind::Unsupported, "{} is not supported", what);
+}
+
+Operand splitHeads(FusedBody& body, const Operand& words, std::int64_t heads) {
+    const Operand split = body.add("Reshape", {words, body.numbers({0, 0, heads, -1})});
+    return body.add("Transpose", {split}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+}
+
+Operand joinHeads(FusedBody& body, const Operand& heads) {
+    const Operand turned = body.add("Transpose", {heads}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+    return body.add("Reshape", {turned, body.numbers({0, 0, -1})});
+}
+
+Operand attend(const FusedAttention& a) {
+    FusedBody& body = a.body;
+    const Operand turned = body.add("Transpose", {a.key}, {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}});
+    Operand scores = body.add("MatMul", {a.query, turned});
+    scores = body.add("Mul", {scores, body.number(a.scale)});
+    if (a.softcap > 0) {
+        const Operand limit = body.number(a.softcap);
+        scores = body.add("Mul", {body.add("Tanh", {body.add("Div", {scores, limit})}), limit});
+    }
+    Operand mask = body.has(a.mask) ? maskOf(a) : "";
+    if (a.unidirectional) mask = withoutFuture(a, mask);
+    if (!mask.empty()) scores = body.add("Add", {scores, mask});
+    if (body.has(a.bias)) scores = body.add("Add", {scores, body.in(a.bias)});
+    const Operand weights = body.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+    return joinHeads(body, body.add("MatMul", {weights, a.value}));
+}
+
+float scoreScale(const FusedBody& body, std::int64_t width) {
+    const float scale = body.real("scale", 0);
+    return scale != 0 ? scale : 1.0f / std::sqrt(static_cast<float>(width));
+}
+
+/// Inputs: words, weights, bias, mask, past, bias of the scores. Outputs: words, present.
+void expandAttention(FusedBody& body) {
+    refuse(body.has(6) || body.integer("do_rotary", 0) != 0, "Attention with a shared past or rotation");
+    const auto columns = body.width(1);
+    refuse(!columns, "Attention with a computed weight");
+    const std::int64_t count = body.integer("num_heads", 0);
+    std::vector<std::int64_t> widths(3, *columns / 3);
+    if (const auto* given = body.attribute("qkv_hidden_sizes"); given != nullptr && given->ints_size() == 3)
+        widths = {given->ints().begin(), given->ints().end()};
+    if (count < 1 || widths[0] % count != 0 || widths[0] + widths[1] + widths[2] != *columns)
+        failInput("{} columns do not fit {} heads", *columns, count);
+    Operand rows = body.add("MatMul", {body.in(0), body.in(1)});
+    if (body.has(2)) rows = body.add("Add", {rows, body.in(2)});
+    std::int64_t from = 0;
+    std::vector<Operand> parts;
+    for (const std::int64_t width : widths) {
+        parts.push_back(splitHeads(body, body.slice(rows, 2, from, from + width), count));
+        from += width;
+    }
+    FusedAttention a{body,
+                     parts[0],
+                     parts[1],
+                     parts[2],
+                     scoreScale(body, widths[0] / count),
+                     3,
+                     5,
+                     body.integer("unidirectional", 0) != 0};
+    if (body.has(4)) {  // 2×B×N×P×H
+        const auto part = [&](std::int64_t i) {
+            return body.add("Gather", {body.in(4), body.integer(i)}, {{"axis", std::int64_t{0}}});
+        };
+        const Operand past = part(0);
+        a.before = body.extent(past, 2);
+        a.key = body.add("Concat", {past, a.key}, {{"axis", std::int64_t{2}}});
+        a.value = body.add("Concat", {part(1), a.value}, {{"axis", std::int64_t{2}}});
+    }
+    body.setOutput(0, attend(a));
+    if (body.wants(1))
+        body.setOutput(1, body.add("Concat", {body.unsqueeze(a.key, 0), body.unsqueeze(a.value, 0)},
+                                   {{"axis", std::int64_t{0}}}));
+}
+
+/// Inputs: query, key, value, bias, mask, bias of the scores, past keys, past values. Outputs: words, present
+/// keys, present values.
+void expandMultiHeadAttention(FusedBody& body) {
+    refuse(!body.has(1) || !body.has(2), "MultiHeadAttention with a packed key or value");
+    refuse(body.has(8) || body.has(9) || body.wants(3), "MultiHeadAttention with a shared past");
+    const std::int64_t count = body.integer("num_heads", 0);
+    const auto biasWidth = body.width(3);
+    const auto width = biasWidth ? std::optional(*biasWidth / 3) : body.width(0);
+    refuse(body.real("scale", 0) == 0 && !width, "a query whose width is unknown");
+    refuse(body.has(3) && (!biasWidth || *biasWidth % 3 != 0), "a bias of this width");
+    if (count < 1 || (width && *width % count != 0)) failInput("the query does not fit {} heads", count);
+    const auto part = [&](int input) {
+        if (body.rank(input) == std::size_t{4}) return body.in(input);  // B×N×T×H of another attention
+        Operand rows = body.in(input);
+        if (body.has(3))
+            rows = body.add("Add", {rows, body.slice(body.in(3), 0, input * *width, (input + 1) * *width)});
+        return splitHeads(body, rows, count);
+    };
+    FusedAttention a{body,
+                     part(0),
+                     part(1),
+                     part(2),
+                     scoreScale(body, width ? *width / count : 0),
+                     4,
+                     5,
+                     body.integer("unidirectional", 0) != 0};
+    if (body.has(6) && body.has(7)) {
+        a.before = body.extent(body.in(6), 2);
+        a.key = body.add("Concat", {body.in(6), a.key}, {{"axis", std::int64_t{2}}});
+        a.value = body.add("Concat", {body.in(7), a.value}, {{"axis", std::int64_t{2}}});
+    }
+    body.setOutput(0, attend(a));
+    body.setOutput(1, a.key);
+    body.setOutput(2, a.value);
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The nodes that all attention operators have in common. Dimensions: B samples, S words that ask, T words
+// that are asked, N heads with H values each.
+
+#include "model/fused_body.h"
+
+namespace quantloupe {
+
+/// The inputs of one attention: B×N×S×H, B×N×T×H and B×N×T×H.
+struct FusedAttention {
+    FusedBody& body;
+    FusedBody::Operand query, key, value;
+    float scale;
+    int mask, bias;  ///< inputs of the operator
+    bool unidirectional;
+    FusedBody::Operand before = {};  ///< the number of words in the past; empty: none
+    std::int64_t window = -1;        ///< the number of last words that are asked; -1: all
+    float softcap = 0;               ///< the limit of the scores; 0: none
+};
+
+/// B×S×(N·H) becomes B×N×S×H, and the reverse.
+FusedBody::Operand splitHeads(FusedBody& body, const FusedBody::Operand& words, std::int64_t heads);
+FusedBody::Operand joinHeads(FusedBody& body, const FusedBody::Operand& heads);
+
+/// Returns B×S×(N·H).
+FusedBody::Operand attend(const FusedAttention& attention);
+
+/// The scale of the scores: the attribute, or the one for heads of this width.
+float scoreScale(const FusedBody& body, std::int64_t width);
+
+/// Throws Error(Unsupported) if the condition is met.
+void refuse(bool unsupported, const char* what);
+
+}  // namespace quantloupe

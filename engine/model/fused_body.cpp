@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/fused_body.h"
+
+#include "base/error.h"
+
+namespace quantloupe {
+
+FusedBody::FusedBody(const onnx::NodeProto& node, const KnownShapes& shapes, std::int64_t opset)
+    : m_node(node), m_shapes(shapes), m_opset(opset) {
+    for (int i = 0; i < node.input_size(); ++i) m_function.add_input("in" + std::to_string(i));
+}
+
+std::optional<std::size_t> FusedBody::rank(int input) const {
+    return has(input) ? m_shapes.rank(m_node.input(input)) : std::nullopt;
+}
+
+std::optional<std::int64_t> FusedBody::width(int input) const {
+    return has(input) ? m_shapes.width(m_node.input(input)) : std::nullopt;
+}
+
+const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {
+    for (const auto& attribute : m_node.attribute())
+        if (attribute.name() == name) return &attribute;
+    return nullptr;
+}
+
+std::int64_t FusedBody::integer(const std::string& name, std::int64_t otherwise) const {
+    const auto* found = attribute(name);
+    return found == nullptr ? otherwise : found->i();
+}
+
+float FusedBody::real(const std::string& name, float otherwise) const {
+    const auto* found = attribute(name);
+    return found == nullptr ? otherwise : found->f();
+}
+
+std::string FusedBody::text(const std::string& name) const {
+    const auto* found = attribute(name);
+    return found == nullptr ? "" : found->s();
+}
+
+FusedBody::Operand FusedBody::add(const std::string& op, std::initializer_list<Operand> inputs,
+                                  std::initializer_list<Attribute> attributes, const std::string& domain) {
+    onnx::NodeProto& node = *m_function.add_node();
+    const int count = ++m_counts[op];
+    node.set_op_type(op);
+    node.set_domain(domain);
+    node.set_name(count == 1 ? op : fmt::format("{}_{}", op, count));
+    for (const Operand& input : inputs) node.add_input(input);
+    while (node.input_size() > 0 && node.input(node.input_size() - 1).empty())
+        node.mutable_input()->RemoveLast();
+    for (const Attribute& given : attributes) {
+        onnx::AttributeProto& attribute = *node.add_attribute();
+        attribute.set_name(given.name);
+        if (const auto* i = std::get_if<std::int64_t>(&given.value)) {
+            attribute.set_type(onnx::AttributeProto::INT);
+            attribute.set_i(*i);
+        } else if (const auto* f = std::get_if<float>(&given.value)) {
+            attribute.set_type(onnx::AttributeProto::FLOAT);
+            attribute.set_f(*f);
+        } else if (const auto* s = std::get_if<std::string>(&given.value)) {
+            attribute.set_type(onnx::AttributeProto::STRING);
+            attribute.set_s(*s);
+        } else {
+            attribute.set_type(onnx::AttributeProto::INTS);
+            for (const std::int64_t value : std::get<std::vector<std::int64_t>>(given.value))
+                attribute.add_ints(value);
+        }
+    }
+    node.add_output(node.name() + "_output");
+    return node.output(0);
+}
+
+FusedBody::Operand FusedBody::constant(std::initializer_list<Attribute> attributes, const std::string& key) {
+    if (const auto known = m_constants.find(key); known != m_constants.end()) return known->second;
+    return m_constants[key] = add("Constant", {}, attributes);
+}
+
+FusedBody::Operand FusedBody::number(float value) {
+    return constant({{"value_float", value}}, fmt::format("float {}", value));
+}
+
+FusedBody::Operand FusedBody::integer(std::int64_t value) {
+    return constant({{"value_int", value}}, fmt::format("int {}", value));
+}
+
+FusedBody::Operand FusedBody::numbers(std::vector<std::int64_t> values) {
+    std::string key = "ints";
+    for (const std::int64_t value : values) key += fmt::format(" {}", value);
+    return constant({{"value_ints", std::move(values)}}, key);
+}
+
+FusedBody::Operand FusedBody::unsqueeze(const Operand& operand, std::int64_t axis) {
+    if (m_opset < 13) return add("Unsqueeze", {operand}, {{"axes", std::vector{axis}}});
+    return add("Unsqueeze", {operand, numbers({axis})});
+}
+
+FusedBody::Operand FusedBody::sum(const Operand& operand, std::int64_t axis) {
+    const Attribute removed{"keepdims", std::int64_t{0}};
+    if (m_opset < 13) return add("ReduceSum", {operand}, {{"axes", std::vector{axis}}, removed});
+    return add("ReduceSum", {operand, numbers({axis})}, {removed});
+}
+
+FusedBody::Operand FusedBody::slice(const Operand& operand, std::int64_t axis, std::int64_t from,
+                                    std::int64_t to) {
+    return add("Slice", {operand, numbers({from}), numbers({to}), numbers({axis})});
+}
+
+FusedBody::Operand FusedBody::range(const Operand& from, const Operand& to) {
+    return add("Range", {from, to, integer(1)});
+}
+
+FusedBody::Operand FusedBody::extent(const Operand& operand, std::int64_t axis) {
+    return add("Gather", {add("Shape", {operand}), integer(axis)}, {{"axis", std::int64_t{0}}});
+}
+
+FusedBody::Operand FusedBody::clip(const Operand& operand, float low, float high) {
+    if (m_opset < 11) return add("Clip", {operand}, {{"min", low}, {"max", high}});
+    return add("Clip", {operand, number(low), number(high)});
+}
+
+void FusedBody::setOutput(int output, const Operand& operand) { m_outputs[output] = operand; }
+
+onnx::FunctionProto FusedBody::finish(const std::string& domain, const std::string& name) {
+    m_function.set_domain(domain);
+    m_function.set_name(name);
+    for (int o = 0; o < m_node.output_size(); ++o) {
+        const auto set = m_outputs.find(o);
+        if (set == m_outputs.end() && wants(o))
+            fail(ErrorKind::Unsupported, "output {} of {} is not supported", o, m_node.op_type());
+        m_function.add_output(set == m_outputs.end() ? "" : set->second);
+    }
+    return std::move(m_function);
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Builds the nodes that compute the same as a fused operator, as an ONNX function.
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/known_shapes.h"
+
+namespace quantloupe {
+
+/// A fused operator, and the function that replaces it. Operands are names of tensors in the function.
+class FusedBody {
+  public:
+    using Operand = std::string;
+    using Value = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>;
+    struct Attribute {
+        const char* name;
+        Value value;
+    };
+
+    FusedBody(const onnx::NodeProto& node, const KnownShapes& shapes, std::int64_t opset);
+
+    bool has(int input) const {
+        return input >= 0 && input < m_node.input_size() && !m_node.input(input).empty();
+    }
+    bool wants(int output) const { return output < m_node.output_size() && !m_node.output(output).empty(); }
+    Operand in(int input) const { return has(input) ? "in" + std::to_string(input) : ""; }
+    std::optional<std::size_t> rank(int input) const;
+    std::optional<std::int64_t> width(int input) const;
+
+    std::int64_t opset() const { return m_opset; }
+    const onnx::AttributeProto* attribute(const std::string& name) const;
+    std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
+    float real(const std::string& name, float otherwise) const;
+    std::string text(const std::string& name) const;
+
+    /// Adds a node and returns its output.
+    Operand add(const std::string& op, std::initializer_list<Operand> inputs,
+                std::initializer_list<Attribute> attributes = {}, const std::string& domain = "");
+    /// The node that was added last, for attributes that are copied.
+    onnx::NodeProto& last() { return *m_function.mutable_node(m_function.node_size() - 1); }
+
+    Operand number(float value);
+    Operand numbers(std::vector<std::int64_t> values);
+    Operand integer(std::int64_t value);
+    Operand unsqueeze(const Operand& operand, std::int64_t axis);
+    Operand slice(const Operand& operand, std::int64_t axis, std::int64_t from, std::int64_t to);
+    /// 0, 1, ..., length - 1 with a length that is computed.
+    Operand range(const Operand& from, const Operand& to);
+    /// One extent of a tensor, as a scalar.
+    Operand extent(const Operand& operand, std::int64_t axis);
+    /// The sum along one axis, which is removed.
+    Operand sum(const Operand& operand, std::int64_t axis);
+    Operand lessThan(const Operand& left, const Operand& right) { return add("Less", {left, right}); }
+    Operand clip(const Operand& operand, float low, float high);
+
+    /// Makes the operand an output of the fused operator, if it is used.
+    void setOutput(int output, const Operand& operand);
+
+    onnx::FunctionProto finish(const std::string& domain, const std::string& name);
+
+  private:
+    Operand constant(std::initializer_list<Attribute> attributes, const std::string& key);
+
+    const onnx::NodeProto& m_node;
+    const KnownShapes& m_shapes;
+    std::int64_t m_opset;
+    onnx::FunctionProto m_function;
+    std::map<std::string, int> m_counts;  ///< nodes of each kind, for their names
+    std::map<std::string, Operand> m_constants;
+    std::map<int, Operand> m_outputs;
+};
+
+}  // namespace quantloupe

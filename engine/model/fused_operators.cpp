@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/fused_operators.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "base/error.h"
+#include "model/fused_body.h"
+#include "model/inline_functions.h"
+
+namespace quantloupe {
+namespace {
+
+using Operand = FusedBody::Operand;
+
+constexpr const char* kMicrosoft = "com.microsoft";
+constexpr const char* kOwnDomain = "quantloupe.fused";
+
+/// The activation of a FusedConv or FusedGemm, with its parameters in ONNX's order.
+Operand activated(FusedBody& body, const Operand& x, const std::vector<float>& parameters) {
+    const std::string kind = body.text("activation");
+    const auto parameter = [&](std::size_t i, float otherwise) {
+        return i < parameters.size() ? parameters[i] : otherwise;
+    };
+    if (kind == "Relu" || kind == "Sigmoid" || kind == "Tanh") return body.add(kind, {x});
+    if (kind == "LeakyRelu") return body.add(kind, {x}, {{"alpha", parameter(0, 0.01f)}});
+    if (kind == "HardSigmoid")
+        return body.add(kind, {x}, {{"alpha", parameter(0, 0.2f)}, {"beta", parameter(1, 0.5f)}});
+    if (kind == "Clip" && parameters.size() == 2) return body.clip(x, parameters[0], parameters[1]);
+    fail(ErrorKind::Unsupported, "the activation '{}' is not supported", kind);
+}
+
+void copyAttributes(FusedBody& body, std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (const auto* attribute = body.attribute(name)) *body.last().add_attribute() = *attribute;
+}
+
+void expandConv(FusedBody& body) {
+    Operand y = body.add("Conv", {body.in(0), body.in(1), body.in(2)});
+    copyAttributes(body, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"});
+    if (body.has(3)) y = body.add("Add", {y, body.in(3)});
+    std::vector<float> parameters;
+    if (const auto* given = body.attribute("activation_params"))
+        parameters.assign(given->floats().begin(), given->floats().end());
+    body.setOutput(0, activated(body, y, parameters));
+}
+
+void expandGemm(FusedBody& body) {
+    const Operand y = body.add("Gemm", {body.in(0), body.in(1), body.in(2)});
+    copyAttributes(body, {"alpha", "beta", "transA", "transB"});
+    std::vector<float> parameters;
+    for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
+        if (const auto* given = body.attribute(name)) parameters.push_back(given->f());
+    body.setOutput(0, activated(body, y, parameters));
+}
+
+/// The order of dimensions that `transpose` (the last two) and `batches` (the first comes after the other
+/// leading ones) give an operand of FusedMatMul.
+Operand transposed(FusedBody& body, int input, bool transpose, bool batches) {
+    if (!transpose && !batches) return body.in(input);
+    const auto rank = body.rank(input);
+    if (!rank)
+        fail(ErrorKind::Unsupported, "the rank of its operand {} is unknown, so it cannot be transposed",
+             input);
+    std::vector<std::int64_t> order;
+    for (std::size_t d = 0; d < *rank; ++d) order.push_back(static_cast<std::int64_t>(d));
+    if (*rank >= 2 && batches) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+    if (*rank >= 2 && transpose) std::swap(order[*rank - 1], order[*rank - 2]);
+    return body.add("Transpose", {body.in(input)}, {{"perm", order}});
+}
+
+void expandMatMul(FusedBody& body) {
+    const Operand left =
+        transposed(body, 0, body.integer("transA", 0) != 0, body.integer("transBatchA", 0) != 0);
+    const Operand right =
+        transposed(body, 1, body.integer("transB", 0) != 0, body.integer("transBatchB", 0) != 0);
+    Operand y = body.add("MatMul", {left, right});
+    if (const float alpha = body.real("alpha", 1); alpha != 1) y = body.add("Mul", {y, body.number(alpha)});
+    body.setOutput(0, y);
+}
+
+void expandBiasGelu(FusedBody& body) {
+    body.setOutput(0, body.add("Gelu", {body.add("Add", {body.in(0), body.in(1)})}, {}, kMicrosoft));
+}
+
+/// The bias of FastGelu is optional. Gelu with approximation is an operator of ONNX from opset 20 on.
+void expandFastGelu(FusedBody& body) {
+    const Operand x = body.has(1) ? body.add("Add", {body.in(0), body.in(1)}) : body.in(0);
+    if (body.opset() >= 20) {
+        body.setOutput(0, body.add("Gelu", {x}, {{"approximate", std::string("tanh")}}));
+        return;
+    }
+    const Operand cube = body.add("Mul", {body.add("Mul", {x, x}), x});
+    const Operand sum = body.add("Add", {x, body.add("Mul", {cube, body.number(0.044715f)})});
+    const Operand tanh = body.add("Tanh", {body.add("Mul", {sum, body.number(0.7978845608f)})});
+    const Operand half = body.add("Mul", {x, body.number(0.5f)});
+    body.setOutput(0, body.add("Mul", {half, body.add("Add", {tanh, body.number(1)})}));
+}
+
+/// Outputs 1 and 2, the mean and the deviation, are for training.
+void expandSkipNormalization(FusedBody& body, const char* normalization, int bias) {
+    Operand sum = body.add("Add", {body.in(0), body.in(1)});
+    if (body.has(bias)) sum = body.add("Add", {sum, body.in(bias)});
+    const float epsilon = body.real("epsilon", 1e-12f);
+    const Operand beta = bias == 4 ? body.in(3) : "";
+    body.setOutput(0, body.add(normalization, {sum, body.in(2), beta},
+                               {{"axis", std::int64_t{-1}}, {"epsilon", epsilon}}));
+    body.setOutput(3, sum);
+}
+
+/// Inputs: words, segments, three tables, scale, shift, mask, positions. Output 1 is the number of words that
+/// the mask keeps, output 2 the sum that is normalized.
+void expandEmbedding(FusedBody& body) {
+    const Operand positions =
+        body.has(8) ? body.in(8) : body.range(body.integer(0), body.extent(body.in(0), 1));
+    Operand sum = body.add(
+        "Add", {body.add("Gather", {body.in(2), body.in(0)}), body.add("Gather", {body.in(3), positions})});
+    if (body.has(1)) sum = body.add("Add", {sum, body.add("Gather", {body.in(4), body.in(1)})});
+    body.setOutput(0, body.add("LayerNormalization", {sum, body.in(5), body.in(6)},
+                               {{"axis", std::int64_t{-1}}, {"epsilon", body.real("epsilon", 1e-12f)}}));
+    body.setOutput(2, sum);
+    if (!body.wants(1)) return;
+    if (!body.has(7)) fail(ErrorKind::Unsupported, "output 1 without a mask is not supported");
+    body.setOutput(1, body.sum(body.in(7), 1));
+}
+
+/// A product of integers in float: the scales and the zero points of both operands, and a bias.
+Operand scaledProduct(FusedBody& body, const Operand& left, const Operand& leftScale, const Operand& leftZero,
+                      int right, int rightScale, int rightZero, int bias) {
+    const Operand sums = body.add("MatMulInteger", {left, body.in(right), leftZero, body.in(rightZero)});
+    const Operand scale = body.add("Mul", {leftScale, body.in(rightScale)});
+    const Operand y =
+        body.add("Mul", {body.add("Cast", {sums}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}}), scale});
+    return body.has(bias) ? body.add("Add", {y, body.in(bias)}) : y;
+}
+
+void expandDynamicMatMul(FusedBody& body) {
+    const Operand codes = body.add("DynamicQuantizeLinear", {body.in(0)});
+    body.last().add_output("scale");
+    body.last().add_output("zero");
+    body.setOutput(0, scaledProduct(body, codes, "scale", "zero", 1, 2, 3, 4));
+}
+
+void expandIntegerMatMul(FusedBody& body) {
+    body.setOutput(0, scaledProduct(body, body.in(0), body.in(2), body.in(4), 1, 3, 5, 6));
+}
+
+using Expand = std::function<void(FusedBody&)>;
+
+const std::map<std::string, Expand>& expansions() {
+    static const std::map<std::string, Expand> all{
+        {"Attention", expandAttention},
+        {"BiasGelu", expandBiasGelu},
+        {"DynamicQuantizeMatMul", expandDynamicMatMul},
+        {"EmbedLayerNormalization", expandEmbedding},
+        {"FastGelu", expandFastGelu},
+        {"FusedConv", expandConv},
+        {"FusedGemm", expandGemm},
+        {"FusedMatMul", expandMatMul},
+        {"GroupQueryAttention", expandGroupQueryAttention},
+        {"MatMulIntegerToFloat", expandIntegerMatMul},
+        {"MultiHeadAttention", expandMultiHeadAttention},
+        {"RotaryEmbedding", expandRotaryEmbedding},
+        {"SkipLayerNormalization",
+         [](FusedBody& body) { expandSkipNormalization(body, "LayerNormalization", 4); }},
+        {"SkipSimplifiedLayerNormalization",
+         [](FusedBody& body) { expandSkipNormalization(body, "SimplifiedLayerNormalization", 3); }},
+        {"TransposeMatMul", expandMatMul},
+    };
+    return all;
+}
+
+class Expander {
+  public:
+    Expander(onnx::ModelProto& model, std::vector<std::string>& notices)
+        : m_model(model), m_notices(notices) {
+        for (const auto& opset : model.opset_import())
+            if (opset.domain().empty() || opset.domain() == "ai.onnx") m_opset = opset.version();
+    }
+
+    /// Turns the fused operators into calls of functions, which are added to the model.
+    void run(onnx::GraphProto& graph) {
+        std::optional<KnownShapes> shapes;
+        for (int n = 0; n < graph.node_size(); ++n) {
+            onnx::NodeProto& node = *graph.mutable_node(n);
+            for (auto& attribute : *node.mutable_attribute())
+                if (attribute.has_g()) run(*attribute.mutable_g());
+            const auto expansion = expansions().find(node.op_type());
+            if (node.domain() != kMicrosoft || expansion == expansions().end()) continue;
+            if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
+            if (!shapes) shapes.emplace(graph);
+            try {
+                FusedBody body(node, *shapes, m_opset);
+                expansion->second(body);
+                *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
+            } catch (const Error& error) {
+                m_notices.push_back(
+                    fmt::format("'{}' ({}) stays as it is: {}", node.name(), node.op_type(), error.what()));
+                continue;
+            }
+            m_calls.emplace_back(&node, fmt::format("{}", m_calls.size()));
+            m_kinds.insert(node.op_type());
+        }
+    }
+
+    /// Renames the operators last, because KnownShapes reads them.
+    std::size_t finish() {
+        for (const auto& [node, name] : m_calls) {
+            node->set_domain(kOwnDomain);
+            node->set_op_type(name);
+        }
+        return inlineFunctions(m_model);
+    }
+
+    const std::set<std::string>& kinds() const { return m_kinds; }
+
+  private:
+    onnx::ModelProto& m_model;
+    std::vector<std::string>& m_notices;
+    std::int64_t m_opset = 1;
+    std::vector<std::pair<onnx::NodeProto*, std::string>> m_calls;
+    std::set<std::string> m_kinds;
+};
+
+}  // namespace
+
+void expandFusedOperators(onnx::ModelProto& model, std::vector<std::string>& notices) {
+    Expander expander(model, notices);
+    expander.run(*model.mutable_graph());
+    if (expander.kinds().empty()) return;
+    const std::size_t count = expander.finish();
+    notices.push_back(fmt::format("{} fused {} of ONNX Runtime ({}) became plain nodes", count,
+                                  count == 1 ? "operator" : "operators", fmt::join(expander.kinds(), ", ")));
+}
+
+}  // namespace quantloupe

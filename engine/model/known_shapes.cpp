@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/known_shapes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace quantloupe {
+namespace {
+
+constexpr int kFarthest = 200;  ///< nodes to look back
+
+std::vector<std::int64_t> dimsOf(const onnx::ValueInfoProto& value) {
+    std::vector<std::int64_t> dims;
+    for (const auto& dim : value.type().tensor_type().shape().dim())
+        dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    return dims;
+}
+
+const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::string& name) {
+    for (const auto& attribute : node.attribute())
+        if (attribute.name() == name) return &attribute;
+    return nullptr;
+}
+
+/// Operators whose output has as many dimensions as the first input, and these of the same width.
+const std::set<std::string>& keepsWidth() {
+    static const std::set<std::string> ops{"Abs",
+                                           "BatchNormalization",
+                                           "BiasGelu",
+                                           "Cast",
+                                           "Clip",
+                                           "CumSum",
+                                           "Dropout",
+                                           "Elu",
+                                           "Erf",
+                                           "Exp",
+                                           "FastGelu",
+                                           "Gelu",
+                                           "HardSigmoid",
+                                           "HardSwish",
+                                           "Identity",
+                                           "InstanceNormalization",
+                                           "LayerNormalization",
+                                           "LeakyRelu",
+                                           "Log",
+                                           "LogSoftmax",
+                                           "Neg",
+                                           "PRelu",
+                                           "QuickGelu",
+                                           "Relu",
+                                           "RotaryEmbedding",
+                                           "Sigmoid",
+                                           "SimplifiedLayerNormalization",
+                                           "SkipLayerNormalization",
+                                           "SkipSimplifiedLayerNormalization",
+                                           "Softmax",
+                                           "Sqrt",
+                                           "Tanh",
+                                           "Trilu"};
+    return ops;
+}
+
+/// Operators whose output has as many dimensions as the first input.
+bool keepsRank(const std::string& op) {
+    static const std::set<std::string> ops{
+        "AveragePool", "Concat", "Conv",  "FusedConv", "GlobalAveragePool", "GlobalMaxPool", "MaxPool", "Pad",
+        "Resize",      "Slice",  "Split", "Tile"};
+    return ops.contains(op) || keepsWidth().contains(op);
+}
+
+/// Operators whose output has as many dimensions as the input with most.
+bool broadcasts(const std::string& op) {
+    static const std::set<std::string> ops{"Add",     "Div",  "Equal",  "Expand", "FusedMatMul",
+                                           "Greater", "Less", "MatMul", "Max",    "Min",
+                                           "Mul",     "Pow",  "Sub",    "Where"};
+    return ops.contains(op);
+}
+
+}  // namespace
+
+KnownShapes::KnownShapes(const onnx::GraphProto& graph) {
+    for (const auto* values : {&graph.input(), &graph.output(), &graph.value_info()})
+        for (const auto& value : *values)
+            if (value.type().tensor_type().has_shape()) m_dims[value.name()] = dimsOf(value);
+    for (const auto& tensor : graph.initializer()) addConstant(tensor.name(), tensor);
+    for (const auto& node : graph.node()) {
+        for (const std::string& output : node.output()) m_producers[output] = &node;
+        const auto* value = node.op_type() == "Constant" ? attributeOf(node, "value") : nullptr;
+        if (value != nullptr && value->has_t() && node.output_size() == 1)
+            addConstant(node.output(0), value->t());
+    }
+}
+
+void KnownShapes::addConstant(const std::string& name, const onnx::TensorProto& tensor) {
+    m_dims[name] = {tensor.dims().begin(), tensor.dims().end()};
+    if (tensor.data_type() != onnx::TensorProto::INT64 || tensor.dims_size() != 1) return;
+    constexpr std::int64_t kMost = 8;  // dimensions of a shape
+    std::vector<std::int64_t> values(tensor.int64_data().begin(), tensor.int64_data().end());
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(tensor.dims(0), 0, kMost));
+    if (values.empty() && tensor.raw_data().size() == count * sizeof(std::int64_t)) {
+        values.resize(count);
+        std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
+    }
+    if (!values.empty()) m_shapes[name] = std::move(values);
+}
+
+std::optional<std::size_t> KnownShapes::rankOf(const std::string& tensor, int depth) const {
+    if (const auto known = m_dims.find(tensor); known != m_dims.end()) return known->second.size();
+    const auto producer = m_producers.find(tensor);
+    if (producer == m_producers.end() || depth > kFarthest) return {};
+    const auto [place, isNew] = m_ranks.emplace(tensor, std::nullopt);  // unknown within a circle
+    if (isNew) place->second = computedRank(*producer->second, depth + 1);
+    return place->second;
+}
+
+std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node, int depth) const {
+    const auto input = [&](int i) {
+        return i < node.input_size() ? rankOf(node.input(i), depth) : std::optional<std::size_t>();
+    };
+    const std::string& op = node.op_type();
+    const auto without = [&](const std::optional<std::size_t>& axes) -> std::optional<std::size_t> {
+        const auto rank = input(0);
+        return rank && axes && *axes <= *rank ? std::optional(*rank - *axes) : std::nullopt;
+    };
+    if (keepsRank(op)) return input(0);
+    if (op == "Shape" || op == "Range") return 1;
+    if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;
+    if (op == "Transpose") {
+        const auto* order = attributeOf(node, "perm");
+        return order == nullptr ? input(0) : static_cast<std::size_t>(order->ints_size());
+    }
+    if (op == "Unsqueeze") {
+        const auto rank = input(0), axes = axesOf(node, depth);
+        return rank && axes ? std::optional(*rank + *axes) : std::nullopt;
+    }
+    if (op == "Squeeze") return without(axesOf(node, depth));
+    if (op.starts_with("Reduce")) {
+        const auto* kept = attributeOf(node, "keepdims");
+        return kept == nullptr || kept->i() != 0 ? input(0) : without(axesOf(node, depth));
+    }
+    if (op == "Reshape" && node.input_size() > 1) return lengthOf(node.input(1), depth);
+    if (op == "Gather") {
+        const auto data = input(0), indices = input(1);
+        return data && indices && *data > 0 ? std::optional(*data + *indices - 1) : std::nullopt;
+    }
+    if (!broadcasts(op)) return {};
+    std::optional<std::size_t> most = 0;
+    for (int i = 0; i < node.input_size() && most; ++i) {
+        const auto rank = op == "Expand" && i == 1 ? lengthOf(node.input(1), depth) : input(i);
+        most = rank ? std::optional(std::max(*most, *rank)) : rank;
+    }
+    return most;
+}
+
+std::optional<std::size_t> KnownShapes::lengthOf(const std::string& list, int depth) const {
+    if (const auto known = m_dims.find(list);
+        known != m_dims.end() && known->second.size() == 1 && known->second[0] >= 0)
+        return static_cast<std::size_t>(known->second[0]);
+    const auto producer = m_producers.find(list);
+    if (producer == m_producers.end() || depth > kFarthest) return {};
+    const onnx::NodeProto& node = *producer->second;
+    if (node.input_size() == 0) return {};
+    if (node.op_type() == "Unsqueeze" && rankOf(list, depth + 1) == std::size_t{1}) return 1;
+    if (node.op_type() == "Cast" || node.op_type() == "Identity") return lengthOf(node.input(0), depth + 1);
+    if (node.op_type() == "Shape") {
+        const auto* start = attributeOf(node, "start");
+        const bool whole = (start == nullptr || start->i() == 0) && attributeOf(node, "end") == nullptr;
+        return whole ? rankOf(node.input(0), depth + 1) : std::nullopt;
+    }
+    if (node.op_type() == "Slice") return lengthOfSlice(node, depth + 1);
+    if (node.op_type() != "Concat") return {};
+    std::size_t sum = 0;
+    for (const std::string& part : node.input()) {
+        const auto length = lengthOf(part, depth + 1);
+        if (!length) return {};
+        sum += *length;
+    }
+    return sum;
+}
+
+/// Of a list from one constant to another, such as the first two extents of a shape.
+std::optional<std::size_t> KnownShapes::lengthOfSlice(const onnx::NodeProto& node, int depth) const {
+    const auto whole = lengthOf(node.input(0), depth);
+    if (!whole || node.input_size() < 3 || node.input_size() > 4) return {};
+    const auto count = static_cast<std::int64_t>(*whole);
+    const auto bound = [&](int input) -> std::optional<std::int64_t> {
+        const auto given = m_shapes.find(node.input(input));
+        if (given == m_shapes.end()) return {};
+        const std::int64_t value = given->second.front();
+        return std::clamp<std::int64_t>(value < 0 ? value + count : value, 0, count);
+    };
+    const auto from = bound(1), to = bound(2);
+    if (!from || !to) return {};
+    return static_cast<std::size_t>(std::max<std::int64_t>(*to - *from, 0));
+}
+
+std::optional<std::size_t> KnownShapes::axesOf(const onnx::NodeProto& node, int depth) const {
+    if (const auto* axes = attributeOf(node, "axes")) return static_cast<std::size_t>(axes->ints_size());
+    return node.input_size() > 1 ? lengthOf(node.input(1), depth) : std::nullopt;
+}
+
+std::optional<std::int64_t> KnownShapes::widthOf(const std::string& tensor, int depth) const {
+    if (const auto known = m_dims.find(tensor);
+        known != m_dims.end() && !known->second.empty() && known->second.back() > 0)
+        return known->second.back();
+    const auto producer = m_producers.find(tensor);
+    if (producer == m_producers.end() || depth > kFarthest) return {};
+    const auto [place, isNew] = m_widths.emplace(tensor, std::nullopt);
+    if (isNew) place->second = computedWidth(*producer->second, depth + 1);
+    return place->second;
+}
+
+std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& node, int depth) const {
+    if (node.input_size() == 0) return {};
+    if (keepsWidth().contains(node.op_type())) return widthOf(node.input(0), depth);
+    if (node.input_size() < 2) return {};
+    if (node.op_type() == "MatMul") return widthOf(node.input(1), depth);
+    if (const auto shape = m_shapes.find(node.input(1));
+        node.op_type() == "Reshape" && shape != m_shapes.end() && shape->second.back() > 0)
+        return shape->second.back();
+    if (node.op_type() == "Add")
+        for (const std::string& input : node.input())
+            if (const auto width = widthOf(input, depth); width && *width != 1) return width;
+    return {};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Ranks and widths of tensors before shape inference, which does not know fused operators.
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quantloupe {
+
+/// What the graph itself says, and what follows from the nodes that compute a tensor. Keeps pointers to the
+/// nodes. One thread.
+class KnownShapes {
+  public:
+    explicit KnownShapes(const onnx::GraphProto& graph);
+
+    /// The number of dimensions.
+    std::optional<std::size_t> rank(const std::string& tensor) const { return rankOf(tensor, 0); }
+    /// The extent of the last dimension.
+    std::optional<std::int64_t> width(const std::string& tensor) const { return widthOf(tensor, 0); }
+
+  private:
+    std::optional<std::size_t> rankOf(const std::string& tensor, int depth) const;
+    std::optional<std::size_t> computedRank(const onnx::NodeProto& node, int depth) const;
+    std::optional<std::int64_t> widthOf(const std::string& tensor, int depth) const;
+    std::optional<std::int64_t> computedWidth(const onnx::NodeProto& node, int depth) const;
+    /// The number of elements of a list, such as the shape for a Reshape.
+    std::optional<std::size_t> lengthOf(const std::string& list, int depth) const;
+    std::optional<std::size_t> lengthOfSlice(const onnx::NodeProto& node, int depth) const;
+    /// The number of axes that an operator adds or removes.
+    std::optional<std::size_t> axesOf(const onnx::NodeProto& node, int depth) const;
+    void addConstant(const std::string& name, const onnx::TensorProto& tensor);
+
+    std::map<std::string, std::vector<std::int64_t>> m_dims;    ///< -1: unknown
+    std::map<std::string, std::vector<std::int64_t>> m_shapes;  ///< values of constants for Reshape
+    std::map<std::string, const onnx::NodeProto*> m_producers;
+    mutable std::map<std::string, std::optional<std::size_t>> m_ranks;  ///< of tensors that were asked for
+    mutable std::map<std::string, std::optional<std::int64_t>> m_widths;
+};
+
+}  // namespace quantloupe

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small networks with the fused operators of ONNX Runtime, samples, and ONNX Runtime's outputs.
+
+Usage: fused_operators.py FOLDER    writes NAME.onnx, NAME.npz (inputs) and NAME.expected.npz (outputs); prints the names
+"""
+import pathlib
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+MS = "com.microsoft"
+FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
+N, S, D = 6, 5, 12  # samples, words, values
+random = np.random.RandomState(7)
+
+
+def values(*dims):
+    return random.normal(0, 0.7, dims).astype(np.float32)
+
+
+def fused(op, inputs, outputs=("y",), **attributes):
+    return helper.make_node(op, inputs, list(outputs), name=f"the_{op}", domain=MS, **attributes)
+
+
+def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, types=None):
+    """inputs: arrays with the samples first. types: those of outputs that are not float."""
+    kinds = {"float32": FLOAT, "int32": INT32, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8}
+    described = [helper.make_tensor_value_info(key, kinds[str(array.dtype)], ["N", *array.shape[1:]])
+                 for key, array in inputs.items()]
+    graph = helper.make_graph(nodes, "g", described,
+                              [helper.make_tensor_value_info(out, (types or {}).get(out, FLOAT), None) for out in outputs],
+                              [numpy_helper.from_array(np.asarray(array), key) for key, array in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1)])
+    model.ir_version = 8
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    expected = session.run(list(outputs), inputs)
+    (folder / (name + ".onnx")).write_bytes(model.SerializeToString())
+    np.savez(folder / (name + ".npz"), **inputs)
+    np.savez(folder / (name + ".expected.npz"), **dict(zip(outputs, expected)))
+    print(name)
+
+
+def convolutions(folder):
+    image = {"x": values(N, 4, 9, 7)}
+    weights = {"w": values(6, 2, 3, 3), "b": values(6)}
+    how = {"group": 2, "pads": [1, 0, 2, 1], "strides": [2, 1], "kernel_shape": [3, 3]}
+    for activation, parameters in {"Relu": [], "Sigmoid": [], "Tanh": [], "LeakyRelu": [0.2], "Clip": [-0.5, 1.5],
+                                   "HardSigmoid": [0.3, 0.4]}.items():
+        given = {"activation_params": parameters} if parameters else {}
+        for opset in (10, 17) if activation == "Clip" else (17,):
+            write(folder, f"FusedConv_{activation}_{opset}",
+                  [fused("FusedConv", ["x", "w", "b"], activation=activation, **how, **given)], image, weights, opset=opset)
+    write(folder, "FusedConv_sum", [helper.make_node("Relu", ["x"], ["r"]),
+                                    fused("FusedConv", ["x", "v", "", "r"], activation="Relu", pads=[1, 1, 1, 1])],
+          image, {"v": values(4, 4, 3, 3)})
+
+
+def products(folder):
+    row = {"x": values(N, 8)}
+    write(folder, "FusedGemm", [fused("FusedGemm", ["x", "w", "b"], alpha=0.5, beta=2.0, transB=1, activation="LeakyRelu",
+                                      activation_alpha=0.1)], row, {"w": values(6, 8), "b": values(6)})
+    pair = {"a": values(N, 3, S, 4), "b": values(N, 3, S, 4)}
+    write(folder, "FusedMatMul_transB", [fused("FusedMatMul", ["a", "b"], transB=1, alpha=0.25)], pair, {})
+    write(folder, "FusedMatMul_transA", [fused("FusedMatMul", ["a", "b"], transA=1)], pair, {})
+    # The rank of the operands comes from the nodes before.
+    write(folder, "FusedMatMul_computed", [helper.make_node("Softmax", ["a"], ["s"], axis=-1),
+                                           helper.make_node("Add", ["b", "s"], ["t"]),
+                                           fused("FusedMatMul", ["s", "t"], transB=1)], pair, {})
+    # Batches in the second dimension of one operand.
+    write(folder, "FusedMatMul_batches", [fused("FusedMatMul", ["w", "x"], transBatchB=0)],
+          {"x": values(N, S, 4)}, {"w": values(3, S)})
+    codes = {"x": random.randint(0, 256, (N, 8)).astype(np.uint8)}
+    weight = {"w": random.randint(-60, 60, (8, 6)).astype(np.int8), "ws": np.float32(0.02) + np.zeros(1, np.float32),
+              "b": values(6), "xs": np.float32(0.05), "xz": np.uint8(120)}
+    write(folder, "MatMulIntegerToFloat", [fused("MatMulIntegerToFloat", ["x", "w", "xs", "ws", "xz", "", "b"])], codes, weight)
+    # Scaled by each batch in ONNX Runtime and here, so that one sample at a time is the same.
+    write(folder, "DynamicQuantizeMatMul", [fused("DynamicQuantizeMatMul", ["v", "w", "ws", "", "b"], ["z"]),
+                                            helper.make_node("Add", ["x", "z"], ["y"])],
+          {"x": values(N, 6)}, {"v": values(1, 8), **{key: weight[key] for key in ("w", "ws", "b")}})
+
+
+def activations(folder):
+    words = {"x": values(N, S, D)}
+    write(folder, "BiasGelu", [fused("BiasGelu", ["x", "b"])], words, {"b": values(D)})
+    for opset in (13, 20):
+        write(folder, f"FastGelu_{opset}", [fused("FastGelu", ["x", "b"])], words, {"b": values(D)}, opset=opset)
+    write(folder, "FastGelu_alone", [fused("FastGelu", ["x"])], words, {})
+
+
+def normalizations(folder):
+    two = {"x": values(N, S, D), "skip": values(N, S, D)}
+    affine = {"gamma": values(D), "beta": values(D), "b": values(D)}
+    write(folder, "SkipLayerNormalization", [fused("SkipLayerNormalization", ["x", "skip", "gamma", "beta", "b"],
+                                                   ["y", "", "", "sum"], epsilon=1e-5)], two, affine, ("y", "sum"))
+    write(folder, "SkipLayerNormalization_short", [fused("SkipLayerNormalization", ["x", "skip", "gamma"])], two, affine)
+    write(folder, "SkipSimplifiedLayerNormalization",
+          [fused("SkipSimplifiedLayerNormalization", ["x", "skip", "gamma", "b"], ["y", "", "", "sum"], epsilon=1e-6)],
+          two, affine, ("y", "sum"))
+    write(folder, "SimplifiedLayerNormalization",
+          [helper.make_node("SimplifiedLayerNormalization", ["x", "gamma"], ["y"], epsilon=1e-6, axis=-1)],
+          {"x": two["x"]}, affine)
+    ids = {"ids": random.randint(0, 20, (N, S)).astype(np.int32), "segments": random.randint(0, 2, (N, S)).astype(np.int32),
+           "mask": (np.arange(S) < random.randint(1, S + 1, (N, 1))).astype(np.int32)}
+    tables = {"words": values(20, D), "places": values(S, D), "kinds": values(2, D), **affine}
+    embed = ["ids", "segments", "words", "places", "kinds", "gamma", "beta", "mask"]
+    for opset in (11, 17):
+        write(folder, f"EmbedLayerNormalization_{opset}",
+              [fused("EmbedLayerNormalization", embed, ["y", "count", "sum"])], ids, tables,
+              ("y", "count", "sum"), opset, {"count": INT32})
+    places = random.randint(0, S, (N, S)).astype(np.int32)
+    write(folder, "EmbedLayerNormalization_positions",
+          [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta", "mask", "at"],
+                 ["y", "count"])],
+          {"ids": ids["ids"], "mask": ids["mask"], "at": places}, tables)
+
+
+def attentions(folder):
+    words = {"x": values(N, S, D)}
+    weights = {"w": values(D, 3 * D), "b": values(3 * D)}
+    lengths = random.randint(1, S + 1, N).astype(np.int32)
+    matrix = (np.arange(S) < lengths[:, None]).astype(np.int32)
+    square = np.tril(np.ones((S, S), np.int32))[None] * matrix[:, None]
+    masks = {"none": None, "lengths": lengths, "matrix": matrix, "square": square}
+    for kind, mask in masks.items():
+        for opset in (11, 17):
+            inputs = words if mask is None else {**words, "mask": mask}
+            write(folder, f"Attention_{kind}_{opset}",
+                  [fused("Attention", ["x", "w", "b"] + ["mask"] * (mask is not None), num_heads=3)], inputs, weights,
+                  opset=opset)
+    write(folder, "Attention_causal", [fused("Attention", ["x", "w", "b", "mask"], num_heads=3, unidirectional=1, scale=0.4)],
+          {**words, "mask": matrix}, weights)
+    write(folder, "Attention_widths", [fused("Attention", ["x", "v", "c", "", "", "bias"], num_heads=3,
+                                             qkv_hidden_sizes=[6, 6, D])],
+          {**words, "bias": values(N, 3, S, S)}, {"v": values(D, 12 + D), "c": values(12 + D)})
+    write(folder, "Attention_past", [helper.make_node("Transpose", ["before"], ["past"], perm=[1, 0, 2, 3, 4]),
+                                     fused("Attention", ["x", "w", "b", "", "past"], ["y", "present"], num_heads=3,
+                                           unidirectional=1),
+                                     helper.make_node("Transpose", ["present"], ["after"], perm=[1, 0, 2, 3, 4])],
+          {**words, "before": values(N, 2, 3, 2, 4)}, weights, ("y", "after"))
+    three = {"q": values(N, S, D), "k": values(N, S + 2, D), "v": values(N, S + 2, D)}
+    long_mask = (np.arange(S + 2) < random.randint(1, S + 3, (N, 1))).astype(np.int32)
+    write(folder, "MultiHeadAttention", [fused("MultiHeadAttention", ["q", "k", "v"], num_heads=3)], three, {})
+    write(folder, "MultiHeadAttention_masked",
+          [fused("MultiHeadAttention", ["q", "k", "v", "b", "mask", "bias"], num_heads=3, mask_filter_value=-1e4)],
+          {**three, "mask": long_mask, "bias": values(N, 3, S, S + 2)}, {"b": weights["b"]})
+    same = {"q": values(N, S, D), "k": values(N, S, D), "v": values(N, S, D)}
+    write(folder, "MultiHeadAttention_past",
+          [fused("MultiHeadAttention", ["q", "k", "v", "", "", "", "pk", "pv"], ["y", "keys", "values"], num_heads=3,
+                 unidirectional=1)],
+          {**same, "pk": values(N, 3, 2, 4), "pv": values(N, 3, 2, 4)}, {}, ("y", "keys", "values"))
+    write(folder, "MultiHeadAttention_cross", [fused("MultiHeadAttention", ["q", "k", "v"], num_heads=3)],
+          {"q": same["q"], "k": values(N, 3, 4, 4), "v": values(N, 3, 4, 4)}, {})
+
+
+def language(folder):
+    """Rotated and grouped attention, as in exports of language models."""
+
+    def rotation(*frequencies):
+        angles = np.arange(16)[:, None] * np.array(frequencies)
+        return {"cos": np.cos(angles).astype(np.float32), "sin": np.sin(angles).astype(np.float32)}
+
+    tables = rotation(1.0, 0.3)
+    words = {"x": values(N, S, D), "at": random.randint(0, 16, (N, S)).astype(np.int64)}
+    for interleaved in (0, 1):
+        write(folder, f"RotaryEmbedding_{interleaved}",
+              [fused("RotaryEmbedding", ["x", "at", "cos", "sin"], interleaved=interleaved)], words, tables)
+    write(folder, "RotaryEmbedding_part", [fused("RotaryEmbedding", ["x", "at", "cos", "sin"], num_heads=2, rotary_embedding_dim=4)],
+          words, tables)
+    write(folder, "RotaryEmbedding_start", [fused("RotaryEmbedding", ["x", "at", "cos", "sin"])],
+          {"x": values(N, 3, S, 4)}, {**tables, "at": np.array([2])})
+
+    heads, shared, width = 6, 2, 16
+    def attention(name, words, before, packed=False, **how):
+        """ONNX Runtime takes several words of several samples only without a past."""
+        inputs = {"q": values(N, words, heads * width), "k": values(N, words, shared * width), "v": values(N, words, shared * width)}
+        if packed:
+            inputs = {"q": np.concatenate(list(inputs.values()), -1)}
+        names = ["q", "", ""] if packed else ["q", "k", "v"]
+        if before:
+            inputs |= {"pk": values(N, shared, before, width), "pv": values(N, shared, before, width)}
+        constants = {"total": np.array(words + before, np.int32), "zero": np.array([0]),
+                     "last": np.array([words + before - 1], np.int32), **rotation(*(0.6 ** np.arange(8)))}
+        nodes = [helper.make_node("Shape", ["q"], ["shape"]),
+                 helper.make_node("Gather", ["shape", "zero"], ["samples"], axis=0),
+                 helper.make_node("Expand", ["last", "samples"], ["lengths"]),
+                 fused("GroupQueryAttention", names + (["pk", "pv"] if before else ["", ""]) + ["lengths", "total"] +
+                       (["cos", "sin"] if how.get("do_rotary") else []),
+                       ["y", "keys", "values"], num_heads=heads, kv_num_heads=shared, **how)]
+        write(folder, f"GroupQueryAttention_{name}", nodes, inputs, constants, ("y", "keys", "values"))
+
+    attention("past", 1, 3)
+    attention("start", S, 0, scale=0.3)
+    attention("rotary", S, 0, do_rotary=1)
+    attention("rotary_past", 1, 3, do_rotary=1)
+    attention("interleaved", S, 0, do_rotary=1, rotary_interleaved=1, softcap=2.0)
+    attention("window", S, 0, local_window_size=3)
+    attention("packed", S, 0, packed=True)
+
+
+target = pathlib.Path(sys.argv[1])
+for part in (convolutions, products, activations, normalizations, attentions, language):
+    part(target)

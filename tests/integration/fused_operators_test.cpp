@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused operators of ONNX Runtime's optimizers, compared with ONNX Runtime. Needs Python with onnx and
+// onnxruntime; skipped without it.
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "config/presets.h"
+#include "data/numpy_file.h"
+#include "session/session.h"
+
+using namespace quantloupe;
+namespace fs = std::filesystem;
+
+class FusedOperatorsTest : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    QStringList m_names;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        QProcess process;
+        process.start(
+            qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
+            {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/fused_operators.py"), m_folder.path()});
+        if (!process.waitForFinished(100000) || process.exitCode() != 0) {
+            const QString said = QString::fromUtf8(process.readAllStandardError());
+            if (said.contains("ModuleNotFoundError") || process.error() == QProcess::FailedToStart)
+                QSKIP("Python with onnx and onnxruntime is not available (QUANTLOUPE_PYTHON)");
+            QFAIL(qPrintable(said));
+        }
+        m_names = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+        QVERIFY(m_names.size() >= 40);
+    }
+
+    void outputsEqualOnnxRuntimes() {
+        for (const QString& name : std::as_const(m_names)) {
+            const fs::path file = fs::path(m_folder.path().toStdString()) / name.toStdString();
+            Session session(loadModel(fs::path(file).concat(".onnx")));
+            for (const Node& node : session.graph().nodes())
+                QVERIFY2(node.domain.empty() || node.op == "Gelu", qPrintable(name));
+            const DatasetPtr data =
+                openDataset(fs::path(file).concat(".npz"), inputSpecsOf(session.graph()), {});
+            session.setData(data, data);
+            const auto expected = loadNpz(fs::path(file).concat(".expected.npz"));
+            const std::vector<ConstantPtr> found = session.outputs(std::nullopt);
+            QCOMPARE(found.size(), expected.size());
+            for (std::size_t o = 0; o < found.size(); ++o) {
+                const Constant& wanted =
+                    *expected.at(session.graph().tensor(session.graph().outputs()[o]).name);
+                QCOMPARE(toString(found[o]->dims()), toString(wanted.dims()));
+                QCOMPARE(found[o]->type(), wanted.type());
+                if (wanted.type() != DataType::Float32) {
+                    QCOMPARE(found[o]->toInt64s(), wanted.toInt64s());
+                    continue;
+                }
+                float most = 0;
+                for (std::size_t i = 0; i < wanted.floats().size(); ++i)
+                    most = std::max(most, std::abs(found[o]->floats()[i] - wanted.floats()[i]));
+                QVERIFY2(most < 2e-5f, qPrintable(QString("%1: %2").arg(name).arg(double(most))));
+            }
+        }
+    }
+
+    /// The layers of an attention are quantized, and the exported model computes what the preview shows.
+    void layersInsideAreQuantized() {
+        const fs::path file = fs::path(m_folder.path().toStdString()) / "Attention_matrix_17.onnx";
+        const LoadedModel model = loadModel(file);
+        QCOMPARE(model.notices,
+                 std::vector<std::string>{"1 fused operator of ONNX Runtime (Attention) became plain nodes"});
+        Session session(model);
+        const DatasetPtr data =
+            openDataset(fs::path(file).replace_extension(".npz"), inputSpecsOf(session.graph()), {});
+        session.setData(data, data);
+        QuantizationConfig config = presetConfig("default");
+        config.skipTail = false;
+        const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
+        QVERIFY(*result->quantized->sqnrDb > 20);
+        const auto layer = [&](const char* name) {
+            return *std::ranges::find(result->layers, std::string("the_Attention/") + name,
+                                      &LayerResult::name);
+        };
+        QCOMPARE(layer("MatMul").state, LayerState::Quantized);
+        QCOMPARE(layer("Add_2").reason, std::string("only a Softmax reads it, which computes in float"));
+    }
+};
+
+QTEST_GUILESS_MAIN(FusedOperatorsTest)
+#include "fused_operators_test.moc"
