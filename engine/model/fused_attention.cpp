@@ -2,6 +2,7 @@
 // Attention and MultiHeadAttention of com.microsoft.
 #include "model/fused_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -96,11 +97,15 @@ void expandAttention(FusedBody& body) {
     refuse(body.has(6) || body.integer("do_rotary", 0) != 0, "Attention with a shared past or rotation");
     const auto columns = body.width(1);
     refuse(!columns, "Attention with a computed weight");
-    const std::int64_t count = body.integer("num_heads", 0);
+    const std::int64_t count = body.heads("num_heads");
     std::vector<std::int64_t> widths(3, *columns / 3);
     if (const auto* given = body.attribute("qkv_hidden_sizes"); given != nullptr && given->ints_size() == 3)
         widths = {given->ints().begin(), given->ints().end()};
-    if (count < 1 || widths[0] % count != 0 || widths[0] + widths[1] + widths[2] != *columns)
+    const auto fits = [&](std::int64_t width) {
+        return width > 0 && width <= *columns && width % count == 0;
+    };
+    if (!std::ranges::all_of(widths, fits) || widths[0] != widths[1] ||
+        widths[0] + widths[1] + widths[2] != *columns)
         failInput("{} columns do not fit {} heads", *columns, count);
     Operand rows = body.add("MatMul", {body.in(0), body.in(1)});
     if (body.has(2)) rows = body.add("Add", {rows, body.in(2)});
@@ -138,12 +143,12 @@ void expandAttention(FusedBody& body) {
 void expandMultiHeadAttention(FusedBody& body) {
     refuse(!body.has(1) || !body.has(2), "MultiHeadAttention with a packed key or value");
     refuse(body.has(8) || body.has(9) || body.wants(3), "MultiHeadAttention with a shared past");
-    const std::int64_t count = body.integer("num_heads", 0);
+    const std::int64_t count = body.heads("num_heads");
     const auto biasWidth = body.width(3);
     const auto width = biasWidth ? std::optional(*biasWidth / 3) : body.width(0);
     refuse(body.real("scale", 0) == 0 && !width, "a query whose width is unknown");
     refuse(body.has(3) && (!biasWidth || *biasWidth % 3 != 0), "a bias of this width");
-    if (count < 1 || (width && *width % count != 0)) failInput("the query does not fit {} heads", count);
+    if (width && *width % count != 0) failInput("the query does not fit {} heads", count);
     const auto part = [&](int input) {
         if (body.rank(input) == std::size_t{4}) return body.in(input);  // B×N×T×H of another attention
         Operand rows = body.in(input);

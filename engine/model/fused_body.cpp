@@ -39,6 +39,12 @@ std::string FusedBody::text(const std::string& name) const {
     return found == nullptr ? "" : found->s();
 }
 
+std::int64_t FusedBody::heads(const std::string& name) const {
+    const std::int64_t count = integer(name, 0);
+    if (count < 1 || count > 65536) failInput("{} is {}, which is not a number of heads", name, count);
+    return count;
+}
+
 FusedBody::Operand FusedBody::add(const std::string& op, std::initializer_list<Operand> inputs,
                                   std::initializer_list<Attribute> attributes, const std::string& domain) {
     onnx::NodeProto& node = *m_function.add_node();

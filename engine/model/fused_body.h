@@ -41,6 +41,8 @@ class FusedBody {
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     float real(const std::string& name, float otherwise) const;
     std::string text(const std::string& name) const;
+    /// A number of heads. Throws Error if it is missing or impossible.
+    std::int64_t heads(const std::string& name) const;
 
     /// Adds a node and returns its output.
     Operand add(const std::string& op, std::initializer_list<Operand> inputs,

@@ -108,7 +108,7 @@ void expandGroupQueryAttention(FusedBody& body) {
         refuse(!body.text(name).empty() && body.text(name) != "NONE",
                "GroupQueryAttention with quantized keys");
     refuse(body.wants(3), "the output of scores");
-    const std::int64_t heads = body.integer("num_heads", 0), shared = body.integer("kv_num_heads", 0);
+    const std::int64_t heads = body.heads("num_heads"), shared = body.heads("kv_num_heads");
     const bool packed = !body.has(1);
     const auto columns = body.width(0);
     const bool rotates = body.integer("do_rotary", 0) != 0;
@@ -116,7 +116,7 @@ void expandGroupQueryAttention(FusedBody& body) {
     refuse(!columns, "a query whose width is unknown");
     refuse(rotates && !table, "rotation with tables of unknown shape");
     const std::int64_t parts = packed ? heads + 2 * shared : heads;
-    if (heads < 1 || shared < 1 || heads % shared != 0 || *columns % parts != 0)
+    if (heads % shared != 0 || *columns % parts != 0)
         failInput("{} columns do not fit {} and {} heads", *columns, heads, shared);
     const std::int64_t width = *columns / parts;
     std::vector<Operand> operands{body.in(0), body.in(1), body.in(2)};

@@ -9,6 +9,9 @@ namespace quantloupe {
 namespace {
 
 constexpr int kFarthest = 200;  ///< nodes to look back
+// Larger values, which no network has, count as unknown.
+constexpr std::int64_t kMostDims = 64;
+constexpr std::int64_t kWidest = std::int64_t{1} << 40;
 
 std::vector<std::int64_t> dimsOf(const onnx::ValueInfoProto& value) {
     std::vector<std::int64_t> dims;
@@ -156,25 +159,33 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
 std::optional<std::size_t> KnownShapes::lengthOf(const std::string& list, int depth) const {
     if (const auto known = m_dims.find(list);
         known != m_dims.end() && known->second.size() == 1 && known->second[0] >= 0)
-        return static_cast<std::size_t>(known->second[0]);
+        return known->second[0] <= kMostDims ? std::optional(static_cast<std::size_t>(known->second[0]))
+                                             : std::nullopt;
     const auto producer = m_producers.find(list);
     if (producer == m_producers.end() || depth > kFarthest) return {};
-    const onnx::NodeProto& node = *producer->second;
+    const auto [place, isNew] = m_lengths.emplace(list, std::nullopt);
+    if (isNew) place->second = computedLength(*producer->second, depth + 1);
+    return place->second;
+}
+
+std::optional<std::size_t> KnownShapes::computedLength(const onnx::NodeProto& node, int depth) const {
+    const std::string& op = node.op_type();
     if (node.input_size() == 0) return {};
-    if (node.op_type() == "Unsqueeze" && rankOf(list, depth + 1) == std::size_t{1}) return 1;
-    if (node.op_type() == "Cast" || node.op_type() == "Identity") return lengthOf(node.input(0), depth + 1);
-    if (node.op_type() == "Shape") {
+    if (op == "Unsqueeze")
+        return rankOf(node.input(0), depth) == std::size_t{0} ? std::optional<std::size_t>(1) : std::nullopt;
+    if (op == "Cast" || op == "Identity") return lengthOf(node.input(0), depth);
+    if (op == "Slice") return lengthOfSlice(node, depth);
+    if (op == "Shape") {
         const auto* start = attributeOf(node, "start");
         const bool whole = (start == nullptr || start->i() == 0) && attributeOf(node, "end") == nullptr;
-        return whole ? rankOf(node.input(0), depth + 1) : std::nullopt;
+        return whole ? rankOf(node.input(0), depth) : std::nullopt;
     }
-    if (node.op_type() == "Slice") return lengthOfSlice(node, depth + 1);
-    if (node.op_type() != "Concat") return {};
+    if (op != "Concat") return {};
     std::size_t sum = 0;
     for (const std::string& part : node.input()) {
-        const auto length = lengthOf(part, depth + 1);
+        const auto length = lengthOf(part, depth);
         if (!length) return {};
-        sum += *length;
+        sum = std::min(sum + *length, std::size_t{kMostDims});
     }
     return sum;
 }
@@ -201,8 +212,8 @@ std::optional<std::size_t> KnownShapes::axesOf(const onnx::NodeProto& node, int 
 }
 
 std::optional<std::int64_t> KnownShapes::widthOf(const std::string& tensor, int depth) const {
-    if (const auto known = m_dims.find(tensor);
-        known != m_dims.end() && !known->second.empty() && known->second.back() > 0)
+    if (const auto known = m_dims.find(tensor); known != m_dims.end() && !known->second.empty() &&
+                                                known->second.back() > 0 && known->second.back() <= kWidest)
         return known->second.back();
     const auto producer = m_producers.find(tensor);
     if (producer == m_producers.end() || depth > kFarthest) return {};
@@ -217,7 +228,8 @@ std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& no
     if (node.input_size() < 2) return {};
     if (node.op_type() == "MatMul") return widthOf(node.input(1), depth);
     if (const auto shape = m_shapes.find(node.input(1));
-        node.op_type() == "Reshape" && shape != m_shapes.end() && shape->second.back() > 0)
+        node.op_type() == "Reshape" && shape != m_shapes.end() && shape->second.back() > 0 &&
+        shape->second.back() <= kWidest)
         return shape->second.back();
     if (node.op_type() == "Add")
         for (const std::string& input : node.input())

@@ -30,6 +30,7 @@ class KnownShapes {
     std::optional<std::int64_t> computedWidth(const onnx::NodeProto& node, int depth) const;
     /// The number of elements of a list, such as the shape for a Reshape.
     std::optional<std::size_t> lengthOf(const std::string& list, int depth) const;
+    std::optional<std::size_t> computedLength(const onnx::NodeProto& node, int depth) const;
     std::optional<std::size_t> lengthOfSlice(const onnx::NodeProto& node, int depth) const;
     /// The number of axes that an operator adds or removes.
     std::optional<std::size_t> axesOf(const onnx::NodeProto& node, int depth) const;
@@ -39,6 +40,7 @@ class KnownShapes {
     std::map<std::string, std::vector<std::int64_t>> m_shapes;  ///< values of constants for Reshape
     std::map<std::string, const onnx::NodeProto*> m_producers;
     mutable std::map<std::string, std::optional<std::size_t>> m_ranks;  ///< of tensors that were asked for
+    mutable std::map<std::string, std::optional<std::size_t>> m_lengths;
     mutable std::map<std::string, std::optional<std::int64_t>> m_widths;
 };
 
