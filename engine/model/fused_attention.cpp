@@ -56,10 +56,6 @@ Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
 
 }  // namespace
 
-void refuse(bool unsupported, const char* what) {
-    if (unsupported) fail(ErrorKind::Unsupported, "{} is not supported", what);
-}
-
 Operand splitHeads(FusedBody& body, const Operand& words, std::int64_t heads) {
     const Operand split = body.add("Reshape", {words, body.numbers({0, 0, heads, -1})});
     return body.add("Transpose", {split}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});

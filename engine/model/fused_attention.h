@@ -29,7 +29,4 @@ FusedBody::Operand attend(const FusedAttention& attention);
 /// The scale of the scores: the attribute, or the one for heads of this width.
 float scoreScale(const FusedBody& body, std::int64_t width);
 
-/// Throws Error(Unsupported) if the condition is met.
-void refuse(bool unsupported, const char* what);
-
 }  // namespace quantloupe

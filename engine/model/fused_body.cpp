@@ -139,4 +139,8 @@ onnx::FunctionProto FusedBody::finish(const std::string& domain, const std::stri
     return std::move(m_function);
 }
 
+void refuse(bool unsupported, const char* what) {
+    if (unsupported) fail(ErrorKind::Unsupported, "{} is not supported", what);
+}
+
 }  // namespace quantloupe

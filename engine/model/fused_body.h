@@ -81,4 +81,7 @@ class FusedBody {
     std::map<int, Operand> m_outputs;
 };
 
+/// Throws Error(Unsupported) if the condition is met.
+void refuse(bool unsupported, const char* what);
+
 }  // namespace quantloupe

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -55,27 +56,33 @@ void expandGemm(FusedBody& body) {
     body.setOutput(0, activated(body, y, parameters));
 }
 
-/// The order of dimensions that `transpose` (the last two) and `batches` (the first comes after the other
-/// leading ones) give an operand of FusedMatMul.
-Operand transposed(FusedBody& body, int input, bool transpose, bool batches) {
+/// An operand of FusedMatMul with other dimensions: `transpose` exchanges the last two, and with `batches`
+/// the first one comes after the other leading ones.
+Operand transposed(FusedBody& body, int input, bool transpose, bool batches, std::size_t rank) {
     if (!transpose && !batches) return body.in(input);
-    const auto rank = body.rank(input);
-    if (!rank)
-        fail(ErrorKind::Unsupported, "the rank of its operand {} is unknown, so it cannot be transposed",
-             input);
-    std::vector<std::int64_t> order;
-    for (std::size_t d = 0; d < *rank; ++d) order.push_back(static_cast<std::int64_t>(d));
-    if (*rank >= 2 && batches) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
-    if (*rank >= 2 && transpose) std::swap(order[*rank - 1], order[*rank - 2]);
+    std::vector<std::int64_t> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    if (rank >= 2 && batches) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+    if (rank >= 2 && transpose) std::swap(order[rank - 1], order[rank - 2]);
     return body.add("Transpose", {body.in(input)}, {{"perm", order}});
 }
 
+/// If the number of dimensions is unknown, Einsum computes the same, but is not a layer with weights.
 void expandMatMul(FusedBody& body) {
-    const Operand left =
-        transposed(body, 0, body.integer("transA", 0) != 0, body.integer("transBatchA", 0) != 0);
-    const Operand right =
-        transposed(body, 1, body.integer("transB", 0) != 0, body.integer("transBatchB", 0) != 0);
-    Operand y = body.add("MatMul", {left, right});
+    const auto on = [&](const char* name) { return body.integer(name, 0) != 0; };
+    const bool left = on("transA"), right = on("transB"), leftBatches = on("transBatchA"),
+               rightBatches = on("transBatchB");
+    const auto leftRank = body.rank(0), rightRank = body.rank(1);
+    const bool known = (leftRank || !(left || leftBatches)) && (rightRank || !(right || rightBatches));
+    refuse(!known && (leftBatches || rightBatches), "transposing batches of unknown rank");
+    Operand y;
+    if (known)
+        y = body.add("MatMul", {transposed(body, 0, left, leftBatches, leftRank.value_or(0)),
+                                transposed(body, 1, right, rightBatches, rightRank.value_or(0))});
+    else
+        y = body.add("Einsum", {body.in(0), body.in(1)},
+                     {{"equation", std::string(left ? "...ki" : "...ik") + "," + (right ? "...jk" : "...kj") +
+                                       "->...ij"}});
     if (const float alpha = body.real("alpha", 1); alpha != 1) y = body.add("Mul", {y, body.number(alpha)});
     body.setOutput(0, y);
 }

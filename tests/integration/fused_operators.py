@@ -71,9 +71,16 @@ def products(folder):
     write(folder, "FusedMatMul_computed", [helper.make_node("Softmax", ["a"], ["s"], axis=-1),
                                            helper.make_node("Add", ["b", "s"], ["t"]),
                                            fused("FusedMatMul", ["s", "t"], transB=1)], pair, {})
-    # Batches in the second dimension of one operand.
-    write(folder, "FusedMatMul_batches", [fused("FusedMatMul", ["w", "x"], transBatchB=0)],
-          {"x": values(N, S, 4)}, {"w": values(3, S)})
+    # Here it is unknown.
+    write(folder, "FusedMatMul_unknown", [helper.make_node("Flatten", ["a"], ["f"], axis=1),
+                                          helper.make_node("Shape", ["a"], ["dims"]),
+                                          helper.make_node("Compress", ["dims", "kept"], ["shape"]),
+                                          helper.make_node("Reshape", ["f", "shape"], ["s"]),
+                                          fused("FusedMatMul", ["s", "b"], transA=1)], pair, {"kept": np.ones(4, bool)})
+    # The batches of the product are the second dimension of the operand.
+    write(folder, "FusedMatMul_batches", [fused("FusedMatMul", ["x", "w"], ["z"], transBatchA=1),
+                                          helper.make_node("Transpose", ["z"], ["y"], perm=[1, 0, 2])],
+          {"x": values(N, 3, 4)}, {"w": values(3, 4, S)})
     codes = {"x": random.randint(0, 256, (N, 8)).astype(np.uint8)}
     weight = {"w": random.randint(-60, 60, (8, 6)).astype(np.int8), "ws": np.float32(0.02) + np.zeros(1, np.float32),
               "b": values(6), "xs": np.float32(0.05), "xz": np.uint8(120)}

@@ -16,7 +16,7 @@ namespace {
 QString qs(const std::string& text) { return QString::fromStdString(text); }
 
 QString nameList(const std::vector<std::string>& names) {
-    return names.size() == 1 ? qs(names.front()) : Words::tr("%1 layers").arg(names.size());
+    return names.size() == 1 ? qs(names.front()) : layersText(names.size());
 }
 
 ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {

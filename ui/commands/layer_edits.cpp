@@ -15,8 +15,7 @@ namespace {
 const std::string kCopied = "copied layer";
 
 QString listed(const std::vector<std::string>& names) {
-    return names.size() == 1 ? QString::fromStdString(names.front())
-                             : Words::tr("%1 layers").arg(names.size());
+    return names.size() == 1 ? QString::fromStdString(names.front()) : layersText(names.size());
 }
 
 /// Resolves conflicts with a precision: bits that were set change an integer precision, and a choice that

@@ -4,6 +4,7 @@
 #include <QGridLayout>
 #include <QVBoxLayout>
 
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -118,12 +119,9 @@ void VerifyDialog::present(const Verification& r) {
         why.empty() ? "good" : "bad");
     const QString largest = QString::number(r.maxAbsDiff, 'g', 3);
     m_details->setText(
-        r.classifies
-            ? tr("The predicted class agrees for %1 of %2 samples; the largest output difference is %3.")
-                  .arg(percent(r.agreement))
-                  .arg(r.samples)
-                  .arg(largest)
-            : tr("The largest output difference on %1 samples is %2.").arg(r.samples).arg(largest));
+        r.classifies ? tr("The predicted class agrees for %1 of %2; the largest output difference is %3.")
+                           .arg(percent(r.agreement), samplesText(r.samples), largest)
+                     : tr("The largest output difference on %1 is %2.").arg(samplesText(r.samples), largest));
     markStale();
 }
 

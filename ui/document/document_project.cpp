@@ -35,14 +35,13 @@ QString changesInWords(const LayerMatch& match, const std::vector<std::string>& 
     if (match.unchanged())
         lines.front() += Words::tr(" Its layers are the same; results of the earlier model are marked.");
     if (renamed > 0)
-        lines.append(
-            Words::tr("%1 layers were renamed; the configuration now uses their new names.").arg(renamed));
+        lines.append(Words::tr("%1 renamed; the configuration uses the new names.")
+                         .arg(layersText(static_cast<std::size_t>(renamed))));
     if (!match.unmatched.empty())
-        lines.append(Words::tr("%1 layers no longer exist: %2.")
-                         .arg(match.unmatched.size())
-                         .arg(listed(match.unmatched)));
+        lines.append(
+            Words::tr("%1 removed: %2.").arg(layersText(match.unmatched.size()), listed(match.unmatched)));
     if (!match.added.empty())
-        lines.append(Words::tr("%1 layers are new: %2.").arg(match.added.size()).arg(listed(match.added)));
+        lines.append(Words::tr("%1 added: %2.").arg(layersText(match.added.size()), listed(match.added)));
     for (const std::string& what : dropped)
         lines.append(Words::tr("Dropped: %1.").arg(QString::fromStdString(what)));
     return lines.join(QLatin1Char('\n'));

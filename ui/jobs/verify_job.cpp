@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/verify_job.h"
 
-#include "data/with_thousands.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -11,8 +11,8 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
                     const CancelToken& cancel) -> Prepared {
               const VerifySource source =
                   prepareVerification(session, config, folder / "quantized.onnx", cancel);
-              return {tr("Running the model in ONNX Runtime on %1 samples\u2026")
-                          .arg(QString::fromStdString(withThousands(source.samples->samples()))),
+              return {tr("Running the model in ONNX Runtime on %1\u2026")
+                          .arg(samplesText(source.samples->samples())),
                       [=, this](const CancelToken& token) -> Then {
                           const Verification result = verify(source, python, token);
                           return [this, result] { Q_EMIT finished(result); };

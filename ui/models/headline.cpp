@@ -27,14 +27,16 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
     if (!nothing && quantized.samples >= kFewSamples) return;
     line.neutral = true;
     if (!quantized.top1 && quantized.agreement) {
-        line.note = Words::tr("%1 samples").arg(formatNumber(quantized.samples));
+        line.note = samplesText(quantized.samples);
         showSqnr(line, quantized);
     }
     if (nothing)
         line.note.prepend(Words::tr("Nothing is quantized \u00b7 "));
     else
         line.toolTip.append(
-            Words::tr("\n%1 samples are too few for a reliable accuracy").arg(quantized.samples));
+            quantized.samples == 1
+                ? Words::tr("\n1 sample is not enough for a reliable accuracy")
+                : Words::tr("\n%1 samples are too few for a reliable accuracy").arg(quantized.samples));
 }
 
 /// The accuracy of the tensors before the nodes that are not evaluated.

@@ -7,6 +7,7 @@
 
 #include "document/metric.h"
 #include "style/theme.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -105,11 +106,11 @@ QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
     QStringList lines{m_document->withLayerNames(QString::fromStdString(entry.change))};
     const QDateTime when = QDateTime::fromString(QString::fromStdString(entry.measuredAt), Qt::ISODate);
     if (when.isValid())
-        lines.append(tr("evaluated %1 on %2 samples in %3")
-                         .arg(when.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")))
-                         .arg(entry.quantized.samples)
-                         .arg(formatSeconds(entry.seconds)));
-    lines.append(tr("%1 layers quantized, %2 skipped").arg(entry.counts.quantized).arg(entry.counts.skipped));
+        lines.append(tr("evaluated %1 on %2 in %3")
+                         .arg(when.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")),
+                              samplesText(entry.quantized.samples), formatSeconds(entry.seconds)));
+    lines.append(
+        tr("%1 quantized, %2 skipped").arg(layersText(entry.counts.quantized)).arg(entry.counts.skipped));
     if (!entry.note.empty()) lines.append(QString::fromStdString(entry.note));
     if (entry.otherModel) lines.append(tr("Evaluated before the model changed."));
     if (entry.version == m_document->history().baseline()) lines.append(tr("Pinned as the baseline."));

@@ -56,7 +56,7 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
                                   : (change < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
                                         QString::number(std::abs(change), 'f', 1);
         }
-        row.toolTip = Words::tr("%1 samples").arg(formatNumber(step.accuracy.samples));
+        row.toolTip = samplesText(step.accuracy.samples);
         if (step.accuracy.agreement)
             row.toolTip +=
                 Words::tr("\nagreement with the float network: ") + formatRate(*step.accuracy.agreement);

@@ -85,7 +85,5 @@ std::size_t amctLayersLeft(const std::vector<SkipCandidates>& groups);
 /// Describes what to do next if the network is not good enough. Does not just repeat the name of a step that
 /// is already done.
 QString amctNextWords(const AmctState& state);
-/// "1 layer", "3 layers".
-QString amctLayersWords(std::size_t count);
 
 }  // namespace quantloupe::ui

@@ -136,9 +136,9 @@ void AmctPanel::refreshSkip() {
         for (QLabel* label : {row.title, row.note}) label->setToolTip(candidateMeaning(candidates));
         const std::size_t open = candidates.quantized.size(), inFloat = candidates.inFloat;
         row.note->setText(open == 0 && inFloat == 0 ? tr("none")
-                          : open == 0               ? tr("%1, in float \u2713").arg(amctLayersWords(inFloat))
-                          : inFloat == 0            ? amctLayersWords(open)
-                                         : tr("%1, and %2 in float").arg(amctLayersWords(open)).arg(inFloat));
+                          : open == 0               ? tr("%1, in float \u2713").arg(layersText(inFloat))
+                          : inFloat == 0            ? layersText(open)
+                                         : tr("%1, and %2 in float").arg(layersText(open)).arg(inFloat));
         row.select->setEnabled(open > 0);
         row.skip->setEnabled(open > 0);
         row.select->setAccessibleName(tr("Select: %1").arg(title));

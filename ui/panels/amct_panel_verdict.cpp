@@ -10,10 +10,6 @@
 
 namespace quantloupe::ui {
 
-QString amctLayersWords(std::size_t count) {
-    return count == 1 ? Words::tr("1 layer") : Words::tr("%1 layers").arg(count);
-}
-
 std::size_t amctLayersLeft(const std::vector<SkipCandidates>& groups) {
     std::set<NodeId> layers;  // the first layer may also be one with few parameters
     for (const SkipCandidates& candidates : groups)
@@ -70,7 +66,7 @@ void AmctPanel::refreshVerdict() {
             more = tr("Remaining: %1 variants of step 4 are not evaluated, and %2 of step 2 could still be "
                       "skipped.")
                        .arg(state.untried)
-                       .arg(amctLayersWords(left));
+                       .arg(layersText(left));
             break;
         case AmctVerdict::Good:
             verdict = tr("Target met: the network %1; %2.").arg(words, target);
@@ -85,7 +81,7 @@ void AmctPanel::refreshVerdict() {
             more = tr("In this case, AMCT's documentation says to remove the quantization configuration and "
                       "to use the float model, whose file was never changed. Options beyond AMCT's steps: "
                       "more layers in float (%1 of step 2), equalization, bias correction, more bits.")
-                       .arg(amctLayersWords(left));
+                       .arg(layersText(left));
             break;
         case AmctVerdict::Removed:
             verdict = tr("Nothing is quantized anymore.");
@@ -107,7 +103,7 @@ void AmctPanel::refreshVerdict() {
         judged ? tr("With the skipped layers in float, the network %1.").arg(amctNumberWords(*judged))
                : tr("Evaluated as soon as layers are skipped in step 2.");
     if (judged && left > 0 && !m_guide.target().met(*judged))
-        judgement += QLatin1Char(' ') + tr("%1 of step 2 could also be skipped.").arg(amctLayersWords(left));
+        judgement += QLatin1Char(' ') + tr("%1 of step 2 could also be skipped.").arg(layersText(left));
     m_judgeText->setText(judgement);
 }
 

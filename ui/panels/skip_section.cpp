@@ -68,8 +68,7 @@ QString coverText(const NodeSet& covered, const std::vector<LayerResult>& layers
         ++nodes;
         quantizable += i < layers.size() && layers[i].quantizable;
     }
-    if (layers.empty() || nodes == quantizable)
-        return nodes == 1 ? Words::tr("1 layer") : Words::tr("%1 layers").arg(nodes);
+    if (layers.empty() || nodes == quantizable) return layersText(nodes);
     return Words::tr("%1, %2 quantizable")
         .arg(nodes == 1 ? Words::tr("1 node") : Words::tr("%1 nodes").arg(nodes))
         .arg(quantizable);
@@ -91,9 +90,7 @@ void SkipSection::refresh() {
     const auto& layers = m_document->layers();
     const auto skipped =
         std::ranges::count_if(layers, [](const LayerResult& l) { return l.state == LayerState::Skipped; });
-    m_heading->setRemark(layers.empty() ? QString()
-                         : skipped == 1 ? tr("1 layer")
-                                        : tr("%1 layers").arg(skipped));
+    m_heading->setRemark(layers.empty() ? QString() : layersText(static_cast<std::size_t>(skipped)));
     setEnabled(m_document->hasModel());
     const auto quantizable = static_cast<std::size_t>(
         std::ranges::count_if(layers, [](const LayerResult& l) { return l.quantizable; }));

@@ -180,8 +180,9 @@ void StatusLine::finished(double seconds) {
     m_measured = evaluation.quantized ? tr("last edit evaluated") : tr("layer states computed");
     if (!m_reproducible) m_measured = tr("%1 in %2").arg(m_measured, formatSeconds(seconds));
     if (evaluation.samples > 0)
-        m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 samples"))
-                          .arg(formatNumber(evaluation.samples));
+        m_measured += QStringLiteral(" \u00b7 ") +
+                      (evaluation.randomInputs ? tr("%1 random inputs").arg(formatNumber(evaluation.samples))
+                                               : samplesText(evaluation.samples));
     if (!m_reproducible) m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
     refresh();
 }

@@ -11,4 +11,7 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(Words)
 };
 
+QString layersText(std::size_t count);   ///< "1 layer", "1,000 layers"
+QString samplesText(std::size_t count);  ///< "1 sample", "1,000 samples"
+
 }  // namespace quantloupe::ui

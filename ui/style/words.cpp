@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "style/words.h"
+
+#include "data/with_thousands.h"
+
+namespace quantloupe::ui {
+
+QString layersText(std::size_t count) {
+    return count == 1 ? Words::tr("1 layer")
+                      : Words::tr("%1 layers").arg(QString::fromStdString(withThousands(count)));
+}
+
+QString samplesText(std::size_t count) {
+    return count == 1 ? Words::tr("1 sample")
+                      : Words::tr("%1 samples").arg(QString::fromStdString(withThousands(count)));
+}
+
+}  // namespace quantloupe::ui
