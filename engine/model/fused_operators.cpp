@@ -76,13 +76,17 @@ void expandMatMul(FusedBody& body) {
     const bool known = (leftRank || !(left || leftBatches)) && (rightRank || !(right || rightBatches));
     refuse(!known && (leftBatches || rightBatches), "transposing batches of unknown rank");
     Operand y;
-    if (known)
+    if (known) {
         y = body.add("MatMul", {transposed(body, 0, left, leftBatches, leftRank.value_or(0)),
                                 transposed(body, 1, right, rightBatches, rightRank.value_or(0))});
-    else
+    } else {  // ONNX Runtime requires that "..." stands for the same dimensions everywhere
+        const auto term = [](const std::optional<std::size_t>& rank, const char* matrix) {
+            return (rank == std::size_t{2} ? "" : "...") + std::string(matrix);
+        };
         y = body.add("Einsum", {body.in(0), body.in(1)},
-                     {{"equation", std::string(left ? "...ki" : "...ik") + "," + (right ? "...jk" : "...kj") +
-                                       "->...ij"}});
+                     {{"equation", term(leftRank, left ? "ki" : "ik") + "," +
+                                       term(rightRank, right ? "jk" : "kj") + "->...ij"}});
+    }
     if (const float alpha = body.real("alpha", 1); alpha != 1) y = body.add("Mul", {y, body.number(alpha)});
     body.setOutput(0, y);
 }

@@ -72,11 +72,11 @@ def products(folder):
                                            helper.make_node("Add", ["b", "s"], ["t"]),
                                            fused("FusedMatMul", ["s", "t"], transB=1)], pair, {})
     # Here it is unknown.
-    write(folder, "FusedMatMul_unknown", [helper.make_node("Flatten", ["a"], ["f"], axis=1),
-                                          helper.make_node("Shape", ["a"], ["dims"]),
-                                          helper.make_node("Compress", ["dims", "kept"], ["shape"]),
-                                          helper.make_node("Reshape", ["f", "shape"], ["s"]),
-                                          fused("FusedMatMul", ["s", "b"], transA=1)], pair, {"kept": np.ones(4, bool)})
+    unknown = [helper.make_node("Shape", ["a"], ["dims"]), helper.make_node("Compress", ["dims", "kept"], ["shape"]),
+               helper.make_node("Reshape", ["a", "shape"], ["s"])]
+    for name, right, how in (("unknown", "b", {"transA": 1}), ("unknown_row", "v", {"transB": 1, "transA": 1})):
+        write(folder, f"FusedMatMul_{name}", unknown + [fused("FusedMatMul", ["s", right], **how)],
+              pair if right == "b" else {"a": pair["a"]}, {"kept": np.ones(4, bool), "v": values(7, S)})
     # The batches of the product are the second dimension of the operand.
     write(folder, "FusedMatMul_batches", [fused("FusedMatMul", ["x", "w"], ["z"], transBatchA=1),
                                           helper.make_node("Transpose", ["z"], ["y"], perm=[1, 0, 2])],

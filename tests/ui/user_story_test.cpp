@@ -141,7 +141,7 @@ class UserStoryTest : public QObject {
     void cleanupTestCase() { m_window.reset(); }
 
   private:
-    static constexpr int kPatience = 120000;
+    static constexpr int kPatience = 600000;
     static constexpr const char* kFirst = "/features/features.0/features.0.0/Conv";
     static constexpr const char* kFifth = "/features/features.2/conv/conv.0/conv.0.0/Conv";
 
