@@ -5,8 +5,9 @@
 
 namespace quantloupe {
 
-FusedBody::FusedBody(const onnx::NodeProto& node, const KnownShapes& shapes, std::int64_t opset)
-    : m_node(node), m_shapes(shapes), m_opset(opset) {
+FusedBody::FusedBody(const onnx::NodeProto& node, onnx::GraphProto& graph, const KnownShapes& shapes,
+                     std::int64_t opset)
+    : m_node(node), m_graph(graph), m_shapes(shapes), m_opset(opset) {
     for (int i = 0; i < node.input_size(); ++i) m_function.add_input("in" + std::to_string(i));
 }
 
@@ -16,6 +17,13 @@ std::optional<std::size_t> FusedBody::rank(int input) const {
 
 std::optional<std::int64_t> FusedBody::width(int input) const {
     return has(input) ? m_shapes.width(m_node.input(input)) : std::nullopt;
+}
+
+onnx::TensorProto* FusedBody::initializer(int input) const {
+    if (has(input))
+        for (onnx::TensorProto& tensor : *m_graph.mutable_initializer())
+            if (tensor.name() == m_node.input(input)) return &tensor;
+    return nullptr;
 }
 
 const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {
@@ -88,6 +96,21 @@ FusedBody::Operand FusedBody::number(float value) {
 
 FusedBody::Operand FusedBody::integer(std::int64_t value) {
     return constant({{"value_int", value}}, fmt::format("int {}", value));
+}
+
+FusedBody::Operand FusedBody::filled(int type, std::int64_t rows, std::int64_t columns, int byte,
+                                     std::int64_t bits) {
+    const Operand constant = add("Constant", {});
+    onnx::AttributeProto& attribute = *last().add_attribute();
+    attribute.set_name("value");
+    attribute.set_type(onnx::AttributeProto::TENSOR);
+    onnx::TensorProto& tensor = *attribute.mutable_t();
+    tensor.set_data_type(type);
+    tensor.add_dims(rows);
+    tensor.add_dims(columns);
+    tensor.set_raw_data(
+        std::string(static_cast<std::size_t>((rows * columns * bits + 7) / 8), static_cast<char>(byte)));
+    return constant;
 }
 
 FusedBody::Operand FusedBody::numbers(std::vector<std::int64_t> values) {

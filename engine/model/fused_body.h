@@ -26,7 +26,8 @@ class FusedBody {
         Value value;
     };
 
-    FusedBody(const onnx::NodeProto& node, const KnownShapes& shapes, std::int64_t opset);
+    FusedBody(const onnx::NodeProto& node, onnx::GraphProto& graph, const KnownShapes& shapes,
+              std::int64_t opset);
 
     bool has(int input) const {
         return input >= 0 && input < m_node.input_size() && !m_node.input(input).empty();
@@ -37,6 +38,8 @@ class FusedBody {
     std::optional<std::int64_t> width(int input) const;
 
     std::int64_t opset() const { return m_opset; }
+    /// The constant at an input, to be changed; null if it is computed.
+    onnx::TensorProto* initializer(int input) const;
     const onnx::AttributeProto* attribute(const std::string& name) const;
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     float real(const std::string& name, float otherwise) const;
@@ -53,6 +56,8 @@ class FusedBody {
     Operand number(float value);
     Operand numbers(std::vector<std::int64_t> values);
     Operand integer(std::int64_t value);
+    /// A matrix of integers with `bits` bits, in which every byte of the file is the same.
+    Operand filled(int type, std::int64_t rows, std::int64_t columns, int byte, std::int64_t bits);
     Operand unsqueeze(const Operand& operand, std::int64_t axis);
     Operand slice(const Operand& operand, std::int64_t axis, std::int64_t from, std::int64_t to);
     /// 0, 1, ..., length - 1 with a length that is computed.
@@ -73,6 +78,7 @@ class FusedBody {
     Operand constant(std::initializer_list<Attribute> attributes, const std::string& key);
 
     const onnx::NodeProto& m_node;
+    onnx::GraphProto& m_graph;
     const KnownShapes& m_shapes;
     std::int64_t m_opset;
     onnx::FunctionProto m_function;

@@ -169,8 +169,10 @@ const std::map<std::string, Expand>& expansions() {
         {"FusedConv", expandConv},
         {"FusedGemm", expandGemm},
         {"FusedMatMul", expandMatMul},
+        {"GatherBlockQuantized", expandGatherBlocks},
         {"GroupQueryAttention", expandGroupQueryAttention},
         {"MatMulIntegerToFloat", expandIntegerMatMul},
+        {"MatMulNBits", expandMatMulNBits},
         {"MultiHeadAttention", expandMultiHeadAttention},
         {"RotaryEmbedding", expandRotaryEmbedding},
         {"SkipLayerNormalization",
@@ -202,7 +204,7 @@ class Expander {
             if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
             if (!shapes) shapes.emplace(graph);
             try {
-                FusedBody body(node, *shapes, m_opset);
+                FusedBody body(node, graph, *shapes, m_opset);
                 expansion->second(body);
                 *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
             } catch (const Error& error) {

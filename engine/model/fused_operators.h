@@ -20,10 +20,12 @@ class FusedBody;
 /// with their kinds, and one for each operator that uses something that is not supported, which stays.
 void expandFusedOperators(onnx::ModelProto& model, std::vector<std::string>& notices);
 
-/// Writes the nodes of the attention operators. Throws Error(Unsupported) naming what is not supported.
+/// Writes the nodes of one operator. Throws Error(Unsupported) naming what is not supported.
 void expandAttention(FusedBody& body);
 void expandMultiHeadAttention(FusedBody& body);
 void expandGroupQueryAttention(FusedBody& body);
 void expandRotaryEmbedding(FusedBody& body);
+void expandMatMulNBits(FusedBody& body);
+void expandGatherBlocks(FusedBody& body);
 
 }  // namespace quantloupe

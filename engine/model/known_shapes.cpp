@@ -226,6 +226,8 @@ std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& no
     if (node.input_size() == 0) return {};
     if (keepsWidth().contains(node.op_type())) return widthOf(node.input(0), depth);
     if (node.input_size() < 2) return {};
+    if (const auto* columns = attributeOf(node, "N"); columns != nullptr && node.op_type() == "MatMulNBits")
+        return columns->i() > 0 && columns->i() <= kWidest ? std::optional(columns->i()) : std::nullopt;
     if (node.op_type() == "MatMul") return widthOf(node.input(1), depth);
     if (const auto shape = m_shapes.find(node.input(1));
         node.op_type() == "Reshape" && shape != m_shapes.end() && shape->second.back() > 0 &&

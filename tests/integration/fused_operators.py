@@ -209,6 +209,32 @@ def language(folder):
     attention("packed", S, 0, packed=True)
 
 
+def blocks(folder):
+    """Weights with one scale for each block."""
+    rows = {"x": values(N, 64)}
+    for bits in (4, 8):
+        for zeros in (False, True):
+            constants = {"w": random.randint(0, 256, (12, 2, 32 * bits // 8)).astype(np.uint8),
+                         "scales": (0.01 + random.rand(24)).astype(np.float32),
+                         "z": random.randint(0, 256, 24 * bits // 8).astype(np.uint8), "b": values(12)}
+            write(folder, f"MatMulNBits_{bits}_{zeros}",
+                  [fused("MatMulNBits", ["x", "w", "scales", "z" if zeros else "", "", "b"], K=64, N=12, bits=bits, block_size=32)],
+                  rows, constants)
+    for axis, block, shape in ((0, 24, (3, 12)), (1, 4, (64, 3))):  # the last block can be shorter
+        write(folder, f"DequantizeLinear_{axis}",
+              [helper.make_node("DequantizeLinear", ["w", "scales", "z"], ["f"], axis=axis, block_size=block),
+               helper.make_node("MatMul", ["x", "f"], ["y"])], rows,
+              {"w": random.randint(-128, 128, (64, 12)).astype(np.int8), "scales": (0.01 + random.rand(*shape)).astype(np.float32),
+               "z": random.randint(-20, 20, shape).astype(np.int8)}, opset=21)
+    ids = {"ids": random.randint(0, 20, (N, S)).astype(np.int64)}
+    table = {"t": random.randint(0, 256, (20, 32)).astype(np.uint8), "scales": (0.01 + random.rand(20, 2)).astype(np.float32),
+             "z": random.randint(0, 256, (20, 1)).astype(np.uint8)}
+    for zeros in (False, True):
+        write(folder, f"GatherBlockQuantized_{zeros}",
+              [fused("GatherBlockQuantized", ["t", "ids", "scales"] + ["z"] * zeros, quantize_axis=1, block_size=32, bits=4)],
+              ids, table)
+
+
 target = pathlib.Path(sys.argv[1])
-for part in (convolutions, products, activations, normalizations, attentions, language):
+for part in (convolutions, products, activations, normalizations, attentions, language, blocks):
     part(target)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear of ai.onnx and com.microsoft, for networks that
-// are already quantized. Per tensor or along an axis.
+// are already quantized. Per tensor, along an axis, or in blocks.
 #include <algorithm>
 #include <cmath>
 
@@ -10,22 +10,40 @@
 namespace quantloupe {
 namespace {
 
-void refuseBlocks(const NodeContext& context) {
-    if (context.node.attributes.integer("block_size", 0) != 0)
-        fail(ErrorKind::Unsupported, "{} in blocks (block_size) is not supported", context.node.op);
-}
-
-/// Scales and zero points; an element uses index (i / stride) % count.
+/// Scales and zero points of elements. Along an axis, element i has number i / stride % count. In blocks, the
+/// scales have the input's shape, but one value for each `block` elements of the axis.
 struct Affine {
     std::vector<float> scales;
     std::vector<std::int32_t> zeroPoints;
     std::size_t stride = 1;
+    std::size_t block = 0, extent = 1, blocks = 1;
 
-    std::size_t channel(std::size_t i) const { return scales.size() == 1 ? 0 : i / stride % scales.size(); }
+    std::size_t channel(std::size_t i) const {
+        if (scales.size() == 1) return 0;
+        if (block == 0) return i / stride % scales.size();
+        const std::size_t row = i / stride;
+        return (row / extent * blocks + row % extent / block) * stride + i % stride;
+    }
 };
 
+void addBlocks(const NodeContext& context, const Constant& scale, Affine& affine) {
+    const TensorDesc& input = context.input(0);
+    const std::int64_t block = context.node.attributes.integer("block_size", 0);
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", 1), input.dims.size());
+    Dims expected = input.dims;
+    if (block > 0) expected[axis] = (input.dims[axis] + block - 1) / block;
+    if (block < 1 || scale.dims() != expected)
+        failInput("{} in blocks of {} has scales of {} for an input of {}", context.node.op, block,
+                  toString(scale.dims()), toString(input.dims));
+    if (input.layout != Layout::Plain)
+        fail(ErrorKind::Unsupported, "{} of images in blocks is not supported", context.node.op);
+    affine.block = static_cast<std::size_t>(block);
+    affine.extent = static_cast<std::size_t>(input.dims[axis]);
+    affine.blocks = static_cast<std::size_t>(expected[axis]);
+    affine.stride = static_cast<std::size_t>(input.strides()[axis]);
+}
+
 Affine affineOf(const NodeContext& context) {
-    refuseBlocks(context);
     const Constant& scale = context.needConstant(1, "the scale of " + context.node.op);
     Affine affine;
     affine.scales.assign(scale.floats().begin(), scale.floats().end());
@@ -39,7 +57,9 @@ Affine affineOf(const NodeContext& context) {
         for (std::size_t c = 0; c < zeros.size(); ++c)
             affine.zeroPoints[c] = static_cast<std::int32_t>(zeros[c]);
     }
-    if (affine.scales.size() > 1) {
+    if (context.node.attributes.integer("block_size", 0) != 0) {
+        addBlocks(context, scale, affine);
+    } else if (affine.scales.size() > 1) {
         const TensorDesc& input = context.input(0);
         const std::size_t axis =
             normalizedAxis(context.node.attributes.integer("axis", 1), input.dims.size());

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMulNBits and GatherBlockQuantized of com.microsoft: weights with 4 or 8 bits and one scale for each
+// block, as in quantized language models. Their codes are stored like those of ONNX, so only types and shapes
+// of the constants change.
+#include "base/error.h"
+#include "model/fused_body.h"
+#include "model/fused_operators.h"
+
+namespace quantloupe {
+namespace {
+
+using Operand = FusedBody::Operand;
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+
+std::int64_t countOf(const onnx::TensorProto& tensor) {
+    std::int64_t count = 1;
+    for (const std::int64_t dim : tensor.dims())
+        if (dim < 0 || (dim > 0 && count > kLargest * kLargest / 2 / dim))
+            return -1;
+        else
+            count *= dim;
+    return count;
+}
+
+void retype(onnx::TensorProto& tensor, int type, std::int64_t rows, std::int64_t columns) {
+    tensor.set_data_type(type);
+    tensor.clear_dims();
+    tensor.add_dims(rows);
+    tensor.add_dims(columns);
+}
+
+/// Codes of rows × columns, with scales and zero points of rows × blocks.
+struct Blocks {
+    std::int64_t rows, columns, size;
+    std::int64_t bits;
+    int codes, scales, zeros;  ///< inputs
+};
+
+/// Returns the weight, rows × columns.
+Operand dequantized(FusedBody& body, const Blocks& b) {
+    constexpr int kUint4 = 21, kInt4 = 22;  // unknown to ONNX 1.12
+    refuse(b.bits != 4 && b.bits != 8, "a weight with this number of bits");
+    for (const std::int64_t extent : {b.rows, b.columns, b.size})
+        if (extent < 1 || extent > kLargest) failInput("{} is not the extent of a weight", extent);
+    refuse(b.columns % b.size != 0, "a weight that does not end with a whole block");
+    const std::int64_t blocks = b.columns / b.size;
+    onnx::TensorProto *codes = body.initializer(b.codes), *scales = body.initializer(b.scales),
+                      *zeros = body.initializer(b.zeros);
+    refuse(codes == nullptr || scales == nullptr || (body.has(b.zeros) && zeros == nullptr),
+           "a computed weight");
+    const bool typed = codes->data_type() == kUint4 || codes->data_type() == kInt4;
+    refuse(!typed && codes->data_type() != onnx::TensorProto::UINT8, "a weight of this type");
+    const std::int64_t perByte = typed ? 1 : 8 / b.bits;
+    const int type = typed ? codes->data_type() : b.bits == 4 ? kUint4 : int{onnx::TensorProto::UINT8};
+    if (countOf(*codes) * perByte != b.rows * b.columns || countOf(*scales) != b.rows * blocks)
+        failInput("a weight of {} codes and {} scales does not fit {} rows of {} columns in blocks of {}",
+                  countOf(*codes) * perByte, countOf(*scales), b.rows, b.columns, b.size);
+    if (zeros != nullptr) {
+        const bool typedZeros = zeros->data_type() == type && typed;
+        refuse(!typedZeros && (zeros->data_type() != onnx::TensorProto::UINT8 || blocks % perByte != 0),
+               "zero points of this type");
+        if (countOf(*zeros) * (typedZeros ? 1 : perByte) != b.rows * blocks)
+            failInput("{} bytes of zero points do not fit {} blocks", countOf(*zeros), b.rows * blocks);
+        retype(*zeros, type, b.rows, blocks);
+    }
+    retype(*codes, type, b.rows, b.columns);
+    retype(*scales, scales->data_type(), b.rows, blocks);
+    // Without zero points, unsigned codes are centered.
+    Operand zero = body.in(b.zeros);
+    if (zero.empty() && type != kInt4)
+        zero = body.filled(type, b.rows, blocks, b.bits == 4 ? 0x88 : 0x80, b.bits);
+    return body.add("DequantizeLinear", {body.in(b.codes), body.in(b.scales), zero},
+                    {{"axis", std::int64_t{1}}, {"block_size", b.size}});
+}
+
+}  // namespace
+
+/// Inputs: rows, codes, scales, zero points, order, bias.
+void expandMatMulNBits(FusedBody& body) {
+    refuse(body.has(4), "a weight with another order of columns");
+    const Operand weight =
+        dequantized(body, {body.integer("N", 0), body.integer("K", 0), body.integer("block_size", 0),
+                           body.integer("bits", 4), 1, 2, 3});
+    const Operand turned = body.add("Transpose", {weight}, {{"perm", std::vector<std::int64_t>{1, 0}}});
+    Operand y = body.add("MatMul", {body.in(0), turned});
+    if (body.has(5)) y = body.add("Add", {y, body.in(5)});
+    body.setOutput(0, y);
+}
+
+/// Inputs: codes, indices, scales, zero points.
+void expandGatherBlocks(FusedBody& body) {
+    const onnx::TensorProto* codes = body.initializer(0);
+    refuse(codes == nullptr || codes->dims_size() != 2, "a table that is not a constant matrix");
+    const std::int64_t axis = body.integer("quantize_axis", 1), bits = body.integer("bits", 4);
+    refuse((axis != 1 && axis != -1) || body.integer("gather_axis", 0) != 0, "a table in columns");
+    const bool packed = codes->data_type() == onnx::TensorProto::UINT8 && bits == 4;
+    if (codes->dims(1) > kLargest) failInput("{} is not the extent of a weight", codes->dims(1));
+    const Operand table = dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1),
+                                             body.integer("block_size", 128), bits, 0, 2, 3});
+    body.setOutput(0, body.add("Gather", {table, body.in(1)}));
+}
+
+}  // namespace quantloupe
