@@ -38,7 +38,7 @@ Operand maskOf(const FusedAttention& a) {
     return body.add("Where", {broadcast, body.number(0), filter});
 }
 
-/// Words do not ask those that come after them, or before the window.
+/// Words do not ask those that come after them, before the window, or after the last word.
 Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
     FusedBody& body = a.body;
     const Operand asked = body.range(body.integer(0), body.extent(a.key, 2));
@@ -49,9 +49,13 @@ Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
     const Operand never = body.number(std::numeric_limits<float>::lowest());
     Operand kept =
         body.add("Where", {body.lessThan(asking, asked), never, mask.empty() ? body.number(0) : mask});
-    if (a.window < 0) return kept;
-    const Operand oldest = body.add("Sub", {asking, body.integer(a.window - 1)});
-    return body.add("Where", {body.lessThan(asked, oldest), never, kept});
+    if (a.window >= 0) {
+        const Operand oldest = body.add("Sub", {asking, body.integer(a.window - 1)});
+        kept = body.add("Where", {body.lessThan(asked, oldest), never, kept});
+    }
+    if (a.lengths.empty()) return kept;
+    const Operand counts = body.unsqueeze(body.unsqueeze(body.lessThan(asked, a.lengths), 1), 1);
+    return body.add("Where", {counts, kept, never});
 }
 
 }  // namespace

@@ -99,9 +99,9 @@ void expandRotaryEmbedding(FusedBody& body) {
     body.setOutput(0, *rank == 3 ? joinHeads(body, turned) : turned);
 }
 
-/// Inputs: query, key, value, past keys, past values, lengths, total length, cosines, sines, positions, bias
-/// of the scores. Outputs: words, present keys, present values. The lengths are not read: all samples have
-/// the length of the arrays, and padding after a shorter one does not change the words before it.
+/// Inputs: query, key, value, past keys, past values, lengths minus 1, total length, cosines, sines, positions,
+/// bias of the scores. Outputs: words, present keys, present values. The past of all samples has the length of
+/// its array.
 void expandGroupQueryAttention(FusedBody& body) {
     refuse(body.has(11) || body.integer("smooth_softmax", 0) != 0, "GroupQueryAttention with a sink");
     for (const char* name : {"k_quant_type", "v_quant_type"})
@@ -135,6 +135,9 @@ void expandGroupQueryAttention(FusedBody& body) {
     a.window = body.integer("local_window_size", -1);
     a.softcap = body.real("softcap", 0);
     if (body.has(3)) a.before = body.extent(body.in(3), 2);
+    refuse(!body.has(5), "GroupQueryAttention without lengths");
+    const Operand last = body.add("Cast", {body.in(5)}, {{"to", std::int64_t{onnx::TensorProto::INT64}}});
+    a.lengths = body.add("Reshape", {body.add("Add", {last, body.integer(1)}), body.numbers({-1, 1})});
     if (rotates) {
         const Operand start = a.before.empty() ? body.integer(0) : a.before;
         const Operand positions =

@@ -113,11 +113,12 @@ std::optional<std::size_t> KnownShapes::rankOf(const std::string& tensor, int de
     const auto producer = m_producers.find(tensor);
     if (producer == m_producers.end() || depth > kFarthest) return {};
     const auto [place, isNew] = m_ranks.emplace(tensor, std::nullopt);  // unknown within a circle
-    if (isNew) place->second = computedRank(*producer->second, depth + 1);
+    if (isNew) place->second = computedRank(*producer->second, tensor, depth + 1);
     return place->second;
 }
 
-std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node, int depth) const {
+std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node, const std::string& tensor,
+                                                     int depth) const {
     const auto input = [&](int i) {
         return i < node.input_size() ? rankOf(node.input(i), depth) : std::optional<std::size_t>();
     };
@@ -126,6 +127,8 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         const auto rank = input(0);
         return rank && axes && *axes <= *rank ? std::optional(*rank - *axes) : std::nullopt;
     };
+    if (op == "EmbedLayerNormalization") return node.output_size() > 1 && tensor == node.output(1) ? 1 : 3;
+    if (op.ends_with("Attention")) return tensor == node.output(0) ? std::optional<std::size_t>(3) : std::nullopt;
     if (keepsRank(op)) return input(0);
     if (op == "Shape" || op == "Range") return 1;
     if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;
@@ -226,6 +229,8 @@ std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& no
     if (node.input_size() == 0) return {};
     if (keepsWidth().contains(node.op_type())) return widthOf(node.input(0), depth);
     if (node.input_size() < 2) return {};
+    if (node.op_type() == "EmbedLayerNormalization" && node.input_size() > 2) return widthOf(node.input(2), depth);
+    if (node.op_type() == "GroupQueryAttention" && !node.input(1).empty()) return widthOf(node.input(0), depth);
     if (const auto* columns = attributeOf(node, "N"); columns != nullptr && node.op_type() == "MatMulNBits")
         return columns->i() > 0 && columns->i() <= kWidest ? std::optional(columns->i()) : std::nullopt;
     if (node.op_type() == "MatMul") return widthOf(node.input(1), depth);

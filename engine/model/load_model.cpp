@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/is_one_of.h"
 #include "base/rethrow.h"
 #include "model/fused_operators.h"
 #include "model/graph_builder.h"
@@ -111,6 +112,27 @@ ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr
     return nullptr;
 }
 
+/// Adds the kernel's shape to a convolution that leaves it to its weight. ONNX's inference reads beyond the
+/// strides if such a weight has more dimensions than the input; a given shape is checked. Returns false if the
+/// shape is unknown.
+bool giveKernelShape(onnx::NodeProto& node, const onnx::GraphProto& graph) {
+    const std::string& op = node.op_type();
+    const int weight = op == "QLinearConv" ? 3 : isOneOf(op, {"Conv", "ConvTranspose", "ConvInteger"}) ? 1 : -1;
+    if (weight < 0) return true;
+    for (const auto& attribute : node.attribute())
+        if (attribute.name() == "kernel_shape") return true;
+    if (weight >= node.input_size()) return false;
+    for (const auto& tensor : graph.initializer()) {
+        if (tensor.name() != node.input(weight)) continue;
+        onnx::AttributeProto& shape = *node.add_attribute();
+        shape.set_name("kernel_shape");
+        shape.set_type(onnx::AttributeProto::INTS);
+        for (int d = 2; d < tensor.dims_size(); ++d) shape.add_ints(tensor.dims(d));
+        return true;
+    }
+    return false;
+}
+
 /// Fills in shapes that are missing in the file. ONNX's library knows operators up to its own opset; where it
 /// gives up, the shapes stay unknown until the network runs.
 void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
@@ -133,7 +155,9 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
                                           [](const onnx::AttributeProto& attribute) {
                                               return attribute.has_g() || attribute.graphs_size() > 0;
                                           });
-        if (!controls && (node.domain().empty() || node.domain() == "ai.onnx")) *graph.add_node() = node;
+        if (controls || !(node.domain().empty() || node.domain() == "ai.onnx")) continue;
+        onnx::NodeProto inferred = node;
+        if (giveKernelShape(inferred, model.graph())) *graph.add_node() = std::move(inferred);
     }
     for (const auto& tensor : model.graph().initializer()) {
         if (tensor.ByteSizeLong() <= kSmall) {
@@ -147,10 +171,18 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
         type.set_elem_type(tensor.data_type());
         for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
     }
-    try {
-        onnx::shape_inference::InferShapes(copy);
-    } catch (const std::exception&) {
-        return;
+    const auto infer = [&] {
+        try {
+            onnx::shape_inference::InferShapes(copy);
+            return true;
+        } catch (const std::exception&) {
+            return false;
+        }
+    };
+    if (!infer()) {  // some tools write wrong shapes, which end the inference
+        graph.clear_value_info();
+        for (onnx::ValueInfoProto& output : *graph.mutable_output()) output.clear_type();
+        if (!infer()) return;
     }
     for (const auto& value : graph.value_info()) noteType(builder, value);
 }

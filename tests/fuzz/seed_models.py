@@ -110,5 +110,27 @@ def _branches() -> ModelProto:
         [("x", ["N", 4])], [("y", ["N"])], [("zero", np.float32(0)), ("k", np.array([2], np.int64))])
 
 
+def _fused() -> ModelProto:
+    def fused(op, inputs, outputs, **attributes):
+        return helper.make_node(op, inputs, outputs, name=f"/{op}", domain="com.microsoft", **attributes)
+
+    model = _model(
+        [fused("EmbedLayerNormalization", ["ids", "", "table", "places", "", "gamma", "gamma", "mask"], ["e", "count"]),
+         fused("Attention", ["e", "qkv", "b", "count"], ["a"], num_heads=2),
+         fused("MatMulNBits", ["a", "codes", "scales", "", "", "b8"], ["n"], K=32, N=32, bits=4, block_size=16),
+         fused("SkipLayerNormalization", ["n", "e", "gamma", "", "b8"], ["s", "", "", "sum"]),
+         helper.make_node("Sub", ["count", "one"], ["last"], name="/last"),
+         fused("GroupQueryAttention", ["s", "s", "sum", "", "", "last", "total", "cos", "sin"], ["q"], num_heads=2, kv_num_heads=2,
+               do_rotary=1),
+         fused("FastGelu", ["q", "b8"], ["f"]),
+         fused("FusedMatMul", ["f", "f"], ["y"], transB=1, alpha=0.5)],
+        [("ids", ["N", 3], TensorProto.INT32), ("mask", ["N", 3], TensorProto.INT32)], [("y", ["N", 3, 3])],
+        [("table", _floats(9, 32)), ("places", _floats(3, 32)), ("gamma", _floats(32)), ("qkv", _floats(32, 96)), ("b", _floats(96)),
+         ("codes", np.arange(512, dtype=np.uint8).reshape(32, 2, 8)), ("scales", _floats(64)), ("b8", _floats(32)),
+         ("total", np.array(3, np.int32)), ("one", np.array([1], np.int32)), ("cos", _floats(4, 8)), ("sin", _floats(4, 8))], opset=17)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model
+
+
 def seed_models() -> list[ModelProto]:
-    return [_convolutions(), _attention(), _recurrent(), _quantized(), _branches()]
+    return [_convolutions(), _attention(), _recurrent(), _quantized(), _branches(), _fused()]

@@ -149,6 +149,12 @@ def attentions(folder):
                                            unidirectional=1),
                                      helper.make_node("Transpose", ["present"], ["after"], perm=[1, 0, 2, 3, 4])],
           {**words, "before": values(N, 2, 3, 2, 4)}, weights, ("y", "after"))
+    # As in optimized BERTs: the mask is the number of words that the embedding counts.
+    write(folder, "Attention_embedded",
+          [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "g", "g", "mask"], ["e", "count"]),
+           fused("Attention", ["e", "w", "b", "count"], num_heads=3)],
+          {"ids": random.randint(0, 20, (N, S)).astype(np.int32), "mask": matrix},
+          {**weights, "words": values(20, D), "places": values(S, D), "g": values(D)})
     three = {"q": values(N, S, D), "k": values(N, S + 2, D), "v": values(N, S + 2, D)}
     long_mask = (np.arange(S + 2) < random.randint(1, S + 3, (N, 1))).astype(np.int32)
     write(folder, "MultiHeadAttention", [fused("MultiHeadAttention", ["q", "k", "v"], num_heads=3)], three, {})
@@ -182,7 +188,7 @@ def language(folder):
           {"x": values(N, 3, S, 4)}, {**tables, "at": np.array([2])})
 
     heads, shared, width = 6, 2, 16
-    def attention(name, words, before, packed=False, **how):
+    def attention(name, words, before, packed=False, padded=False, **how):
         """ONNX Runtime takes several words of several samples only without a past."""
         inputs = {"q": values(N, words, heads * width), "k": values(N, words, shared * width), "v": values(N, words, shared * width)}
         if packed:
@@ -192,9 +198,15 @@ def language(folder):
             inputs |= {"pk": values(N, shared, before, width), "pv": values(N, shared, before, width)}
         constants = {"total": np.array(words + before, np.int32), "zero": np.array([0]),
                      "last": np.array([words + before - 1], np.int32), **rotation(*(0.6 ** np.arange(8)))}
-        nodes = [helper.make_node("Shape", ["q"], ["shape"]),
+        if padded:
+            inputs["mask"] = (np.arange(words) < random.randint(1, words + 1, (N, 1))).astype(np.int32)
+            constants |= {"one": np.array([1], np.int32), "axis": np.array([1])}
+        lengths = [helper.make_node("ReduceSum", ["mask", "axis"], ["count"], keepdims=0),
+                   helper.make_node("Sub", ["count", "one"], ["lengths"])] if padded else [
+                 helper.make_node("Shape", ["q"], ["shape"]),
                  helper.make_node("Gather", ["shape", "zero"], ["samples"], axis=0),
-                 helper.make_node("Expand", ["last", "samples"], ["lengths"]),
+                 helper.make_node("Expand", ["last", "samples"], ["lengths"])]
+        nodes = lengths + [
                  fused("GroupQueryAttention", names + (["pk", "pv"] if before else ["", ""]) + ["lengths", "total"] +
                        (["cos", "sin"] if how.get("do_rotary") else []),
                        ["y", "keys", "values"], num_heads=heads, kv_num_heads=shared, **how)]
@@ -207,6 +219,7 @@ def language(folder):
     attention("interleaved", S, 0, do_rotary=1, rotary_interleaved=1, softcap=2.0)
     attention("window", S, 0, local_window_size=3)
     attention("packed", S, 0, packed=True)
+    attention("padded", S, 0, padded=True, do_rotary=1)
 
 
 def blocks(folder):
