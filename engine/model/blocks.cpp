@@ -42,8 +42,8 @@ Version blockShape(const Graph& graph, const Block& block) {
         builder.add(std::string_view(node.domain)).add(std::string_view(node.op));
         for (const auto& [name, value] : node.attributes) {
             builder.add(std::string_view(name));
-            if (name == "group")
-                builder.add(node.attributes.integer("group", 1) > 1);
+            if (const auto* groups = std::get_if<std::int64_t>(&value); groups != nullptr && name == "group")
+                builder.add(*groups > 1);
             else
                 builder.add(std::string_view(toString(value)));
         }

@@ -15,9 +15,10 @@ struct FusedAttention {
     int mask, bias;  ///< inputs of the operator
     bool unidirectional;
     FusedBody::Operand before = {};  ///< the number of words in the past; empty: none
-    FusedBody::Operand lengths = {};  ///< B×1: the number of words that count, with those of the past; empty: all
-    std::int64_t window = -1;        ///< the number of last words that are asked; -1: all
-    float softcap = 0;               ///< the limit of the scores; 0: none
+    FusedBody::Operand lengths =
+        {};                    ///< B×1: the number of words that count, with those of the past; empty: all
+    std::int64_t window = -1;  ///< the number of last words that are asked; -1: all
+    float softcap = 0;         ///< the limit of the scores; 0: none
 };
 
 /// B×S×(N·H) becomes B×N×S×H, and the reverse.

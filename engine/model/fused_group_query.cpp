@@ -99,9 +99,9 @@ void expandRotaryEmbedding(FusedBody& body) {
     body.setOutput(0, *rank == 3 ? joinHeads(body, turned) : turned);
 }
 
-/// Inputs: query, key, value, past keys, past values, lengths minus 1, total length, cosines, sines, positions,
-/// bias of the scores. Outputs: words, present keys, present values. The past of all samples has the length of
-/// its array.
+/// Inputs: query, key, value, past keys, past values, lengths minus 1, total length, cosines, sines,
+/// positions, bias of the scores. Outputs: words, present keys, present values. The past of all samples has
+/// the length of its array.
 void expandGroupQueryAttention(FusedBody& body) {
     refuse(body.has(11) || body.integer("smooth_softmax", 0) != 0, "GroupQueryAttention with a sink");
     for (const char* name : {"k_quant_type", "v_quant_type"})

@@ -128,7 +128,8 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         return rank && axes && *axes <= *rank ? std::optional(*rank - *axes) : std::nullopt;
     };
     if (op == "EmbedLayerNormalization") return node.output_size() > 1 && tensor == node.output(1) ? 1 : 3;
-    if (op.ends_with("Attention")) return tensor == node.output(0) ? std::optional<std::size_t>(3) : std::nullopt;
+    if (op.ends_with("Attention"))
+        return tensor == node.output(0) ? std::optional<std::size_t>(3) : std::nullopt;
     if (keepsRank(op)) return input(0);
     if (op == "Shape" || op == "Range") return 1;
     if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;
@@ -229,8 +230,10 @@ std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& no
     if (node.input_size() == 0) return {};
     if (keepsWidth().contains(node.op_type())) return widthOf(node.input(0), depth);
     if (node.input_size() < 2) return {};
-    if (node.op_type() == "EmbedLayerNormalization" && node.input_size() > 2) return widthOf(node.input(2), depth);
-    if (node.op_type() == "GroupQueryAttention" && !node.input(1).empty()) return widthOf(node.input(0), depth);
+    if (node.op_type() == "EmbedLayerNormalization" && node.input_size() > 2)
+        return widthOf(node.input(2), depth);
+    if (node.op_type() == "GroupQueryAttention" && !node.input(1).empty())
+        return widthOf(node.input(0), depth);
     if (const auto* columns = attributeOf(node, "N"); columns != nullptr && node.op_type() == "MatMulNBits")
         return columns->i() > 0 && columns->i() <= kWidest ? std::optional(columns->i()) : std::nullopt;
     if (node.op_type() == "MatMul") return widthOf(node.input(1), depth);

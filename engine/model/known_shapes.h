@@ -25,7 +25,8 @@ class KnownShapes {
 
   private:
     std::optional<std::size_t> rankOf(const std::string& tensor, int depth) const;
-    std::optional<std::size_t> computedRank(const onnx::NodeProto& node, const std::string& tensor, int depth) const;
+    std::optional<std::size_t> computedRank(const onnx::NodeProto& node, const std::string& tensor,
+                                            int depth) const;
     std::optional<std::int64_t> widthOf(const std::string& tensor, int depth) const;
     std::optional<std::int64_t> computedWidth(const onnx::NodeProto& node, int depth) const;
     /// The number of elements of a list, such as the shape for a Reshape.

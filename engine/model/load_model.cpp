@@ -113,11 +113,13 @@ ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr
 }
 
 /// Adds the kernel's shape to a convolution that leaves it to its weight. ONNX's inference reads beyond the
-/// strides if such a weight has more dimensions than the input; a given shape is checked. Returns false if the
-/// shape is unknown.
+/// strides if such a weight has more dimensions than the input; a given shape is checked. Returns false if
+/// the shape is unknown.
 bool giveKernelShape(onnx::NodeProto& node, const onnx::GraphProto& graph) {
     const std::string& op = node.op_type();
-    const int weight = op == "QLinearConv" ? 3 : isOneOf(op, {"Conv", "ConvTranspose", "ConvInteger"}) ? 1 : -1;
+    const int weight = op == "QLinearConv"                                     ? 3
+                       : isOneOf(op, {"Conv", "ConvTranspose", "ConvInteger"}) ? 1
+                                                                               : -1;
     if (weight < 0) return true;
     for (const auto& attribute : node.attribute())
         if (attribute.name() == "kernel_shape") return true;
