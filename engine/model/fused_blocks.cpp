@@ -12,6 +12,7 @@ namespace {
 using Operand = FusedBody::Operand;
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
 
 std::int64_t countOf(const onnx::TensorProto& tensor) {
     std::int64_t count = 1;
@@ -45,6 +46,7 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
         if (extent < 1 || extent > kLargest) failInput("{} is not the extent of a weight", extent);
     refuse(b.columns % b.size != 0, "a weight that does not end with a whole block");
     const std::int64_t blocks = b.columns / b.size;
+    if (blocks > kMostBlocks / b.rows) failInput("{} rows of {} blocks are too many", b.rows, blocks);
     onnx::TensorProto *codes = body.initializer(b.codes), *scales = body.initializer(b.scales),
                       *zeros = body.initializer(b.zeros);
     refuse(codes == nullptr || scales == nullptr || (body.has(b.zeros) && zeros == nullptr),
