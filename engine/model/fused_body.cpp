@@ -100,7 +100,7 @@ FusedBody::Operand FusedBody::integer(std::int64_t value) {
 
 FusedBody::Operand FusedBody::filled(int type, std::int64_t rows, std::int64_t columns, int byte,
                                      std::int64_t bits) {
-    const Operand constant = add("Constant", {});
+    Operand constant = add("Constant", {});
     onnx::AttributeProto& attribute = *last().add_attribute();
     attribute.set_name("value");
     attribute.set_type(onnx::AttributeProto::TENSOR);
