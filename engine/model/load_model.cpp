@@ -124,19 +124,28 @@ bool giveKernelShape(onnx::NodeProto& node, const onnx::GraphProto& graph) {
     for (const auto& attribute : node.attribute())
         if (attribute.name() == "kernel_shape") return true;
     if (weight >= node.input_size()) return false;
-    for (const auto& tensor : graph.initializer()) {
-        if (tensor.name() != node.input(weight)) continue;
+    const auto give = [&](const auto& extents) {
         onnx::AttributeProto& shape = *node.add_attribute();
         shape.set_name("kernel_shape");
         shape.set_type(onnx::AttributeProto::INTS);
-        for (int d = 2; d < tensor.dims_size(); ++d) shape.add_ints(tensor.dims(d));
+        for (std::size_t d = 2; d < extents.size(); ++d) shape.add_ints(extents[d]);
         return true;
+    };
+    for (const auto& tensor : graph.initializer())
+        if (tensor.name() == node.input(weight))
+            return give(Dims(tensor.dims().begin(), tensor.dims().end()));
+    for (const auto& input : graph.input()) {
+        if (input.name() != node.input(weight)) continue;
+        Dims extents;
+        for (const auto& dim : input.type().tensor_type().shape().dim()) {
+            if (!dim.has_dim_value()) return true;  // then the inference does not use the weight
+            extents.push_back(dim.dim_value());
+        }
+        return give(extents);
     }
     return false;
 }
 
-/// Fills in shapes that are missing in the file. ONNX's library knows operators up to its own opset; where it
-/// gives up, the shapes stay unknown until the network runs.
 void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     // shape arithmetic needs values, convolutions only the shapes of weights
     constexpr std::size_t kSmall = 1024;
