@@ -76,7 +76,7 @@ void expandRotaryEmbedding(FusedBody& body) {
     refuse(!rank || (*rank != 3 && *rank != 4), "an input of unknown rank");
     refuse(!positionRank || !width, "RotaryEmbedding with positions or tables of unknown shape");
     refuse(body.integer("is_packed_batching", 0) != 0 || body.real("scale", 1) != 1,
-           "RotaryEmbedding with packed samples");
+           "RotaryEmbedding with packed samples or a scale");
     const std::int64_t heads = body.integer("num_heads", 0), part = body.integer("rotary_embedding_dim", 0);
     refuse(part != 0 && heads == 0 && *rank == 3, "RotaryEmbedding of an unknown number of heads");
     Operand words = body.in(0);

@@ -28,6 +28,8 @@ Operand activated(FusedBody& body, const Operand& x, const std::vector<float>& p
     if (kind == "LeakyRelu") return body.add(kind, {x}, {{"alpha", parameter(0, 0.01f)}});
     if (kind == "HardSigmoid")
         return body.add(kind, {x}, {{"alpha", parameter(0, 0.2f)}, {"beta", parameter(1, 0.5f)}});
+    if (kind == "HardSwish")
+        return body.add("Mul", {x, body.add("HardSigmoid", {x}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})});
     if (kind == "Clip" && parameters.size() == 2) return body.clip(x, parameters[0], parameters[1]);
     fail(ErrorKind::Unsupported, "the activation '{}' is not supported", kind);
 }
@@ -132,8 +134,9 @@ void expandEmbedding(FusedBody& body) {
                                {{"axis", std::int64_t{-1}}, {"epsilon", body.real("epsilon", 1e-12f)}}));
     body.setOutput(2, sum);
     if (!body.wants(1)) return;
-    if (!body.has(7)) fail(ErrorKind::Unsupported, "output 1 without a mask is not supported");
-    body.setOutput(1, body.sum(body.in(7), 1));
+    const Operand count = body.sum(body.in(body.has(7) ? 7 : 0), 1);
+    body.setOutput(
+        1, body.has(7) ? count : body.add("Sub", {count, count}));  // without a mask, ONNX Runtime writes 0
 }
 
 /// A product of integers in float: the scales and the zero points of both operands, and a bias.

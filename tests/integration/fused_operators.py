@@ -50,7 +50,7 @@ def convolutions(folder):
     weights = {"w": values(6, 2, 3, 3), "b": values(6)}
     how = {"group": 2, "pads": [1, 0, 2, 1], "strides": [2, 1], "kernel_shape": [3, 3]}
     for activation, parameters in {"Relu": [], "Sigmoid": [], "Tanh": [], "LeakyRelu": [0.2], "Clip": [-0.5, 1.5],
-                                   "HardSigmoid": [0.3, 0.4]}.items():
+                                   "HardSigmoid": [0.3, 0.4], "HardSwish": []}.items():
         given = {"activation_params": parameters} if parameters else {}
         for opset in (10, 17) if activation == "Clip" else (17,):
             write(folder, f"FusedConv_{activation}_{opset}",
@@ -119,6 +119,9 @@ def normalizations(folder):
         write(folder, f"EmbedLayerNormalization_{opset}",
               [fused("EmbedLayerNormalization", embed, ["y", "count", "sum"])], ids, tables,
               ("y", "count", "sum"), opset, {"count": INT32})
+    write(folder, "EmbedLayerNormalization_unmasked",
+          [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta"], ["y", "count"])],
+          {"ids": ids["ids"]}, tables, ("y", "count"), types={"count": INT32})
     places = random.randint(0, S, (N, S)).astype(np.int32)
     write(folder, "EmbedLayerNormalization_positions",
           [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta", "mask", "at"],
