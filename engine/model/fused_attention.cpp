@@ -14,8 +14,7 @@ namespace {
 
 using Operand = FusedBody::Operand;
 
-constexpr std::int64_t kFloat = onnx::TensorProto::FLOAT, kBool = onnx::TensorProto::BOOL,
-                       kInt64 = onnx::TensorProto::INT64;
+constexpr std::int64_t kFloat = onnx::TensorProto::FLOAT, kInt64 = onnx::TensorProto::INT64;
 
 /// The mask as B×1×1×T or B×1×S×T: 0 for words that count, and `filter` for others. It is a matrix with 1 for
 /// those that count, or has the number of those for each sample.
@@ -30,7 +29,7 @@ Operand maskOf(const FusedAttention& a) {
         const Operand lengths = body.add("Cast", {body.unsqueeze(body.in(a.mask), 1)}, {{"to", kInt64}});
         counts = body.lessThan(positions, lengths);
     } else {
-        counts = body.add("Cast", {body.in(a.mask)}, {{"to", kBool}});
+        counts = body.lessThan(body.number(0), body.add("Cast", {body.in(a.mask)}, {{"to", kFloat}}));
     }
     Operand broadcast = body.unsqueeze(counts, 1);
     if (*rank < 3) broadcast = body.unsqueeze(broadcast, 1);

@@ -20,11 +20,18 @@ constexpr const char* kOwnDomain = "quantloupe.fused";
 
 /// The activation of a FusedConv or FusedGemm, with its parameters in ONNX's order.
 Operand activated(FusedBody& body, const Operand& x, const std::vector<float>& parameters) {
+    if (body.attribute("activation") == nullptr) return x;
     const std::string kind = body.text("activation");
     const auto parameter = [&](std::size_t i, float otherwise) {
         return i < parameters.size() ? parameters[i] : otherwise;
     };
-    if (kind == "Relu" || kind == "Sigmoid" || kind == "Tanh") return body.add(kind, {x});
+    if (kind == "Relu" || kind == "Sigmoid" || kind == "Tanh" || kind == "Softplus" || kind == "Softsign")
+        return body.add(kind, {x});
+    if (kind == "Elu" || kind == "ThresholdedRelu")
+        return body.add(kind, {x}, {{"alpha", parameter(0, 1.0f)}});
+    if (kind == "Selu")
+        return body.add(kind, {x},
+                        {{"alpha", parameter(0, 1.67326319f)}, {"gamma", parameter(1, 1.05070102f)}});
     if (kind == "LeakyRelu") return body.add(kind, {x}, {{"alpha", parameter(0, 0.01f)}});
     if (kind == "HardSigmoid")
         return body.add(kind, {x}, {{"alpha", parameter(0, 0.2f)}, {"beta", parameter(1, 0.5f)}});
