@@ -255,6 +255,11 @@ void expandFusedOperators(onnx::ModelProto& model, std::vector<std::string>& not
     const std::size_t count = expander.finish();
     notices.push_back(fmt::format("{} fused {} of ONNX Runtime ({}) became plain nodes", count,
                                   count == 1 ? "operator" : "operators", fmt::join(expander.kinds(), ", ")));
+    if (expander.kinds().contains("GroupQueryAttention"))
+        notices.emplace_back(
+            "GroupQueryAttention uses the whole past of each sample: give all samples a past of the same "
+            "length, "
+            "without unused places");
 }
 
 }  // namespace quantloupe
