@@ -16,51 +16,51 @@ using Operand = FusedBody::Operand;
 
 constexpr std::int64_t kFloat = onnx::TensorProto::FLOAT, kInt64 = onnx::TensorProto::INT64;
 
-/// The mask as B×1×1×T or B×1×S×T: 0 for words that count, and `filter` for others. It is a matrix with 1 for
-/// those that count, or has the number of those for each sample.
+/// The mask as a summand of the scores, B×1×1×T or B×1×S×T: 0 for valid keys, mask_filter_value for the
+/// others. The operator's mask contains 1 for each valid key, or the number of valid keys of each sample.
 Operand maskOf(const FusedAttention& a) {
     FusedBody& body = a.body;
     const auto rank = body.rank(a.mask);
     if (!rank) fail(ErrorKind::Unsupported, "a mask of unknown rank is not supported");
     refuse(*rank < 1 || *rank > 3, "a mask of this rank");
-    Operand counts;
+    Operand valid;
     if (*rank == 1) {
         const Operand positions = body.range(body.integer(0), body.extent(a.key, 2));
         const Operand lengths = body.add("Cast", {body.unsqueeze(body.in(a.mask), 1)}, {{"to", kInt64}});
-        counts = body.lessThan(positions, lengths);
+        valid = body.lessThan(positions, lengths);
     } else {
-        counts = body.lessThan(body.number(0), body.add("Cast", {body.in(a.mask)}, {{"to", kFloat}}));
+        valid = body.lessThan(body.number(0), body.add("Cast", {body.in(a.mask)}, {{"to", kFloat}}));
     }
-    Operand broadcast = body.unsqueeze(counts, 1);
+    Operand broadcast = body.unsqueeze(valid, 1);
     if (*rank < 3) broadcast = body.unsqueeze(broadcast, 1);
     const Operand filter = body.number(body.real("mask_filter_value", -10000.0f));
     return body.add("Where", {broadcast, body.number(0), filter});
 }
 
-/// Words do not ask those that come after them, before the window, or after the last word.
+/// Masks the keys after each query, before its window, and beyond the length of the sample.
 Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
     FusedBody& body = a.body;
-    const Operand asked = body.range(body.integer(0), body.extent(a.key, 2));
+    const Operand keys = body.range(body.integer(0), body.extent(a.key, 2));
     const Operand start = a.before.empty() ? body.integer(0) : a.before;
     const Operand end =
         a.before.empty() ? body.extent(a.query, 2) : body.add("Add", {a.before, body.extent(a.query, 2)});
-    const Operand asking = body.unsqueeze(body.range(start, end), 1);
+    const Operand queries = body.unsqueeze(body.range(start, end), 1);
     const Operand never = body.number(std::numeric_limits<float>::lowest());
     Operand kept =
-        body.add("Where", {body.lessThan(asking, asked), never, mask.empty() ? body.number(0) : mask});
+        body.add("Where", {body.lessThan(queries, keys), never, mask.empty() ? body.number(0) : mask});
     if (a.window >= 0) {
-        const Operand oldest = body.add("Sub", {asking, body.integer(a.window - 1)});
-        kept = body.add("Where", {body.lessThan(asked, oldest), never, kept});
+        const Operand oldest = body.add("Sub", {queries, body.integer(a.window - 1)});
+        kept = body.add("Where", {body.lessThan(keys, oldest), never, kept});
     }
     if (a.lengths.empty()) return kept;
-    const Operand counts = body.unsqueeze(body.unsqueeze(body.lessThan(asked, a.lengths), 1), 1);
-    return body.add("Where", {counts, kept, never});
+    const Operand valid = body.unsqueeze(body.unsqueeze(body.lessThan(keys, a.lengths), 1), 1);
+    return body.add("Where", {valid, kept, never});
 }
 
 }  // namespace
 
-Operand splitHeads(FusedBody& body, const Operand& words, std::int64_t heads) {
-    const Operand split = body.add("Reshape", {words, body.numbers({0, 0, heads, -1})});
+Operand splitHeads(FusedBody& body, const Operand& hidden, std::int64_t heads) {
+    const Operand split = body.add("Reshape", {hidden, body.numbers({0, 0, heads, -1})});
     return body.add("Transpose", {split}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
 }
 
@@ -91,7 +91,7 @@ float scoreScale(const FusedBody& body, std::int64_t width) {
     return scale != 0 ? scale : 1.0f / std::sqrt(static_cast<float>(width));
 }
 
-/// Inputs: words, weights, bias, mask, past, bias of the scores. Outputs: words, present.
+/// Inputs: input, weights, bias, mask_index, past, attention_bias. Outputs: output, present.
 void expandAttention(FusedBody& body) {
     refuse(body.has(6) || body.integer("do_rotary", 0) != 0, "Attention with a shared past or rotation");
     const auto columns = body.width(1);
@@ -137,8 +137,8 @@ void expandAttention(FusedBody& body) {
                                    {{"axis", std::int64_t{0}}}));
 }
 
-/// Inputs: query, key, value, bias, mask, bias of the scores, past keys, past values. Outputs: words, present
-/// keys, present values.
+/// Inputs: query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value. Outputs: output,
+/// present_key, present_value.
 void expandMultiHeadAttention(FusedBody& body) {
     refuse(!body.has(1) || !body.has(2), "MultiHeadAttention with a packed key or value");
     refuse(body.has(8) || body.has(9) || body.wants(3), "MultiHeadAttention with a shared past");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The nodes that all attention operators have in common. Dimensions: B samples, S words that ask, T words
-// that are asked, N heads with H values each.
+// The nodes that all attention operators have in common. Dimensions: B batch, S queries, T keys, N heads, H
+// head size.
 
 #include "model/fused_body.h"
 
@@ -14,15 +14,14 @@ struct FusedAttention {
     float scale;
     int mask, bias;  ///< inputs of the operator
     bool unidirectional;
-    FusedBody::Operand before = {};  ///< the number of words in the past; empty: none
-    FusedBody::Operand lengths =
-        {};                    ///< B×1: the number of words that count, with those of the past; empty: all
-    std::int64_t window = -1;  ///< the number of last words that are asked; -1: all
-    float softcap = 0;         ///< the limit of the scores; 0: none
+    FusedBody::Operand before = {};   ///< the length of the past; empty: none
+    FusedBody::Operand lengths = {};  ///< B×1: the valid keys of each sample, with the past; empty: all
+    std::int64_t window = -1;         ///< the most recent keys that a query attends to; -1: all
+    float softcap = 0;                ///< the limit of the scores; 0: none
 };
 
 /// B×S×(N·H) becomes B×N×S×H, and the reverse.
-FusedBody::Operand splitHeads(FusedBody& body, const FusedBody::Operand& words, std::int64_t heads);
+FusedBody::Operand splitHeads(FusedBody& body, const FusedBody::Operand& hidden, std::int64_t heads);
 FusedBody::Operand joinHeads(FusedBody& body, const FusedBody::Operand& heads);
 
 /// Returns B×S×(N·H).

@@ -11,7 +11,7 @@ using Operand = FusedBody::Operand;
 
 constexpr std::int64_t kEnd = std::int64_t{1} << 31;
 
-/// The cosines and sines of an operator's words, as 1×1×S×W or B×1×S×W.
+/// The cosines and sines of each position, as 1×1×S×W or B×1×S×W.
 struct Rotation {
     Operand cosines, sines;
     std::int64_t width;  ///< W: half of the values that are rotated
@@ -25,11 +25,11 @@ Operand rowsOf(FusedBody& body, int table, const Operand& positions, bool perSam
 }
 
 /// Rotates B×N×S×H.
-Operand rotated(FusedBody& body, const Operand& words, const Rotation& rotation) {
+Operand rotated(FusedBody& body, const Operand& hidden, const Rotation& rotation) {
     const std::int64_t width = rotation.width;
     Operand first, second;
     if (rotation.interleaved) {
-        const Operand part = rotation.all ? words : body.slice(words, 3, 0, 2 * width);
+        const Operand part = rotation.all ? hidden : body.slice(hidden, 3, 0, 2 * width);
         const Operand pairs = body.add("Reshape", {part, body.numbers({0, 0, 0, -1, 2})});
         const auto half = [&](std::int64_t i) {
             return body.add("Gather", {pairs, body.integer(i)}, {{"axis", std::int64_t{4}}});
@@ -37,8 +37,8 @@ Operand rotated(FusedBody& body, const Operand& words, const Rotation& rotation)
         first = half(0);
         second = half(1);
     } else {
-        first = body.slice(words, 3, 0, width);
-        second = body.slice(words, 3, width, 2 * width);
+        first = body.slice(hidden, 3, 0, width);
+        second = body.slice(hidden, 3, width, 2 * width);
     }
     const auto product = [&](const Operand& left, const Operand& right) {
         return body.add("Mul", {left, right});
@@ -55,10 +55,10 @@ Operand rotated(FusedBody& body, const Operand& words, const Rotation& rotation)
         turned = body.add("Concat", {real, imaginary}, {{"axis", std::int64_t{3}}});
     }
     if (rotation.all) return turned;
-    return body.add("Concat", {turned, body.slice(words, 3, 2 * width, kEnd)}, {{"axis", std::int64_t{3}}});
+    return body.add("Concat", {turned, body.slice(hidden, 3, 2 * width, kEnd)}, {{"axis", std::int64_t{3}}});
 }
 
-/// Each head of the keys and values answers several of the query: B×M×T×H becomes B×N×T×H.
+/// Each head of the keys and values serves several heads of the query: B×M×T×H becomes B×N×T×H.
 Operand repeated(FusedBody& body, const Operand& heads, std::int64_t times, std::int64_t count,
                  std::int64_t width) {
     if (times == 1) return heads;
@@ -69,7 +69,7 @@ Operand repeated(FusedBody& body, const Operand& heads, std::int64_t times, std:
 
 }  // namespace
 
-/// Inputs: words, positions, cosines, sines.
+/// Inputs: input, position_ids, cos_cache, sin_cache.
 void expandRotaryEmbedding(FusedBody& body) {
     const auto rank = body.rank(0), positionRank = body.rank(1);
     const auto width = body.width(2);
@@ -79,29 +79,29 @@ void expandRotaryEmbedding(FusedBody& body) {
            "RotaryEmbedding with packed samples or a scale");
     const std::int64_t heads = body.integer("num_heads", 0), part = body.integer("rotary_embedding_dim", 0);
     refuse(part != 0 && heads == 0 && *rank == 3, "RotaryEmbedding of an unknown number of heads");
-    Operand words = body.in(0);
+    Operand hidden = body.in(0);
     if (*rank == 3) {
-        const Operand split = body.add("Reshape", {words, heads > 0 ? body.numbers({0, 0, heads, -1})
-                                                                    : body.numbers({0, 0, -1, 2 * *width})});
-        words = body.add("Transpose", {split}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+        const Operand split = body.add("Reshape", {hidden, heads > 0 ? body.numbers({0, 0, heads, -1})
+                                                                     : body.numbers({0, 0, -1, 2 * *width})});
+        hidden = body.add("Transpose", {split}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
     }
     Operand positions = body.in(1);
     const bool perSample = *positionRank == 2;
-    if (!perSample) {  // the position of the first word
-        const Operand range = body.range(body.integer(0), body.extent(words, 2));
+    if (!perSample) {  // the position of the first token
+        const Operand range = body.range(body.integer(0), body.extent(hidden, 2));
         positions = body.add(
             "Add", {range, body.add("Cast", {positions}, {{"to", std::int64_t{onnx::TensorProto::INT64}}})});
     }
     const Operand turned =
-        rotated(body, words,
+        rotated(body, hidden,
                 {rowsOf(body, 2, positions, perSample), rowsOf(body, 3, positions, perSample), *width,
                  part == 0, body.integer("interleaved", 0) != 0});
     body.setOutput(0, *rank == 3 ? joinHeads(body, turned) : turned);
 }
 
-/// Inputs: query, key, value, past keys, past values, lengths minus 1, total length, cosines, sines,
-/// positions, bias of the scores. Outputs: words, present keys, present values. The past of all samples has
-/// the length of its array.
+/// Inputs: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos_cache, sin_cache,
+/// position_ids, attention_bias. Outputs: output, present_key, present_value. Limitation: the past of every
+/// sample is taken to have the length of past_key.
 void expandGroupQueryAttention(FusedBody& body) {
     refuse(body.has(11) || body.integer("smooth_softmax", 0) != 0, "GroupQueryAttention with a sink");
     for (const char* name : {"k_quant_type", "v_quant_type"})

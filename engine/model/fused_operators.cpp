@@ -129,8 +129,8 @@ void expandSkipNormalization(FusedBody& body, const char* normalization, int bia
     body.setOutput(3, sum);
 }
 
-/// Inputs: words, segments, three tables, scale, shift, mask, positions. Output 1 is the number of words that
-/// the mask keeps, output 2 the sum that is normalized.
+/// Inputs: input_ids, segment_ids, three embedding tables, gamma, beta, mask, position_ids. Output 1 is the
+/// number of tokens that the mask keeps, output 2 the sum that is normalized.
 void expandEmbedding(FusedBody& body) {
     const Operand positions =
         body.has(8) ? body.in(8) : body.range(body.integer(0), body.extent(body.in(0), 1));
@@ -257,9 +257,8 @@ void expandFusedOperators(onnx::ModelProto& model, std::vector<std::string>& not
                                   count == 1 ? "operator" : "operators", fmt::join(expander.kinds(), ", ")));
     if (expander.kinds().contains("GroupQueryAttention"))
         notices.emplace_back(
-            "GroupQueryAttention uses the whole past of each sample: give all samples a past of the same "
-            "length, "
-            "without unused places");
+            "GroupQueryAttention: the whole past of each sample is used, so all of them need a past of the "
+            "same length, without unused entries");
 }
 
 }  // namespace quantloupe

@@ -61,7 +61,7 @@ class FloatLayersTest : public QObject {
         const auto [state, sqnr] = stateOfSum({});
         QCOMPARE(state, LayerState::Float);
         QVERIFY2(sqnr > 25, qPrintable(QString::number(sqnr)));
-        // ONNX Runtime's quantizer does this, and the preview shows what it costs.
+        // ONNX Runtime quantizes this sum, so its presets do, too.
         const auto [imitated, less] = stateOfSum(presetConfig("onnxruntime-u8s8"));
         QCOMPARE(imitated, LayerState::Quantized);
         QVERIFY2(less < 10, qPrintable(QString::number(less)));

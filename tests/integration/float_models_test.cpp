@@ -6,6 +6,7 @@
 
 #include "data/numpy_file.h"
 #include "model/constant.h"
+#include "support/python.h"
 #include "support/run_cli.h"
 
 using namespace quantloupe;
@@ -19,14 +20,7 @@ class FloatModelsTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
-        if (test::runProgram(python, {"-c", "import onnx, onnxruntime, numpy"}).code != 0)
-            QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
-        const test::Outcome written = test::runProgram(
-            python,
-            {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/small_models.py"), m_folder.path()});
-        QVERIFY2(written.code == 0, written.text());
-        m_models = written.out.split('\n', Qt::SkipEmptyParts);
+        QUANTLOUPE_WRITE_MODELS(m_models, "small_models.py", m_folder);
         QVERIFY(m_models.size() >= 8);
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused operators of ONNX Runtime's optimizers, compared with ONNX Runtime. Needs Python with onnx and
 // onnxruntime; skipped without it.
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "session/session.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
@@ -20,17 +20,7 @@ class FusedOperatorsTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        QProcess process;
-        process.start(
-            qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
-            {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/fused_operators.py"), m_folder.path()});
-        if (!process.waitForFinished(100000) || process.exitCode() != 0) {
-            const QString said = QString::fromUtf8(process.readAllStandardError());
-            if (said.contains("ModuleNotFoundError") || process.error() == QProcess::FailedToStart)
-                QSKIP("Python with onnx and onnxruntime is not available (QUANTLOUPE_PYTHON)");
-            QFAIL(qPrintable(said));
-        }
-        m_names = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+        QUANTLOUPE_WRITE_MODELS(m_names, "fused_operators.py", m_folder);
         QVERIFY(m_names.size() >= 40);
     }
 

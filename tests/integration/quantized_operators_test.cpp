@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer operators compared with ONNX Runtime, code by code. Needs Python with onnx and onnxruntime; skipped
 // without it.
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include "data/numpy_file.h"
 #include "model/load_model.h"
 #include "runtime/program/program.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
@@ -20,17 +20,7 @@ class QuantizedOperatorsTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        QProcess process;
-        process.start(qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
-                      {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/quantized_operators.py"),
-                       m_folder.path()});
-        if (!process.waitForFinished(100000) || process.exitCode() != 0) {
-            const QString said = QString::fromUtf8(process.readAllStandardError());
-            if (said.contains("ModuleNotFoundError") || process.error() == QProcess::FailedToStart)
-                QSKIP("Python with onnx and onnxruntime is not available (QUANTLOUPE_PYTHON)");
-            QFAIL(qPrintable(said));
-        }
-        m_names = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+        QUANTLOUPE_WRITE_MODELS(m_names, "quantized_operators.py", m_folder);
         QVERIFY(m_names.size() >= 27);
     }
 

@@ -5,6 +5,8 @@
 #include <QProcess>
 #include <QtTest>
 
+#include "support/run_program.h"
+
 namespace quantloupe::test {
 
 /// Returns the exit code, -1 without Python or after a timeout. The output goes to `said`.
@@ -37,3 +39,14 @@ inline bool pythonHasOnnxRuntime() {
 #define QUANTLOUPE_NEEDS_ONNXRUNTIME               \
     if (!quantloupe::test::pythonHasOnnxRuntime()) \
     QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)")
+
+/// Runs a program of tests/integration that writes networks into a folder, and puts the names that it prints
+/// into a variable. Skips the test without the Python packages onnx, onnxruntime and numpy.
+#define QUANTLOUPE_WRITE_MODELS(names, program, folder)                                                  \
+    const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");                         \
+    if (quantloupe::test::runProgram(python, {"-c", "import onnx, onnxruntime, numpy"}).code != 0)       \
+        QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");           \
+    const quantloupe::test::Outcome written = quantloupe::test::runProgram(                              \
+        python, {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/" program), (folder).path()}); \
+    QVERIFY2(written.code == 0, written.text());                                                         \
+    names = QString(written.out).split('\n', Qt::SkipEmptyParts)
