@@ -18,6 +18,7 @@ constexpr std::int64_t kFloat = onnx::TensorProto::FLOAT, kInt64 = onnx::TensorP
 
 /// The mask as a summand of the scores, B×1×1×T or B×1×S×T: 0 for valid keys, mask_filter_value for the
 /// others. The operator's mask contains 1 for each valid key, or the number of valid keys of each sample.
+/// Limitation: masks of one dimension with further values, such as the first valid key, are refused.
 Operand maskOf(const FusedAttention& a) {
     FusedBody& body = a.body;
     const auto rank = body.rank(a.mask);
@@ -26,7 +27,10 @@ Operand maskOf(const FusedAttention& a) {
     Operand valid;
     if (*rank == 1) {
         const Operand positions = body.range(body.integer(0), body.extent(a.key, 2));
-        const Operand lengths = body.add("Cast", {body.unsqueeze(body.in(a.mask), 1)}, {{"to", kInt64}});
+        const Operand samples = body.unsqueeze(body.extent(a.query, 0), 0);
+        const Operand shape = body.add("Concat", {samples, body.numbers({1})}, {{"axis", std::int64_t{0}}});
+        const Operand lengths =
+            body.add("Cast", {body.add("Reshape", {body.in(a.mask), shape})}, {{"to", kInt64}});
         valid = body.lessThan(positions, lengths);
     } else {
         valid = body.lessThan(body.number(0), body.add("Cast", {body.in(a.mask)}, {{"to", kFloat}}));
@@ -41,10 +45,8 @@ Operand maskOf(const FusedAttention& a) {
 Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
     FusedBody& body = a.body;
     const Operand keys = body.range(body.integer(0), body.extent(a.key, 2));
-    const Operand start = a.before.empty() ? body.integer(0) : a.before;
-    const Operand end =
-        a.before.empty() ? body.extent(a.query, 2) : body.add("Add", {a.before, body.extent(a.query, 2)});
-    const Operand queries = body.unsqueeze(body.range(start, end), 1);
+    const Operand queries =
+        a.positions.empty() ? positionsAfter(body, body.integer(0), a.query) : a.positions;
     const Operand never = body.number(std::numeric_limits<float>::lowest());
     Operand kept =
         body.add("Where", {body.lessThan(queries, keys), never, mask.empty() ? body.number(0) : mask});
@@ -69,11 +71,15 @@ Operand joinHeads(FusedBody& body, const Operand& heads) {
     return body.add("Reshape", {turned, body.numbers({0, 0, -1})});
 }
 
+Operand positionsAfter(FusedBody& body, const Operand& start, const Operand& query) {
+    return body.unsqueeze(body.range(start, body.add("Add", {start, body.extent(query, 2)})), 1);
+}
+
 Operand attend(const FusedAttention& a) {
     FusedBody& body = a.body;
     const Operand turned = body.add("Transpose", {a.key}, {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}});
     Operand scores = body.add("MatMul", {a.query, turned});
-    scores = body.add("Mul", {scores, body.number(a.scale)});
+    scores = body.add("Mul", {scores, a.scale});
     if (a.softcap > 0) {
         const Operand limit = body.number(a.softcap);
         scores = body.add("Mul", {body.add("Tanh", {body.add("Div", {scores, limit})}), limit});
@@ -86,9 +92,11 @@ Operand attend(const FusedAttention& a) {
     return joinHeads(body, body.add("MatMul", {weights, a.value}));
 }
 
-float scoreScale(const FusedBody& body, std::int64_t width) {
-    const float scale = body.real("scale", 0);
-    return scale != 0 ? scale : 1.0f / std::sqrt(static_cast<float>(width));
+Operand scoreScale(FusedBody& body, std::optional<std::int64_t> width, const Operand& query) {
+    if (const float scale = body.real("scale", 0); scale != 0) return body.number(scale);
+    if (width) return body.number(1.0f / std::sqrt(static_cast<float>(*width)));
+    const Operand computed = body.add("Cast", {body.extent(query, 3)}, {{"to", kFloat}});
+    return body.add("Div", {body.number(1), body.add("Sqrt", {computed})});
 }
 
 /// Inputs: input, weights, bias, mask_index, past, attention_bias. Outputs: output, present.
@@ -118,7 +126,7 @@ void expandAttention(FusedBody& body) {
                      parts[0],
                      parts[1],
                      parts[2],
-                     scoreScale(body, widths[0] / count),
+                     scoreScale(body, widths[0] / count, parts[0]),
                      3,
                      5,
                      body.integer("unidirectional", 0) != 0};
@@ -127,7 +135,7 @@ void expandAttention(FusedBody& body) {
             return body.add("Gather", {body.in(4), body.integer(i)}, {{"axis", std::int64_t{0}}});
         };
         const Operand past = part(0);
-        a.before = body.extent(past, 2);
+        if (a.unidirectional) a.positions = positionsAfter(body, body.extent(past, 2), a.query);
         a.key = body.add("Concat", {past, a.key}, {{"axis", std::int64_t{2}}});
         a.value = body.add("Concat", {part(1), a.value}, {{"axis", std::int64_t{2}}});
     }
@@ -144,27 +152,30 @@ void expandMultiHeadAttention(FusedBody& body) {
     refuse(body.has(8) || body.has(9) || body.wants(3), "MultiHeadAttention with a shared past");
     const std::int64_t count = body.heads("num_heads");
     const auto biasWidth = body.width(3);
-    const auto width = biasWidth ? std::optional(*biasWidth / 3) : body.width(0);
-    refuse(body.real("scale", 0) == 0 && !width, "a query whose width is unknown");
-    refuse(body.has(3) && (!biasWidth || *biasWidth % 3 != 0), "a bias of this width");
+    auto width = body.width(0);
+    if (!width && biasWidth && body.width(2)) width = (*biasWidth - *body.width(2)) / 2;
+    if (!width && biasWidth && *biasWidth % 3 == 0) width = *biasWidth / 3;
+    refuse(body.has(3) && (!biasWidth || !width || *biasWidth <= 2 * *width), "a bias of this width");
     if (width && *width % count != 0) failInput("the query does not fit {} heads", count);
     const auto part = [&](int input) {
         if (body.rank(input) == std::size_t{4}) return body.in(input);  // B×N×T×H of another attention
         Operand rows = body.in(input);
-        if (body.has(3))
-            rows = body.add("Add", {rows, body.slice(body.in(3), 0, input * *width, (input + 1) * *width)});
+        if (body.has(3))  // the values can be of another width
+            rows = body.add("Add", {rows, body.slice(body.in(3), 0, input * *width,
+                                                     input == 2 ? *biasWidth : (input + 1) * *width)});
         return splitHeads(body, rows, count);
     };
+    const Operand query = part(0);
     FusedAttention a{body,
-                     part(0),
+                     query,
                      part(1),
                      part(2),
-                     scoreScale(body, width ? *width / count : 0),
+                     scoreScale(body, width ? std::optional(*width / count) : std::nullopt, query),
                      4,
                      5,
                      body.integer("unidirectional", 0) != 0};
     if (body.has(6) && body.has(7)) {
-        a.before = body.extent(body.in(6), 2);
+        if (a.unidirectional) a.positions = positionsAfter(body, body.extent(body.in(6), 2), a.query);
         a.key = body.add("Concat", {body.in(6), a.key}, {{"axis", std::int64_t{2}}});
         a.value = body.add("Concat", {body.in(7), a.value}, {{"axis", std::int64_t{2}}});
     }

@@ -5,9 +5,9 @@
 
 namespace quantloupe {
 
-FusedBody::FusedBody(const onnx::NodeProto& node, onnx::GraphProto& graph, const KnownShapes& shapes,
-                     std::int64_t opset)
-    : m_node(node), m_graph(graph), m_shapes(shapes), m_opset(opset) {
+FusedBody::FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs,
+                     const KnownShapes& shapes, std::int64_t opset)
+    : m_node(node), m_graphs(std::move(graphs)), m_shapes(shapes), m_opset(opset) {
     for (int i = 0; i < node.input_size(); ++i) m_function.add_input("in" + std::to_string(i));
 }
 
@@ -21,8 +21,9 @@ std::optional<std::int64_t> FusedBody::width(int input) const {
 
 onnx::TensorProto* FusedBody::initializer(int input) const {
     if (has(input))
-        for (onnx::TensorProto& tensor : *m_graph.mutable_initializer())
-            if (tensor.name() == m_node.input(input)) return &tensor;
+        for (onnx::GraphProto* graph : m_graphs)
+            for (onnx::TensorProto& tensor : *graph->mutable_initializer())
+                if (tensor.name() == m_node.input(input)) return &tensor;
     return nullptr;
 }
 

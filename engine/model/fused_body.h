@@ -26,7 +26,8 @@ class FusedBody {
         Value value;
     };
 
-    FusedBody(const onnx::NodeProto& node, onnx::GraphProto& graph, const KnownShapes& shapes,
+    /// `graphs` are that of the node and those around it, from the inside out.
+    FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs, const KnownShapes& shapes,
               std::int64_t opset);
 
     bool has(int input) const {
@@ -78,7 +79,7 @@ class FusedBody {
     Operand constant(std::initializer_list<Attribute> attributes, const std::string& key);
 
     const onnx::NodeProto& m_node;
-    onnx::GraphProto& m_graph;
+    std::vector<onnx::GraphProto*> m_graphs;
     const KnownShapes& m_shapes;
     std::int64_t m_opset;
     onnx::FunctionProto m_function;

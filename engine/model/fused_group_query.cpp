@@ -67,6 +67,29 @@ Operand repeated(FusedBody& body, const Operand& heads, std::int64_t times, std:
     return body.add("Reshape", {expanded, body.numbers({0, count, -1, width})});
 }
 
+/// A buffer with the keys or values of each sample: the past up to `start`, then the new ones, then zeros.
+Operand continued(FusedBody& body, int past, const Operand& added, const Operand& index) {
+    const Operand both = body.add("Concat", {body.in(past), added}, {{"axis", std::int64_t{2}}});
+    const Operand padded = body.add("Pad", {both, body.numbers({0, 0, 0, 0, 0, 0, 1, 0})});
+    return body.add("GatherElements", {padded, index}, {{"axis", std::int64_t{2}}});
+}
+
+/// For each position of the buffer, the row in the past, the new rows and one of zeros: B×M×T×H.
+/// `start` is B×1.
+Operand rowsOfBuffer(FusedBody& body, const Operand& start, const Operand& added, std::int64_t heads,
+                     std::int64_t width) {
+    const Operand before = body.extent(body.in(3), 2);
+    const Operand total = body.add(
+        "Squeeze", {body.add("Cast", {body.in(6)}, {{"to", std::int64_t{onnx::TensorProto::INT64}}})});
+    const Operand positions = body.range(body.integer(0), body.add("Max", {total, before}));
+    const Operand shifted = body.add("Add", {body.add("Sub", {positions, start}), before});
+    const Operand zeros = body.add("Add", {before, body.extent(added, 2)});
+    const Operand row =
+        body.add("Where", {body.lessThan(positions, start), positions, body.add("Min", {shifted, zeros})});
+    return body.add("Expand",
+                    {body.unsqueeze(body.unsqueeze(row, 1), 3), body.numbers({1, heads, 1, width})});
+}
+
 }  // namespace
 
 /// Inputs: input, position_ids, cos_cache, sin_cache.
@@ -100,57 +123,68 @@ void expandRotaryEmbedding(FusedBody& body) {
 }
 
 /// Inputs: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos_cache, sin_cache,
-/// position_ids, attention_bias. Outputs: output, present_key, present_value. Limitation: the past of every
-/// sample is taken to have the length of past_key.
+/// position_ids, attention_bias. Outputs: output, present_key, present_value. The lengths include the new
+/// keys, and are one less than their number. The past can be a buffer that is longer than what it contains.
 void expandGroupQueryAttention(FusedBody& body) {
     refuse(body.has(11) || body.integer("smooth_softmax", 0) != 0, "GroupQueryAttention with a sink");
     for (const char* name : {"k_quant_type", "v_quant_type"})
         refuse(!body.text(name).empty() && body.text(name) != "NONE",
                "GroupQueryAttention with quantized keys");
     refuse(body.wants(3), "the output of scores");
+    refuse(!body.has(5), "GroupQueryAttention without lengths");
     const std::int64_t heads = body.heads("num_heads"), shared = body.heads("kv_num_heads");
-    const bool packed = !body.has(1);
-    const auto columns = body.width(0);
+    const bool packed = !body.has(1), hasPast = body.has(3) && body.has(4) && body.has(6);
+    refuse(body.has(3) != hasPast, "GroupQueryAttention without a total length");
     const bool rotates = body.integer("do_rotary", 0) != 0;
     const auto table = body.width(7);
-    refuse(!columns, "a query whose width is unknown");
     refuse(rotates && !table, "rotation with tables of unknown shape");
     const std::int64_t parts = packed ? heads + 2 * shared : heads;
-    if (heads % shared != 0 || *columns % parts != 0)
-        failInput("{} columns do not fit {} and {} heads", *columns, heads, shared);
-    const std::int64_t width = *columns / parts;
+    const auto columns = body.width(0), pastWidth = body.width(3), keyColumns = body.width(1);
+    refuse(!columns && !pastWidth && !keyColumns, "a query whose width is unknown");
+    if (heads % shared != 0 || (columns && *columns % parts != 0) ||
+        (keyColumns && *keyColumns % shared != 0))
+        failInput("{} columns do not fit {} and {} heads", columns.value_or(keyColumns.value_or(0)), heads,
+                  shared);
+    const std::int64_t width = columns ? *columns / parts : pastWidth ? *pastWidth : *keyColumns / shared;
     std::vector<Operand> operands{body.in(0), body.in(1), body.in(2)};
     if (packed)
         operands = {body.slice(body.in(0), 2, 0, heads * width),
                     body.slice(body.in(0), 2, heads * width, (heads + shared) * width),
                     body.slice(body.in(0), 2, (heads + shared) * width, parts * width)};
+    const Operand query = splitHeads(body, operands[0], heads);
     FusedAttention a{body,
-                     splitHeads(body, operands[0], heads),
+                     query,
                      splitHeads(body, operands[1], shared),
                      splitHeads(body, operands[2], shared),
-                     scoreScale(body, width),
+                     scoreScale(body, width, query),
                      -1,
                      10,
                      true};
     a.window = body.integer("local_window_size", -1);
     a.softcap = body.real("softcap", 0);
-    if (body.has(3)) a.before = body.extent(body.in(3), 2);
-    refuse(!body.has(5), "GroupQueryAttention without lengths");
     const Operand last = body.add("Cast", {body.in(5)}, {{"to", std::int64_t{onnx::TensorProto::INT64}}});
     a.lengths = body.add("Reshape", {body.add("Add", {last, body.integer(1)}), body.numbers({-1, 1})});
+    Operand start, positions;  // B×1, and B×S or S
+    if (hasPast) {
+        const Operand before = body.add("Sub", {a.lengths, body.extent(query, 2)});
+        start = body.add("Max", {before, body.integer(0)});
+        positions = body.add("Add", {start, body.range(body.integer(0), body.extent(query, 2))});
+        a.positions = body.unsqueeze(body.unsqueeze(positions, 1), 3);
+    } else if (rotates) {
+        positions = body.range(body.integer(0), body.extent(query, 2));
+    }
     if (rotates) {
-        const Operand start = a.before.empty() ? body.integer(0) : a.before;
-        const Operand positions =
-            body.has(9) ? body.in(9) : body.range(start, body.add("Add", {start, body.extent(a.query, 2)}));
-        const Rotation rotation{rowsOf(body, 7, positions, body.has(9)),
-                                rowsOf(body, 8, positions, body.has(9)), *table, 2 * *table == width,
-                                body.integer("rotary_interleaved", 0) != 0};
+        const bool perSample = hasPast || body.has(9);
+        if (body.has(9)) positions = body.in(9);
+        const Rotation rotation{rowsOf(body, 7, positions, perSample), rowsOf(body, 8, positions, perSample),
+                                *table, 2 * *table == width, body.integer("rotary_interleaved", 0) != 0};
         a.query = rotated(body, a.query, rotation);
         a.key = rotated(body, a.key, rotation);
     }
-    if (body.has(3)) {
-        a.key = body.add("Concat", {body.in(3), a.key}, {{"axis", std::int64_t{2}}});
-        a.value = body.add("Concat", {body.in(4), a.value}, {{"axis", std::int64_t{2}}});
+    if (hasPast) {
+        const Operand index = rowsOfBuffer(body, start, a.key, shared, width);
+        a.key = continued(body, 3, a.key, index);
+        a.value = continued(body, 4, a.value, index);
     }
     body.setOutput(1, a.key);
     body.setOutput(2, a.value);

@@ -141,9 +141,16 @@ void expandEmbedding(FusedBody& body) {
                                {{"axis", std::int64_t{-1}}, {"epsilon", body.real("epsilon", 1e-12f)}}));
     body.setOutput(2, sum);
     if (!body.wants(1)) return;
-    const Operand count = body.sum(body.in(body.has(7) ? 7 : 0), 1);
-    body.setOutput(
-        1, body.has(7) ? count : body.add("Sub", {count, count}));  // without a mask, ONNX Runtime writes 0
+    if (!body.has(7)) {  // ONNX Runtime writes 0
+        const Operand count = body.sum(body.in(0), 1);
+        body.setOutput(1, body.add("Sub", {count, count}));
+        return;
+    }
+    const auto cast = [&](const Operand& x, std::int64_t type) {
+        return body.add("Cast", {x}, {{"to", type}});
+    };
+    const Operand one = cast(body.integer(1), onnx::TensorProto::INT32);
+    body.setOutput(1, body.sum(cast(body.add("Equal", {body.in(7), one}), onnx::TensorProto::INT32), 1));
 }
 
 /// A product of integers in float: the scales and the zero points of both operands, and a bias.
@@ -203,28 +210,9 @@ class Expander {
     }
 
     /// Turns the fused operators into calls of functions, which are added to the model.
-    void run(onnx::GraphProto& graph) {
-        std::optional<KnownShapes> shapes;
-        for (int n = 0; n < graph.node_size(); ++n) {
-            onnx::NodeProto& node = *graph.mutable_node(n);
-            for (auto& attribute : *node.mutable_attribute())
-                if (attribute.has_g()) run(*attribute.mutable_g());
-            const auto expansion = expansions().find(node.op_type());
-            if (node.domain() != kMicrosoft || expansion == expansions().end()) continue;
-            if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
-            if (!shapes) shapes.emplace(graph);
-            try {
-                FusedBody body(node, graph, *shapes, m_opset);
-                expansion->second(body);
-                *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
-            } catch (const Error& error) {
-                m_notices.push_back(
-                    fmt::format("'{}' ({}) stays as it is: {}", node.name(), node.op_type(), error.what()));
-                continue;
-            }
-            m_calls.emplace_back(&node, fmt::format("{}", m_calls.size()));
-            m_kinds.insert(node.op_type());
-        }
+    void run() {
+        Level whole{*m_model.mutable_graph(), nullptr, {}};
+        run(whole);
     }
 
     /// Renames the operators last, because KnownShapes reads them.
@@ -239,6 +227,49 @@ class Expander {
     const std::set<std::string>& kinds() const { return m_kinds; }
 
   private:
+    /// A graph, and the one around it.
+    struct Level {
+        onnx::GraphProto& graph;
+        Level* outer;
+        std::optional<KnownShapes> known;
+
+        const KnownShapes& shapes() {
+            if (!known) known.emplace(graph, outer == nullptr ? nullptr : &outer->shapes());
+            return *known;
+        }
+        std::vector<onnx::GraphProto*> graphs() {
+            std::vector<onnx::GraphProto*> all;
+            for (Level* level = this; level != nullptr; level = level->outer) all.push_back(&level->graph);
+            return all;
+        }
+    };
+
+    void run(Level& level) {
+        onnx::GraphProto& graph = level.graph;
+        for (int n = 0; n < graph.node_size(); ++n) {
+            onnx::NodeProto& node = *graph.mutable_node(n);
+            for (auto& attribute : *node.mutable_attribute())
+                if (attribute.has_g()) {
+                    Level inner{*attribute.mutable_g(), &level, {}};
+                    run(inner);
+                }
+            const auto expansion = expansions().find(node.op_type());
+            if (node.domain() != kMicrosoft || expansion == expansions().end()) continue;
+            if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
+            try {
+                FusedBody body(node, level.graphs(), level.shapes(), m_opset);
+                expansion->second(body);
+                *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
+            } catch (const Error& error) {
+                m_notices.push_back(
+                    fmt::format("'{}' ({}) stays as it is: {}", node.name(), node.op_type(), error.what()));
+                continue;
+            }
+            m_calls.emplace_back(&node, fmt::format("{}", m_calls.size()));
+            m_kinds.insert(node.op_type());
+        }
+    }
+
     onnx::ModelProto& m_model;
     std::vector<std::string>& m_notices;
     std::int64_t m_opset = 1;
@@ -250,15 +281,11 @@ class Expander {
 
 void expandFusedOperators(onnx::ModelProto& model, std::vector<std::string>& notices) {
     Expander expander(model, notices);
-    expander.run(*model.mutable_graph());
+    expander.run();
     if (expander.kinds().empty()) return;
     const std::size_t count = expander.finish();
     notices.push_back(fmt::format("{} fused {} of ONNX Runtime ({}) became plain nodes", count,
                                   count == 1 ? "operator" : "operators", fmt::join(expander.kinds(), ", ")));
-    if (expander.kinds().contains("GroupQueryAttention"))
-        notices.emplace_back(
-            "GroupQueryAttention: the whole past of each sample is used, so all of them need a past of the "
-            "same length, without unused entries");
 }
 
 }  // namespace quantloupe

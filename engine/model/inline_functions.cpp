@@ -192,7 +192,8 @@ class Inliner {
 
     std::string unusedName(const std::string& stem) {
         std::string name = stem;
-        for (int k = 1; !m_taken.insert(name).second; ++k) name = fmt::format("{}_{}", stem, k);
+        int& tried = m_tried[stem];
+        while (!m_taken.insert(name).second) name = fmt::format("{}_{}", stem, ++tried);
         return name;
     }
 
@@ -208,6 +209,7 @@ class Inliner {
     onnx::ModelProto& m_model;
     std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> m_functions;
     std::set<std::string> m_taken;
+    std::map<std::string, int> m_tried;  ///< the last number after each stem that was taken
     std::size_t m_calls = 0, m_added = 0, m_bytes = 0;
 };
 

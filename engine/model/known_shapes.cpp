@@ -82,7 +82,7 @@ bool broadcasts(const std::string& op) {
 
 }  // namespace
 
-KnownShapes::KnownShapes(const onnx::GraphProto& graph) {
+KnownShapes::KnownShapes(const onnx::GraphProto& graph, const KnownShapes* outer) : m_outer(outer) {
     for (const auto* values : {&graph.input(), &graph.output(), &graph.value_info()})
         for (const auto& value : *values)
             if (value.type().tensor_type().has_shape()) m_dims[value.name()] = dimsOf(value);
@@ -108,9 +108,31 @@ void KnownShapes::addConstant(const std::string& name, const onnx::TensorProto& 
     if (!values.empty()) m_shapes[name] = std::move(values);
 }
 
+template <typename Result>
+Result KnownShapes::ofBranches(const onnx::NodeProto& node, const std::string& tensor,
+                               Result (KnownShapes::*property)(const std::string&, int) const,
+                               int depth) const {
+    const auto output = static_cast<int>(std::ranges::find(node.output(), tensor) - node.output().begin());
+    Result common;
+    for (const auto& attribute : node.attribute()) {
+        if (!attribute.has_g() || output >= attribute.g().output_size()) continue;
+        const KnownShapes branch(attribute.g(), this);
+        const Result known = (branch.*property)(attribute.g().output(output).name(), depth);
+        if (!known || (common && common != known)) return {};
+        common = known;
+    }
+    return common;
+}
+
+const std::vector<std::int64_t>* KnownShapes::listOf(const std::string& tensor) const {
+    if (const auto known = m_shapes.find(tensor); known != m_shapes.end()) return &known->second;
+    return m_outer == nullptr || m_producers.contains(tensor) ? nullptr : m_outer->listOf(tensor);
+}
+
 std::optional<std::size_t> KnownShapes::rankOf(const std::string& tensor, int depth) const {
     if (const auto known = m_dims.find(tensor); known != m_dims.end()) return known->second.size();
     const auto producer = m_producers.find(tensor);
+    if (producer == m_producers.end() && m_outer != nullptr) return m_outer->rankOf(tensor, depth);
     if (producer == m_producers.end() || depth > kFarthest) return {};
     const auto [place, isNew] = m_ranks.emplace(tensor, std::nullopt);  // unknown within a circle
     if (isNew) place->second = computedRank(*producer->second, tensor, depth + 1);
@@ -123,6 +145,7 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         return i < node.input_size() ? rankOf(node.input(i), depth) : std::optional<std::size_t>();
     };
     const std::string& op = node.op_type();
+    if (op == "If") return ofBranches(node, tensor, &KnownShapes::rankOf, depth);
     const auto without = [&](const std::optional<std::size_t>& axes) -> std::optional<std::size_t> {
         const auto rank = input(0);
         return rank && axes && *axes <= *rank ? std::optional(*rank - *axes) : std::nullopt;
@@ -157,6 +180,9 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         const auto rank = op == "Expand" && i == 1 ? lengthOf(node.input(1), depth) : input(i);
         most = rank ? std::optional(std::max(*most, *rank)) : rank;
     }
+    if (most && (op == "MatMul" || op == "FusedMatMul"))
+        for (const std::string& factor : node.input())  // a vector has no row, or no column, in the product
+            if (rankOf(factor, depth) == std::size_t{1} && *most > 0) --*most;
     return most;
 }
 
@@ -166,6 +192,7 @@ std::optional<std::size_t> KnownShapes::lengthOf(const std::string& list, int de
         return known->second[0] <= kMostDims ? std::optional(static_cast<std::size_t>(known->second[0]))
                                              : std::nullopt;
     const auto producer = m_producers.find(list);
+    if (producer == m_producers.end() && m_outer != nullptr) return m_outer->lengthOf(list, depth);
     if (producer == m_producers.end() || depth > kFarthest) return {};
     const auto [place, isNew] = m_lengths.emplace(list, std::nullopt);
     if (isNew) place->second = computedLength(*producer->second, depth + 1);
@@ -200,9 +227,9 @@ std::optional<std::size_t> KnownShapes::lengthOfSlice(const onnx::NodeProto& nod
     if (!whole || node.input_size() < 3 || node.input_size() > 4) return {};
     const auto count = static_cast<std::int64_t>(*whole);
     const auto bound = [&](int input) -> std::optional<std::int64_t> {
-        const auto given = m_shapes.find(node.input(input));
-        if (given == m_shapes.end()) return {};
-        const std::int64_t value = given->second.front();
+        const auto* given = listOf(node.input(input));
+        if (given == nullptr) return {};
+        const std::int64_t value = given->front();
         return std::clamp<std::int64_t>(value < 0 ? value + count : value, 0, count);
     };
     const auto from = bound(1), to = bound(2);
@@ -220,28 +247,67 @@ std::optional<std::int64_t> KnownShapes::widthOf(const std::string& tensor, int 
                                                 known->second.back() > 0 && known->second.back() <= kWidest)
         return known->second.back();
     const auto producer = m_producers.find(tensor);
+    if (producer == m_producers.end() && m_outer != nullptr) return m_outer->widthOf(tensor, depth);
     if (producer == m_producers.end() || depth > kFarthest) return {};
     const auto [place, isNew] = m_widths.emplace(tensor, std::nullopt);
-    if (isNew) place->second = computedWidth(*producer->second, depth + 1);
+    if (isNew) place->second = computedWidth(*producer->second, tensor, depth + 1);
     return place->second;
 }
 
-std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& node, int depth) const {
+/// Of one output of a Split, or of a Slice along the last dimension.
+std::optional<std::int64_t> KnownShapes::widthOfPart(const onnx::NodeProto& node, const std::string& tensor,
+                                                     int depth) const {
+    const auto whole = widthOf(node.input(0), depth);
+    const auto rank = rankOf(node.input(0), depth);
+    const auto isLast = [&](std::int64_t axis) {
+        return axis == -1 || (rank && axis == static_cast<std::int64_t>(*rank) - 1);
+    };
+    if (node.op_type() == "Slice") {
+        const auto* axes = node.input_size() > 3 ? listOf(node.input(3)) : nullptr;
+        if (axes == nullptr || axes->size() != 1 || node.input_size() > 4) return {};
+        if (!isLast(axes->front())) return rank && axes->front() >= 0 ? whole : std::nullopt;
+        const auto *from = listOf(node.input(1)), *to = listOf(node.input(2));
+        if (!whole || from == nullptr || to == nullptr) return {};
+        const auto bound = [&](std::int64_t at) {
+            return std::clamp<std::int64_t>(at < 0 ? at + *whole : at, 0, *whole);
+        };
+        const std::int64_t width = bound(to->front()) - bound(from->front());
+        return width > 0 ? std::optional(width) : std::nullopt;
+    }
+    const auto* axis = attributeOf(node, "axis");
+    const std::int64_t along = axis == nullptr ? 0 : axis->i();
+    if (!isLast(along)) return rank && along >= 0 ? whole : std::nullopt;
+    const auto output =
+        static_cast<std::size_t>(std::ranges::find(node.output(), tensor) - node.output().begin());
+    const auto* sizes = attributeOf(node, "split");
+    const auto* list = node.input_size() > 1 ? listOf(node.input(1)) : nullptr;
+    if (sizes != nullptr && static_cast<std::size_t>(sizes->ints_size()) > output)
+        return sizes->ints(static_cast<int>(output));
+    if (list != nullptr && list->size() > output) return (*list)[output];
+    if (!whole || sizes != nullptr || node.input_size() > 1 || *whole % node.output_size() != 0) return {};
+    return *whole / node.output_size();
+}
+
+std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& node, const std::string& tensor,
+                                                       int depth) const {
+    const std::string& op = node.op_type();
+    const auto possible = [](std::optional<std::int64_t> width) {
+        return width && *width > 0 && *width <= kWidest ? width : std::nullopt;
+    };
+    if (op == "If") return ofBranches(node, tensor, &KnownShapes::widthOf, depth);
     if (node.input_size() == 0) return {};
-    if (keepsWidth().contains(node.op_type())) return widthOf(node.input(0), depth);
+    if (keepsWidth().contains(op)) return widthOf(node.input(0), depth);
+    if (op == "Split" || op == "Slice") return possible(widthOfPart(node, tensor, depth));
     if (node.input_size() < 2) return {};
-    if (node.op_type() == "EmbedLayerNormalization" && node.input_size() > 2)
-        return widthOf(node.input(2), depth);
-    if (node.op_type() == "GroupQueryAttention" && !node.input(1).empty())
-        return widthOf(node.input(0), depth);
-    if (const auto* columns = attributeOf(node, "N"); columns != nullptr && node.op_type() == "MatMulNBits")
-        return columns->i() > 0 && columns->i() <= kWidest ? std::optional(columns->i()) : std::nullopt;
-    if (node.op_type() == "MatMul") return widthOf(node.input(1), depth);
-    if (const auto shape = m_shapes.find(node.input(1));
-        node.op_type() == "Reshape" && shape != m_shapes.end() && shape->second.back() > 0 &&
-        shape->second.back() <= kWidest)
-        return shape->second.back();
-    if (node.op_type() == "Add")
+    if (op == "EmbedLayerNormalization" && node.input_size() > 2) return widthOf(node.input(2), depth);
+    if (op == "GroupQueryAttention" && !node.input(1).empty()) return widthOf(node.input(0), depth);
+    if (const auto* columns = attributeOf(node, "N"); columns != nullptr && op == "MatMulNBits")
+        return possible(columns->i());
+    if (op == "MatMul")
+        return rankOf(node.input(1), depth) == std::size_t{1} ? std::nullopt : widthOf(node.input(1), depth);
+    if (const auto* shape = listOf(node.input(1)); op == "Reshape" && shape != nullptr)
+        return possible(shape->back());
+    if (op == "Add" || op == "Sub" || op == "Mul" || op == "Div")
         for (const std::string& input : node.input())
             if (const auto width = widthOf(input, depth); width && *width != 1) return width;
     return {};

@@ -13,10 +13,10 @@
 namespace quantloupe {
 
 /// What the graph itself says, and what follows from the nodes that compute a tensor. Keeps pointers to the
-/// nodes. One thread.
+/// nodes, and to the shapes of the graph around a subgraph. One thread.
 class KnownShapes {
   public:
-    explicit KnownShapes(const onnx::GraphProto& graph);
+    explicit KnownShapes(const onnx::GraphProto& graph, const KnownShapes* outer = nullptr);
 
     /// The number of dimensions.
     std::optional<std::size_t> rank(const std::string& tensor) const { return rankOf(tensor, 0); }
@@ -28,7 +28,8 @@ class KnownShapes {
     std::optional<std::size_t> computedRank(const onnx::NodeProto& node, const std::string& tensor,
                                             int depth) const;
     std::optional<std::int64_t> widthOf(const std::string& tensor, int depth) const;
-    std::optional<std::int64_t> computedWidth(const onnx::NodeProto& node, int depth) const;
+    std::optional<std::int64_t> computedWidth(const onnx::NodeProto& node, const std::string& tensor,
+                                              int depth) const;
     /// The number of elements of a list, such as the shape for a Reshape.
     std::optional<std::size_t> lengthOf(const std::string& list, int depth) const;
     std::optional<std::size_t> computedLength(const onnx::NodeProto& node, int depth) const;
@@ -37,6 +38,16 @@ class KnownShapes {
     std::optional<std::size_t> axesOf(const onnx::NodeProto& node, int depth) const;
     void addConstant(const std::string& name, const onnx::TensorProto& tensor);
 
+    /// What is known of an output of an If: what all its branches agree on.
+    template <typename Result>
+    Result ofBranches(const onnx::NodeProto& node, const std::string& tensor,
+                      Result (KnownShapes::*property)(const std::string&, int) const, int depth) const;
+    /// The values of a constant list of integers; null if they are unknown.
+    const std::vector<std::int64_t>* listOf(const std::string& tensor) const;
+    std::optional<std::int64_t> widthOfPart(const onnx::NodeProto& node, const std::string& tensor,
+                                            int depth) const;
+
+    const KnownShapes* m_outer;
     std::map<std::string, std::vector<std::int64_t>> m_dims;    ///< -1: unknown
     std::map<std::string, std::vector<std::int64_t>> m_shapes;  ///< values of constants for Reshape
     std::map<std::string, const onnx::NodeProto*> m_producers;

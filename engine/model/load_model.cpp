@@ -8,6 +8,7 @@
 
 #include <array>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -32,6 +33,7 @@ std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<
     std::unordered_set<std::string> taken;
     for (const auto& node : graph.node()) taken.insert(node.name());
     std::unordered_set<std::string> seen;
+    std::unordered_map<std::string, int> tried;  // the last number after each stem that was taken
     std::vector<std::string> names, unnamed, repeated;
     for (int i = 0; i < graph.node_size(); ++i) {
         std::string name = graph.node(i).name();
@@ -39,8 +41,8 @@ std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<
             const bool isUnnamed = name.empty();
             const std::string stem = isUnnamed ? fmt::format("{}_{}", graph.node(i).op_type(), i) : name;
             name = isUnnamed ? stem : stem + "_1";
-            for (int k = isUnnamed ? 1 : 2; taken.contains(name) || seen.contains(name); ++k)
-                name = fmt::format("{}_{}", stem, k);
+            int& k = tried.emplace(stem, isUnnamed ? 0 : 1).first->second;
+            while (taken.contains(name) || seen.contains(name)) name = fmt::format("{}_{}", stem, ++k);
             if (graph.node(i).op_type() != "Constant") (isUnnamed ? unnamed : repeated).push_back(name);
         }
         seen.insert(name);

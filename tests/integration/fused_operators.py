@@ -71,6 +71,9 @@ def products(folder):
     write(folder, "FusedMatMul_computed", [helper.make_node("Softmax", ["a"], ["s"], axis=-1),
                                            helper.make_node("Add", ["b", "s"], ["t"]),
                                            fused("FusedMatMul", ["s", "t"], transB=1)], pair, {})
+    # A vector has no column in the product.
+    write(folder, "FusedMatMul_vector", [helper.make_node("MatMul", ["a", "v"], ["s"]),
+                                         fused("FusedMatMul", ["s", "s"], transB=1)], {"a": pair["a"]}, {"v": values(4)})
     # Here it is unknown.
     unknown = [helper.make_node("Shape", ["a"], ["dims"]), helper.make_node("Compress", ["dims", "kept"], ["shape"]),
                helper.make_node("Reshape", ["a", "shape"], ["s"])]
@@ -158,12 +161,32 @@ def attentions(folder):
            fused("Attention", ["e", "w", "b", "count"], num_heads=3)],
           {"ids": random.randint(0, 20, (N, S)).astype(np.int32), "mask": matrix},
           {**weights, "words": values(20, D), "places": values(S, D), "g": values(D)})
+    # In one branch of an If, with constants of the graph around it.
+    branches = {name: helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(f"{name}_y", FLOAT, None)])
+                for name, nodes in {"then": [fused("Attention", ["x", "w", "b"], ["then_y"], num_heads=3)],
+                                    "otherwise": [helper.make_node("Identity", ["x"], ["otherwise_y"])]}.items()}
+    write(folder, "Attention_branch",
+          [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Gather", ["shape", "one"], ["words"]),
+           helper.make_node("Less", ["one", "words"], ["several"]),
+           helper.make_node("If", ["several"], ["y"], then_branch=branches["then"], else_branch=branches["otherwise"])],
+          words, {**weights, "one": np.array(1)})
+    # The first valid key of each sample besides the number of them.
+    write(folder, "refused_Attention_range", [helper.make_node("Concat", ["mask", "zero"], ["both"], axis=0),
+                                              fused("Attention", ["x", "w", "b", "both"], num_heads=3)],
+          {**words, "mask": lengths}, {**weights, "zero": np.zeros(N, np.int32)})
     three = {"q": values(N, S, D), "k": values(N, S + 2, D), "v": values(N, S + 2, D)}
     long_mask = (np.arange(S + 2) < random.randint(1, S + 3, (N, 1))).astype(np.int32)
     write(folder, "MultiHeadAttention", [fused("MultiHeadAttention", ["q", "k", "v"], num_heads=3)], three, {})
     write(folder, "MultiHeadAttention_masked",
           [fused("MultiHeadAttention", ["q", "k", "v", "b", "mask", "bias"], num_heads=3, mask_filter_value=-1e4)],
           {**three, "mask": long_mask, "bias": values(N, 3, S, S + 2)}, {"b": weights["b"]})
+    wide = {**three, "v": values(N, S + 2, 6)}
+    write(folder, "MultiHeadAttention_values", [fused("MultiHeadAttention", ["q", "k", "v", "b"], num_heads=3)], wide,
+          {"b": values(2 * D + 6)})
+    unknown = [helper.make_node("Shape", ["q"], ["dims"]), helper.make_node("Compress", ["dims", "kept"], ["shape"]),
+               helper.make_node("Reshape", ["q", "shape"], ["u"])]
+    write(folder, "MultiHeadAttention_unknown", unknown + [fused("MultiHeadAttention", ["u", "k", "v"], num_heads=3)], three,
+          {"kept": np.ones(3, bool)})
     same = {"q": values(N, S, D), "k": values(N, S, D), "v": values(N, S, D)}
     write(folder, "MultiHeadAttention_past",
           [fused("MultiHeadAttention", ["q", "k", "v", "", "", "", "pk", "pv"], ["y", "keys", "values"], num_heads=3,
@@ -215,6 +238,23 @@ def language(folder):
                        ["y", "keys", "values"], num_heads=heads, kv_num_heads=shared, **how)]
         write(folder, f"GroupQueryAttention_{name}", nodes, inputs, constants, ("y", "keys", "values"))
 
+    def buffers(name, words, before, lengths, total, unknown=False, **how):
+        """Pasts of different lengths, in buffers with room for more."""
+        inputs = {"q": values(N, words, heads * width), "k": values(N, words, shared * width), "v": values(N, words, shared * width),
+                  "pk": values(N, shared, before, width), "pv": values(N, shared, before, width),
+                  "lengths": np.array(lengths, np.int32) - 1}
+        constants = {"total": np.array(total, np.int32), "kept": np.ones(3, bool), **rotation(*(0.6 ** np.arange(8)))}
+        nodes = [helper.make_node("Shape", ["q"], ["dims"]), helper.make_node("Compress", ["dims", "kept"], ["shape"]),
+                 helper.make_node("Reshape", ["q", "shape"], ["u"])] if unknown else []
+        write(folder, f"GroupQueryAttention_{name}", nodes + [
+            fused("GroupQueryAttention", ["u" if unknown else "q", "k", "v", "pk", "pv", "lengths", "total", "cos", "sin"],
+                  ["y", "keys", "values"], num_heads=heads, kv_num_heads=shared, do_rotary=1, **how)],
+              inputs, constants, ("y", "keys", "values"))
+
+    buffers("ragged", 1, 4, [1, 5, 3, 2, 5, 4], 5)
+    buffers("buffer", 1, 8, [1, 5, 3, 2, 5, 4], 5, local_window_size=2)
+    buffers("buffer_start", S, 8, [S, S, 3, S, 2, S], S)
+    buffers("unknown", 1, 4, [5] * N, 5, unknown=True)
     attention("past", 1, 3)
     attention("start", S, 0, scale=0.3)
     attention("rotary", S, 0, do_rotary=1)

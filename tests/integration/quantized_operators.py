@@ -47,6 +47,10 @@ def main(folder):
             cases["ConvInteger"] = (dynamic + [helper.make_node("ConvInteger", ["q", "w", "q_zero"], ["o"], pads=[1, 1, 1, 1])],
                                     shape, weight(4, 6, 3, 3))
             cases["MatMulInteger"] = (dynamic + [helper.make_node("MatMulInteger", ["q", "w", "q_zero"], ["o"])], shape, weight(9, 5))
+            columns = [numpy_helper.from_array(rng.randint(0, 128, (9, 5)).astype(np.uint8), "w"),
+                       numpy_helper.from_array(rng.randint(30, 90, 5).astype(np.uint8), "w_zero")]
+            cases["MatMulIntegerOfColumns"] = (dynamic + [helper.make_node("MatMulInteger", ["q", "w", "q_zero", "w_zero"], ["o"])],
+                                               shape, columns)
             # 7 bits: without VNNI, ONNX Runtime's sums of two products of 8 bits saturate.
             w = numpy_helper.from_array(rng.randint(-63, 64, (8, 3, 3, 3)).astype(np.int8), "w")
             scales = numpy_helper.from_array(rng.uniform(0.001, 0.01, 8).astype(np.float32), "w_scale")

@@ -36,9 +36,18 @@ std::int32_t onlyZero(const NodeContext& context, std::size_t input) {
     return static_cast<std::int32_t>(zeros.at(0));
 }
 
+/// One for each column of a weight; empty if there is only one.
+std::vector<std::int32_t> columnZeros(const NodeContext& context, std::size_t input) {
+    if (!context.has(input) || context.constant(input) == nullptr) return {};
+    const auto zeros = zerosAt(context, input);
+    if (zeros.size() == 1) return {};
+    return {zeros.begin(), zeros.end()};
+}
+
 /// A zero point that is constant or, with dynamic quantization, computed.
 class ZeroPoint {
   public:
+    ZeroPoint() = default;
     ZeroPoint(const NodeContext& context, std::size_t input) : m_input(input) {
         if (!context.has(input) || context.constant(input) != nullptr) {
             m_value = onlyZero(context, input);
@@ -56,7 +65,7 @@ class ZeroPoint {
     }
 
   private:
-    std::size_t m_input;
+    std::size_t m_input = 0;
     std::int32_t m_value = 0;
     CodeReader m_load;  ///< null for a constant
 };
@@ -199,12 +208,18 @@ CompiledNode compileQLinearConv(const NodeContext& context) {
 /// [..., M, K] times [K, N] or [..., K, N] with the same leading extents.
 struct IntegerProduct {
     ZeroPoint leftZero, rightZero;
+    std::vector<std::int32_t> columnZeros = {};  ///< instead of rightZero, if they differ
     std::size_t batches = 1, rows = 1, depth = 1, columns = 1;
     bool sharedRight = true, transposedRight = false;
     CodeReader left = {}, right = {};
     std::size_t leftSize = 1, rightSize = 1;
     std::vector<std::int32_t> bias = {};
     Requantize out = {};
+
+    void subtractZeros(std::vector<std::int32_t>& r) const {
+        for (std::size_t i = 0; i < r.size(); ++i)
+            r[i] -= columnZeros[transposedRight ? i / depth : i % columns];
+    }
 
     void run(const KernelArguments& a, std::size_t rightInput) const {
         std::vector<std::int32_t> l(rows * depth), r(depth * columns), sums(columns);
@@ -214,7 +229,8 @@ struct IntegerProduct {
             if (b == 0 || !sharedRight)
                 right(static_cast<const std::byte*>(a.inputs[rightInput]) +
                           (sharedRight ? 0 : b * r.size() * rightSize),
-                      r.size(), rightZero.at(a), r.data());
+                      r.size(), columnZeros.empty() ? rightZero.at(a) : 0, r.data());
+            if ((b == 0 || !sharedRight) && !columnZeros.empty()) subtractZeros(r);
             for (std::size_t m = 0; m < rows; ++m) {
                 for (std::size_t n = 0; n < columns; ++n)
                     sums[n] = bias.empty() ? 0 : bias[bias.size() == 1 ? 0 : n];
@@ -229,14 +245,15 @@ struct IntegerProduct {
     }
 };
 
-CompiledNode product(const NodeContext& context, std::size_t rightInput, const ZeroPoint& leftZero,
-                     const ZeroPoint& rightZero, bool transposed, std::vector<std::int32_t> bias,
-                     Requantize out) {
+/// The zero point of the left operand is input 2.
+CompiledNode product(const NodeContext& context, std::size_t rightInput, std::size_t rightZero,
+                     bool transposed, std::vector<std::int32_t> bias, Requantize out) {
     const TensorDesc &left = context.input(0), &right = context.input(rightInput);
     if (left.dims.size() < 2 || right.dims.size() < 2)
         fail(ErrorKind::Unsupported, "{} of {} and {} is not supported", context.node.op, toString(left.dims),
              toString(right.dims));
-    IntegerProduct p{leftZero, rightZero};
+    std::vector<std::int32_t> zeros = columnZeros(context, rightZero);
+    IntegerProduct p{ZeroPoint(context, 2), zeros.empty() ? ZeroPoint(context, rightZero) : ZeroPoint()};
     p.rows = static_cast<std::size_t>(left.dims[left.dims.size() - 2]);
     p.depth = static_cast<std::size_t>(left.dims.back());
     p.columns = static_cast<std::size_t>(right.dims[right.dims.size() - (transposed ? 2 : 1)]);
@@ -254,6 +271,8 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, const Z
     p.right = codeReader(right.type, context.node.op);
     p.leftSize = elementSize(left.type);
     p.rightSize = elementSize(right.type);
+    requireChannels(context, zeros.size(), static_cast<std::int64_t>(p.columns), "zero points");
+    p.columnZeros = std::move(zeros);
     requireChannels(context, bias.size(), static_cast<std::int64_t>(p.columns), "values of the bias");
     requireChannels(context, out.factors.size(), static_cast<std::int64_t>(p.columns), "scales");
     p.bias = std::move(bias);
@@ -266,12 +285,11 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, const Z
 }
 
 CompiledNode compileMatMulInteger(const NodeContext& context) {
-    return product(context, 1, ZeroPoint(context, 2), ZeroPoint(context, 3), false, {}, {});
+    return product(context, 1, 3, false, {}, {});
 }
 
 CompiledNode compileQLinearMatMul(const NodeContext& context) {
-    return product(context, 3, ZeroPoint(context, 2), ZeroPoint(context, 5), false, {},
-                   requantize(context, 1, 4, 6));
+    return product(context, 3, 5, false, {}, requantize(context, 1, 4, 6));
 }
 
 CompiledNode compileQGemm(const NodeContext& context) {
@@ -282,8 +300,7 @@ CompiledNode compileQGemm(const NodeContext& context) {
     if (context.has(6))
         for (const std::int64_t value : context.needConstant(6, "the bias of QGemm").toInt64s())
             bias.push_back(static_cast<std::int32_t>(value));
-    return product(context, 3, ZeroPoint(context, 2), ZeroPoint(context, 5),
-                   context.node.attributes.integer("transB", 0) != 0, std::move(bias),
+    return product(context, 3, 5, context.node.attributes.integer("transB", 0) != 0, std::move(bias),
                    requantize(context, 1, 4, 7));
 }
 
