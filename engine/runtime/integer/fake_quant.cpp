@@ -9,21 +9,22 @@
 namespace quantloupe {
 namespace {
 
-inline float codeFromLow(float x, float scale, float low, float high) {
+/// Without branches, so that loops over it vectorize.
+QUANTLOUPE_INLINE float codeFromLow(float x, float scale, float low, float high) {
     const float bottom = low * scale, top = high * scale;
     float bounded = x > bottom ? x : bottom;
     bounded = bounded < top ? bounded : top;
     const float above = bounded / scale - low;  // not negative
     const auto whole = static_cast<float>(static_cast<int>(above));
-    return (above - whole >= 0.5f ? whole + 1 : whole) + low;
+    return whole + (above - whole >= 0.5f ? 1.0f : 0.0f) + low;
 }
 
 QUANTLOUPE_SIMD void applyFromLow(const FakeQuant& quant, const float* source, float* target,
                                   std::size_t count) {
     const float scale = quant.scale, low = quant.low, high = quant.high;
     for (std::size_t i = 0; i < count; ++i) {
-        const float x = source[i];
-        target[i] = x == x ? codeFromLow(x, scale, low, high) * scale : x;
+        const float x = source[i], rounded = codeFromLow(x, scale, low, high) * scale;
+        target[i] = x == x ? rounded : x;
     }
 }
 
