@@ -70,7 +70,11 @@ void TuneRun::tell(TuneStage stage, std::size_t done, std::size_t total) const {
 
 void TuneRun::search() {
     m_here = m_measured.measure(m_measured.cheapest());
-    if (m_options.transforms && (m_options.budget || !withinDrop(m_here.drop, m_options.maxDrop))) {
+    const auto done = [&] {
+        return !m_options.budget &&
+               m_measured.cheapestWithin(m_options.maxDrop) <= m_measured.costOf(m_measured.cheapest());
+    };
+    if (m_options.transforms && !done()) {
         tell(TuneStage::Transforms);
         const TunedTransforms better = withHelpfulTransforms(m_session, m_config, m_cancel);
         if (!better.text.empty()) m_measured.start(better.config, better.text);
@@ -78,7 +82,7 @@ void TuneRun::search() {
     }
     if (m_measured.candidates().empty()) return;
     if (m_options.budget) return searchForBudget();
-    if (!withinDrop(m_here.drop, m_options.maxDrop)) searchForTarget();
+    if (!done()) searchForTarget();
 }
 
 void TuneRun::searchForTarget() {

@@ -10,7 +10,8 @@
 // so 1 point is 1 % of error or 40 dB. With a user's metric (Session::setMetric), it is the metric's
 // difference from the float network, in its own unit.
 //
-// The search starts with the cheapest precision of every layer. A move gives one layer a more expensive one.
+// If the configuration reaches the target and nothing is cheaper, it is the result. Otherwise the search
+// starts with the cheapest precision of every layer. A move gives one layer a more expensive one.
 // - (1) Each move alone is evaluated on the rough samples. The more promising half, and the layers whose
 //   leave-one-out the session already has, are evaluated on all samples. The shortest prefix of this ranking
 //   that reaches the target is a first candidate.

@@ -120,6 +120,8 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
         }
         const Precision configured = costs.work()[group.owner.index()].precision;
         candidate.options = precisionsOf(configured, weights, options);
+        found.allowStart =
+            found.allowStart && std::ranges::any_of(candidate.options, &TuneOption::asConfigured);
         for (TuneOption& option : candidate.options)
             for (const NodeId node : group.nodes) option.cost += costs.of(node.index(), option.precision);
         for (const NodeId node : group.nodes)

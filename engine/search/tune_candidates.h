@@ -32,6 +32,7 @@ struct TuneCandidates {
     FloatShare quantized;               ///< layers that the configuration quantizes
     std::vector<std::string> locked;    ///< quantized layers whose precision the configuration fixes
     std::vector<Precision> precisions;  ///< of every node in the configuration
+    bool allowStart = true;             ///< whether every candidate may keep its configured precision
     double fixedCost = 0;               ///< of all other layers; 0 if only layers in float cost something
     double startCost = 0;               ///< of the configuration
 };

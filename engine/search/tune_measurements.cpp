@@ -28,9 +28,11 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
         m_notices = m_base->notices;
         if (!m_store.notice().empty()) m_notices.push_back(m_store.notice());
     }
-    m_starts.push_back({config, transforms, findCandidates(m_session, config, *m_base, m_options, m_cancel)});
-    const TuneChoice choice = cheapest();
-    const QuantizationConfig lowest = configOf(m_starts.size() - 1, choice);
+    TuneCandidates candidates = findCandidates(m_session, config, *m_base, m_options, m_cancel);
+    const TuneChoice choice(candidates.list.size(), 0);
+    const QuantizationConfig lowest = quantloupe::configOf(config, candidates, choice, m_session.graph());
+    if (lowest != config) recordUnchanged({config, transforms, candidates});
+    m_starts.push_back({config, transforms, std::move(candidates)});
     if (lowest == config) {
         recordAndStore(choice, *m_base);
     } else if (const auto known = stored(choice, false)) {
@@ -39,6 +41,17 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
         ++m_evaluations;
         recordAndStore(choice, *m_session.evaluateForSearch(lowest, Depth::Accuracy, m_cancel));
     }
+}
+
+/// Adds the configuration itself to the curve. It need not be one of the choices: where a more precise
+/// option is as cheap, it is the only one.
+void TuneMeasurements::recordUnchanged(Start start) {
+    if (!start.candidates.allowStart) return;
+    start.candidates.list.clear();
+    start.candidates.fixedCost = start.candidates.startCost;
+    m_starts.push_back(std::move(start));
+    record({}, measurementOf(*m_base));
+    m_known.clear();
 }
 
 TuneChoice TuneMeasurements::mostPrecise() const {

@@ -68,6 +68,7 @@ class TuneMeasurements {
         FloatShare share;
         double cost = 0;
     };
+    void recordUnchanged(Start start);
     QuantizationConfig configOf(std::size_t start, const TuneChoice& choice) const;
     std::optional<TuneMeasurement> stored(const TuneChoice& choice, bool rough);
     EvaluationPtr tried(const TuneChoice& choice, Depth depth);

@@ -231,6 +231,22 @@ class TunePrecisionsTest : public QObject {
                  QString::fromStdString(found));
     }
 
+    /// More bits for activations cost no bit operations in layers without weights, but with few samples, they
+    /// can make the result worse.
+    void costsNoMoreThanAConfigurationThatReachesTheTarget() {
+        TuneOptions options;
+        options.cost = CostKind::BitOperations;
+        options.allowFloat = false;
+        options.precisions = {kW3, Precision::integer(8, 16)};
+        for (const unsigned seed : {241U, 286U}) {  // networks where they do
+            const auto session = sessionOf(network(seed, true), true);
+            options.maxDrop = std::max(0.0, dropOf(*session, coarse()));
+            const TuneResult found = tune(*session, coarse(), options);
+            QVERIFY(found.reached);
+            QVERIFY(found.curve[found.chosen].amount <= found.startAmount);
+        }
+    }
+
     /// float16 has fewer bytes, but not the steps of 16-bit integers.
     void float16DoesNotReplace16Bits() {
         const auto session = sessionOf(network(2, false));
