@@ -16,8 +16,8 @@
 //   leave-one-out the session already has, are evaluated on all samples. The shortest prefix of this ranking
 //   that reaches the target is a first candidate.
 // - (2) Step by step, the move with the most gain per cost is made. The most promising moves are tried on
-//   the rough samples and the best three of them on all samples. Once many layers have changed, up to an
-//   eighth of their number is added per step. Half of the gain is the move's share of the drop, the other
+//   the rough samples and the best three of them on all samples. Once several layers have changed, up to a
+//   third of their number is added per step. Half of the gain is the move's share of the drop, the other
 //   half its share of the output noise, which does not depend on a few single samples.
 // - (3) Layers get cheaper precisions again where possible, the most expensive first.
 // - (4) Expensive precisions are exchanged for up to four moves that together cost less. In networks of more

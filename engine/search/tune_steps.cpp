@@ -12,7 +12,7 @@ constexpr std::size_t kTriedRoughly = 8, kTriedWholly = 3;  // per step, on the 
 constexpr std::size_t kBigOnes = 2;      // moves with the most gain regardless of cost that are tried, too
 constexpr std::size_t kExchanged = 4;    // maximum number of moves that replace an expensive one
 constexpr double kLeastExchanged = 0.1;  // minimum share of the choice's weight of an option to exchange
-constexpr std::size_t kAtOnce = 8;       // see forward()
+constexpr std::size_t kAtOnce = 3;       // see forward()
 
 std::size_t changedIn(const TuneChoice& choice) {
     return static_cast<std::size_t>(
@@ -44,7 +44,7 @@ std::vector<TuneChoice> TuneRun::forward() {
                 (found.empty() || m_measured.weightOf(with) < m_measured.weightOf(found.front())))
                 found = {with};
         }
-        // Adds one move, plus up to an eighth of the number of changes; moves that turn out unnecessary are
+        // Adds one move, plus up to a third of the number of changes; moves that turn out unnecessary are
         // lowered later.
         const std::size_t most = 1 + changedIn(choice) / kAtOnce;
         const TuneChoice before = choice;
