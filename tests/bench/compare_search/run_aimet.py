@@ -35,8 +35,12 @@ def candidate(precision):
     return (int(activation), integer), (int(weight), integer)
 
 
-def precisions_of(sim):
-    """Returns the bits of every layer with a weight; of its input for activations, as AMP groups them."""
+def precisions_of(sim, model):
+    """Returns the bits of every layer with a weight; of its input for activations, as AMP groups them.
+
+    AIMET fuses MatMul and Add under another name, so layers are found by their weight.
+    """
+    readers = {name: node.name for node in model.graph.node for name in node.input}
     found = {}
     for op in sim.connected_graph.get_all_ops().values():
         inputs, outputs, parameters = sim.get_op_quantizers(op)
@@ -44,7 +48,8 @@ def precisions_of(sim):
         if weight is None or not weight.enabled:
             continue
         activations = [q.bitwidth for q in inputs + outputs if q.enabled]
-        found[op.name] = f"w{weight.bitwidth}a{max(activations, default=8)}"
+        name = next((readers[key] for key, (_, kind) in op.parameters.items() if kind == "weight" and key in readers), op.name)
+        found[name] = f"w{weight.bitwidth}a{max(activations, default=8)}"
     return found
 
 
@@ -93,7 +98,7 @@ def main(folder, method):
                 break
     own = work.top1(sim.session)
     work.evaluations -= 1  # the last one only checks
-    work.write(version=importlib.metadata.version("aimet-onnx"), precisions=precisions_of(sim), top1=own, floating=floating)
+    work.write(version=importlib.metadata.version("aimet-onnx"), precisions=precisions_of(sim, model), top1=own, floating=floating)
     onnx.save(sim.to_onnx_qdq(), str(work.folder / "quantized.onnx"))
 
 
