@@ -7,9 +7,11 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/simd.h"
+
 namespace quantloupe {
 
-inline float fastExp(float given) {
+QUANTLOUPE_INLINE float fastExp(float given) {
     // Results are 0 below and infinity above; NaN passes through.
     constexpr float kLow = -87.3365f, kHigh = 88.3762f;
     float x = given < kLow ? kLow : given;

@@ -36,26 +36,39 @@ struct Variables {
     std::vector<float> v, first, second, h;
 };
 
-/// Computes h and its slope, and does one step of Adam on V. `gradient` is the normalized gradient of the
-/// cost with respect to q.
+constexpr std::size_t kBlock = 128;
+
+/// Does one step of Adam on V, and computes h. `gradient` is the normalized gradient of the cost with respect
+/// to q. In blocks, so that all loops vectorize.
 QUANTLOUPE_SIMD void step(const float* gradient, std::size_t count, int beta, float penalty, float correct1,
-                          float correct2, float* v, float* first, float* second, float* h) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const float sigmoid = 1.0f / (1.0f + fastExp(-v[i]));
-        const float stretched = sigmoid * (kZeta - kGamma) + kGamma;
-        const float inside = stretched > 0.0f && stretched < 1.0f ? 1.0f : 0.0f;
-        const float slope = inside * (kZeta - kGamma) * sigmoid * (1.0f - sigmoid);
-        const float away = 2.0f * h[i] - 1.0f;
-        const float size = away < 0 ? -away : away;
-        float power = 1;
-        for (int b = 1; b < beta; ++b) power *= size;
-        const float pull = -penalty * 2.0f * static_cast<float>(beta) * (away < 0 ? -power : power);
-        const float g = (gradient[i] + pull) * slope;
-        first[i] = 0.9f * first[i] + 0.1f * g;
-        second[i] = 0.999f * second[i] + 0.001f * g * g;
-        v[i] -= kRate * (first[i] * correct1) / (std::sqrt(second[i] * correct2) + 1e-8f);
-        const float next = (kZeta - kGamma) / (1.0f + fastExp(-v[i])) + kGamma;
-        h[i] = next < 0.0f ? 0.0f : next > 1.0f ? 1.0f : next;
+                          float correct2, float* __restrict v, float* __restrict first,
+                          float* __restrict second, float* __restrict h) {
+    float size[kBlock], power[kBlock];
+    for (std::size_t from = 0; from < count; from += kBlock) {
+        const std::size_t block = count - from < kBlock ? count - from : kBlock;
+        for (std::size_t i = 0; i < block; ++i) {
+            const float away = 2.0f * h[from + i] - 1.0f;
+            size[i] = away < 0 ? -away : away;
+            power[i] = 1;
+        }
+        for (int b = 1; b < beta; ++b)
+            for (std::size_t i = 0; i < block; ++i) power[i] *= size[i];
+        for (std::size_t i = 0; i < block; ++i) {
+            const std::size_t at = from + i;
+            const float sigmoid = 1.0f / (1.0f + fastExp(-v[at]));
+            const float stretched = sigmoid * (kZeta - kGamma) + kGamma;
+            const float above = stretched > 0.0f ? 1.0f : 0.0f, inside = stretched < 1.0f ? above : 0.0f;
+            const float slope = inside * (kZeta - kGamma) * sigmoid * (1.0f - sigmoid);
+            const float sign = 2.0f * h[at] - 1.0f < 0 ? -1.0f : 1.0f;
+            const float pull = -penalty * 2.0f * static_cast<float>(beta) * (sign * power[i]);
+            const float g = (gradient[at] + pull) * slope;
+            first[at] = 0.9f * first[at] + 0.1f * g;
+            second[at] = 0.999f * second[at] + 0.001f * g * g;
+            v[at] -= kRate * (first[at] * correct1) / (std::sqrt(second[at] * correct2) + 1e-8f);
+            float next = (kZeta - kGamma) / (1.0f + fastExp(-v[at])) + kGamma;
+            next = next < 0.0f ? 0.0f : next;
+            h[at] = next > 1.0f ? 1.0f : next;
+        }
     }
 }
 
