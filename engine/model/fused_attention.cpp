@@ -18,7 +18,8 @@ constexpr std::int64_t kFloat = onnx::TensorProto::FLOAT, kInt64 = onnx::TensorP
 
 /// The mask as a summand of the scores, B×1×1×T or B×1×S×T: 0 for valid keys, mask_filter_value for the
 /// others. The operator's mask contains 1 for each valid key, or the number of valid keys of each sample.
-/// Limitation: masks of one dimension with further values, such as the first valid key, are refused.
+/// Limitation: a mask of one dimension with more values per sample, such as the first valid key, is an error
+/// when the network runs.
 Operand maskOf(const FusedAttention& a) {
     FusedBody& body = a.body;
     const auto rank = body.rank(a.mask);

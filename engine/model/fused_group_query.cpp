@@ -67,15 +67,16 @@ Operand repeated(FusedBody& body, const Operand& heads, std::int64_t times, std:
     return body.add("Reshape", {expanded, body.numbers({0, count, -1, width})});
 }
 
-/// A buffer with the keys or values of each sample: the past up to `start`, then the new ones, then zeros.
+/// The present keys or values of each sample: the valid ones of the past, then the new ones, then zeros.
+/// `index` comes from rowsOfBuffer().
 Operand continued(FusedBody& body, int past, const Operand& added, const Operand& index) {
     const Operand both = body.add("Concat", {body.in(past), added}, {{"axis", std::int64_t{2}}});
     const Operand padded = body.add("Pad", {both, body.numbers({0, 0, 0, 0, 0, 0, 1, 0})});
     return body.add("GatherElements", {padded, index}, {{"axis", std::int64_t{2}}});
 }
 
-/// For each position of the buffer, the row in the past, the new rows and one of zeros: B×M×T×H.
-/// `start` is B×1.
+/// Returns, for each position of the present, its row in the past followed by the new rows and a row of
+/// zeros: B×M×T×H. `start` is the number of valid rows of the past, B×1.
 Operand rowsOfBuffer(FusedBody& body, const Operand& start, const Operand& added, std::int64_t heads,
                      std::int64_t width) {
     const Operand before = body.extent(body.in(3), 2);
@@ -123,8 +124,8 @@ void expandRotaryEmbedding(FusedBody& body) {
 }
 
 /// Inputs: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos_cache, sin_cache,
-/// position_ids, attention_bias. Outputs: output, present_key, present_value. The lengths include the new
-/// keys, and are one less than their number. The past can be a buffer that is longer than what it contains.
+/// position_ids, attention_bias. Outputs: output, present_key, present_value. seqlens_k is the number of
+/// valid keys of each sample, including the new ones, minus 1. The past can have unused entries at its end.
 void expandGroupQueryAttention(FusedBody& body) {
     refuse(body.has(11) || body.integer("smooth_softmax", 0) != 0, "GroupQueryAttention with a sink");
     for (const char* name : {"k_quant_type", "v_quant_type"})

@@ -191,9 +191,11 @@ class Inliner {
     }
 
     std::string unusedName(const std::string& stem) {
-        std::string name = stem;
+        if (m_taken.insert(stem).second) return stem;
         int& tried = m_tried[stem];
-        while (!m_taken.insert(name).second) name = fmt::format("{}_{}", stem, ++tried);
+        std::string name;
+        do name = fmt::format("{}_{}", stem, ++tried);
+        while (!m_taken.insert(name).second);
         return name;
     }
 

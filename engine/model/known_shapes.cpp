@@ -108,16 +108,28 @@ void KnownShapes::addConstant(const std::string& name, const onnx::TensorProto& 
     if (!values.empty()) m_shapes[name] = std::move(values);
 }
 
-template <typename Result>
-Result KnownShapes::ofBranches(const onnx::NodeProto& node, const std::string& tensor,
-                               Result (KnownShapes::*property)(const std::string&, int) const,
-                               int depth) const {
+template <typename T, typename Compute>
+std::optional<T> KnownShapes::fromProducer(std::map<std::string, std::optional<T>>& known,
+                                           Property<T> property, const std::string& tensor, int depth,
+                                           const Compute& compute) const {
+    const auto producer = m_producers.find(tensor);
+    if (producer == m_producers.end())
+        return m_outer == nullptr ? std::nullopt : (m_outer->*property)(tensor, depth);
+    if (depth > kFarthest) return {};
+    const auto [place, isNew] = known.emplace(tensor, std::nullopt);  // unknown within a circle
+    if (isNew) place->second = compute(*producer->second);
+    return place->second;
+}
+
+template <typename T>
+std::optional<T> KnownShapes::ofBranches(const onnx::NodeProto& node, const std::string& tensor,
+                                         Property<T> property, int depth) const {
     const auto output = static_cast<int>(std::ranges::find(node.output(), tensor) - node.output().begin());
-    Result common;
+    std::optional<T> common;
     for (const auto& attribute : node.attribute()) {
         if (!attribute.has_g() || output >= attribute.g().output_size()) continue;
         const KnownShapes branch(attribute.g(), this);
-        const Result known = (branch.*property)(attribute.g().output(output).name(), depth);
+        const std::optional<T> known = (branch.*property)(attribute.g().output(output).name(), depth);
         if (!known || (common && common != known)) return {};
         common = known;
     }
@@ -131,12 +143,8 @@ const std::vector<std::int64_t>* KnownShapes::listOf(const std::string& tensor) 
 
 std::optional<std::size_t> KnownShapes::rankOf(const std::string& tensor, int depth) const {
     if (const auto known = m_dims.find(tensor); known != m_dims.end()) return known->second.size();
-    const auto producer = m_producers.find(tensor);
-    if (producer == m_producers.end() && m_outer != nullptr) return m_outer->rankOf(tensor, depth);
-    if (producer == m_producers.end() || depth > kFarthest) return {};
-    const auto [place, isNew] = m_ranks.emplace(tensor, std::nullopt);  // unknown within a circle
-    if (isNew) place->second = computedRank(*producer->second, tensor, depth + 1);
-    return place->second;
+    return fromProducer(m_ranks, &KnownShapes::rankOf, tensor, depth,
+                        [&](const onnx::NodeProto& node) { return computedRank(node, tensor, depth + 1); });
 }
 
 std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node, const std::string& tensor,
@@ -191,12 +199,8 @@ std::optional<std::size_t> KnownShapes::lengthOf(const std::string& list, int de
         known != m_dims.end() && known->second.size() == 1 && known->second[0] >= 0)
         return known->second[0] <= kMostDims ? std::optional(static_cast<std::size_t>(known->second[0]))
                                              : std::nullopt;
-    const auto producer = m_producers.find(list);
-    if (producer == m_producers.end() && m_outer != nullptr) return m_outer->lengthOf(list, depth);
-    if (producer == m_producers.end() || depth > kFarthest) return {};
-    const auto [place, isNew] = m_lengths.emplace(list, std::nullopt);
-    if (isNew) place->second = computedLength(*producer->second, depth + 1);
-    return place->second;
+    return fromProducer(m_lengths, &KnownShapes::lengthOf, list, depth,
+                        [&](const onnx::NodeProto& node) { return computedLength(node, depth + 1); });
 }
 
 std::optional<std::size_t> KnownShapes::computedLength(const onnx::NodeProto& node, int depth) const {
@@ -225,16 +229,18 @@ std::optional<std::size_t> KnownShapes::computedLength(const onnx::NodeProto& no
 std::optional<std::size_t> KnownShapes::lengthOfSlice(const onnx::NodeProto& node, int depth) const {
     const auto whole = lengthOf(node.input(0), depth);
     if (!whole || node.input_size() < 3 || node.input_size() > 4) return {};
-    const auto count = static_cast<std::int64_t>(*whole);
-    const auto bound = [&](int input) -> std::optional<std::int64_t> {
-        const auto* given = listOf(node.input(input));
-        if (given == nullptr) return {};
-        const std::int64_t value = given->front();
-        return std::clamp<std::int64_t>(value < 0 ? value + count : value, 0, count);
+    const auto length = slicedExtent(node, static_cast<std::int64_t>(*whole));
+    return length ? std::optional(static_cast<std::size_t>(*length)) : std::nullopt;
+}
+
+std::optional<std::int64_t> KnownShapes::slicedExtent(const onnx::NodeProto& node,
+                                                      std::int64_t extent) const {
+    const auto *from = listOf(node.input(1)), *to = listOf(node.input(2));
+    if (from == nullptr || to == nullptr) return {};
+    const auto bound = [&](std::int64_t at) {
+        return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
     };
-    const auto from = bound(1), to = bound(2);
-    if (!from || !to) return {};
-    return static_cast<std::size_t>(std::max<std::int64_t>(*to - *from, 0));
+    return std::max<std::int64_t>(bound(to->front()) - bound(from->front()), 0);
 }
 
 std::optional<std::size_t> KnownShapes::axesOf(const onnx::NodeProto& node, int depth) const {
@@ -246,12 +252,8 @@ std::optional<std::int64_t> KnownShapes::widthOf(const std::string& tensor, int 
     if (const auto known = m_dims.find(tensor); known != m_dims.end() && !known->second.empty() &&
                                                 known->second.back() > 0 && known->second.back() <= kWidest)
         return known->second.back();
-    const auto producer = m_producers.find(tensor);
-    if (producer == m_producers.end() && m_outer != nullptr) return m_outer->widthOf(tensor, depth);
-    if (producer == m_producers.end() || depth > kFarthest) return {};
-    const auto [place, isNew] = m_widths.emplace(tensor, std::nullopt);
-    if (isNew) place->second = computedWidth(*producer->second, tensor, depth + 1);
-    return place->second;
+    return fromProducer(m_widths, &KnownShapes::widthOf, tensor, depth,
+                        [&](const onnx::NodeProto& node) { return computedWidth(node, tensor, depth + 1); });
 }
 
 /// Of one output of a Split, or of a Slice along the last dimension.
@@ -266,13 +268,7 @@ std::optional<std::int64_t> KnownShapes::widthOfPart(const onnx::NodeProto& node
         const auto* axes = node.input_size() > 3 ? listOf(node.input(3)) : nullptr;
         if (axes == nullptr || axes->size() != 1 || node.input_size() > 4) return {};
         if (!isLast(axes->front())) return rank && axes->front() >= 0 ? whole : std::nullopt;
-        const auto *from = listOf(node.input(1)), *to = listOf(node.input(2));
-        if (!whole || from == nullptr || to == nullptr) return {};
-        const auto bound = [&](std::int64_t at) {
-            return std::clamp<std::int64_t>(at < 0 ? at + *whole : at, 0, *whole);
-        };
-        const std::int64_t width = bound(to->front()) - bound(from->front());
-        return width > 0 ? std::optional(width) : std::nullopt;
+        return whole ? slicedExtent(node, *whole) : std::nullopt;
     }
     const auto* axis = attributeOf(node, "axis");
     const std::int64_t along = axis == nullptr ? 0 : axis->i();

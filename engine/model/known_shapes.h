@@ -24,6 +24,14 @@ class KnownShapes {
     std::optional<std::int64_t> width(const std::string& tensor) const { return widthOf(tensor, 0); }
 
   private:
+    template <typename T>
+    using Property = std::optional<T> (KnownShapes::*)(const std::string& tensor, int depth) const;
+
+    /// What follows from the node that computes a tensor, or what the outer graph knows of it. `compute` is
+    /// called once for each tensor.
+    template <typename T, typename Compute>
+    std::optional<T> fromProducer(std::map<std::string, std::optional<T>>& known, Property<T> property,
+                                  const std::string& tensor, int depth, const Compute& compute) const;
     std::optional<std::size_t> rankOf(const std::string& tensor, int depth) const;
     std::optional<std::size_t> computedRank(const onnx::NodeProto& node, const std::string& tensor,
                                             int depth) const;
@@ -33,15 +41,17 @@ class KnownShapes {
     /// The number of elements of a list, such as the shape for a Reshape.
     std::optional<std::size_t> lengthOf(const std::string& list, int depth) const;
     std::optional<std::size_t> computedLength(const onnx::NodeProto& node, int depth) const;
+    /// What a Slice from one constant to another leaves of an extent.
+    std::optional<std::int64_t> slicedExtent(const onnx::NodeProto& node, std::int64_t extent) const;
     std::optional<std::size_t> lengthOfSlice(const onnx::NodeProto& node, int depth) const;
     /// The number of axes that an operator adds or removes.
     std::optional<std::size_t> axesOf(const onnx::NodeProto& node, int depth) const;
     void addConstant(const std::string& name, const onnx::TensorProto& tensor);
 
     /// What is known of an output of an If: what all its branches agree on.
-    template <typename Result>
-    Result ofBranches(const onnx::NodeProto& node, const std::string& tensor,
-                      Result (KnownShapes::*property)(const std::string&, int) const, int depth) const;
+    template <typename T>
+    std::optional<T> ofBranches(const onnx::NodeProto& node, const std::string& tensor, Property<T> property,
+                                int depth) const;
     /// The values of a constant list of integers; null if they are unknown.
     const std::vector<std::int64_t>* listOf(const std::string& tensor) const;
     std::optional<std::int64_t> widthOfPart(const onnx::NodeProto& node, const std::string& tensor,
