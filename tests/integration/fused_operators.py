@@ -125,6 +125,9 @@ def normalizations(folder):
     write(folder, "EmbedLayerNormalization_unmasked",
           [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta"], ["y", "count"])],
           {"ids": ids["ids"]}, tables, ("y", "count"), types={"count": INT32})
+    # Only ones are counted.
+    write(folder, "EmbedLayerNormalization_numbers", [fused("EmbedLayerNormalization", embed, ["y", "count"])],
+          {**ids, "mask": ids["mask"] * random.randint(1, 4, (N, S)).astype(np.int32)}, tables, ("y", "count"), types={"count": INT32})
     places = random.randint(0, S, (N, S)).astype(np.int32)
     write(folder, "EmbedLayerNormalization_positions",
           [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta", "mask", "at"],
@@ -170,7 +173,7 @@ def attentions(folder):
            helper.make_node("Less", ["one", "words"], ["several"]),
            helper.make_node("If", ["several"], ["y"], then_branch=branches["then"], else_branch=branches["otherwise"])],
           words, {**weights, "one": np.array(1)})
-    # The first valid key of each sample besides the number of them.
+    # The mask has a second value for each sample, its first valid key.
     write(folder, "refused_Attention_range", [helper.make_node("Concat", ["mask", "zero"], ["both"], axis=0),
                                               fused("Attention", ["x", "w", "b", "both"], num_heads=3)],
           {**words, "mask": lengths}, {**weights, "zero": np.zeros(N, np.int32)})

@@ -231,14 +231,14 @@ class TunePrecisionsTest : public QObject {
                  QString::fromStdString(found));
     }
 
-    /// More bits for activations cost no bit operations in layers without weights, but with few samples, they
-    /// can make the result worse.
+    /// In layers without weights, more bits for activations cost no bit operations, but they can make the
+    /// result worse.
     void costsNoMoreThanAConfigurationThatReachesTheTarget() {
         TuneOptions options;
         options.cost = CostKind::BitOperations;
         options.allowFloat = false;
         options.precisions = {kW3, Precision::integer(8, 16)};
-        for (const unsigned seed : {241U, 286U}) {  // networks where they do
+        for (const unsigned seed : {241U, 286U}) {  // for which they do
             const auto session = sessionOf(network(seed, true), true);
             options.maxDrop = std::max(0.0, dropOf(*session, coarse()));
             const TuneResult found = tune(*session, coarse(), options);

@@ -27,26 +27,25 @@ inline bool runsInPython(const QStringList& arguments) {
     return code == 0;
 }
 
-/// Whether the Python has ONNX Runtime; determined once.
+/// Whether Python has ONNX and ONNX Runtime; determined once.
 inline bool pythonHasOnnxRuntime() {
-    static const bool has = runPython({"-c", "import onnxruntime, numpy"}) == 0;
+    static const bool has = runPython({"-c", "import onnx, onnxruntime, numpy"}) == 0;
     return has;
 }
 
 }  // namespace quantloupe::test
 
-/// Skips the test without ONNX Runtime, which packaging/test installs.
+/// Skips the test without the Python packages onnx, onnxruntime and numpy, which packaging/test installs.
 #define QUANTLOUPE_NEEDS_ONNXRUNTIME               \
     if (!quantloupe::test::pythonHasOnnxRuntime()) \
-    QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)")
+    QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)")
 
 /// Runs a program of tests/integration that writes networks into a folder, and puts the names that it prints
-/// into a variable. Skips the test without the Python packages onnx, onnxruntime and numpy.
-#define QUANTLOUPE_WRITE_MODELS(names, program, folder)                                                  \
-    const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");                         \
-    if (quantloupe::test::runProgram(python, {"-c", "import onnx, onnxruntime, numpy"}).code != 0)       \
-        QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");           \
-    const quantloupe::test::Outcome written = quantloupe::test::runProgram(                              \
-        python, {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/" program), (folder).path()}); \
-    QVERIFY2(written.code == 0, written.text());                                                         \
+/// into a variable. Skips the test like QUANTLOUPE_NEEDS_ONNXRUNTIME.
+#define QUANTLOUPE_WRITE_MODELS(names, program, folder)                                          \
+    QUANTLOUPE_NEEDS_ONNXRUNTIME;                                                                \
+    const quantloupe::test::Outcome written = quantloupe::test::runProgram(                      \
+        qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),                                    \
+        {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/" program), (folder).path()}); \
+    QVERIFY2(written.code == 0, written.text());                                                 \
     names = QString(written.out).split('\n', Qt::SkipEmptyParts)
