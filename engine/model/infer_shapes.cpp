@@ -5,6 +5,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/is_one_of.h"
@@ -12,38 +13,56 @@
 namespace quantloupe {
 namespace {
 
-/// Adds the kernel's shape to a convolution that leaves it to its weight. ONNX's inference reads beyond the
-/// strides if such a weight has more dimensions than the input; a given shape is checked. Returns false if
-/// the shape is unknown.
-bool giveKernelShape(onnx::NodeProto& node, const onnx::GraphProto& graph) {
+/// The shapes of the weights that convolutions may have, by name: those of initializers, inputs, Constant
+/// nodes, and of these behind QuantizeLinear and DequantizeLinear. Extents that are unknown are -1.
+std::map<std::string, Dims> weightShapes(const onnx::GraphProto& graph) {
+    std::map<std::string, Dims> shapes;
+    for (const auto& input : graph.input()) {
+        if (!input.type().has_tensor_type() || !input.type().tensor_type().has_shape()) continue;
+        Dims& extents = shapes[input.name()];
+        for (const auto& dim : input.type().tensor_type().shape().dim())
+            extents.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    }
+    const auto note = [&](const std::string& name, const onnx::TensorProto& tensor) {
+        shapes.try_emplace(name, tensor.dims().begin(), tensor.dims().end());
+    };
+    for (const auto& tensor : graph.initializer()) note(tensor.name(), tensor);
+    for (const auto& node : graph.node()) {
+        if (node.output_size() != 1) continue;
+        if (node.op_type() == "Constant" && node.attribute_size() == 1 && node.attribute(0).has_t())
+            note(node.output(0), node.attribute(0).t());
+        if (isOneOf(node.op_type(), {"QuantizeLinear", "DequantizeLinear"}) && node.input_size() > 0)
+            if (const auto weight = shapes.find(node.input(0)); weight != shapes.end())
+                shapes.try_emplace(node.output(0), weight->second);
+    }
+    return shapes;
+}
+
+/// Whether ONNX's inference may see this node. It reads beyond the weight of a ConvTranspose with too few
+/// dimensions, and beyond the strides of a convolution whose weight has more dimensions than its input; with
+/// a kernel shape, which is added here if the convolution leaves it to its weight, it checks the latter.
+bool prepareConvolution(onnx::NodeProto& node, const std::map<std::string, Dims>& weights) {
     const std::string& op = node.op_type();
     const int weight = op == "QLinearConv"                                     ? 3
                        : isOneOf(op, {"Conv", "ConvTranspose", "ConvInteger"}) ? 1
                                                                                : -1;
     if (weight < 0) return true;
+    if (weight >= node.input_size()) return false;
+    const auto shape = weights.find(node.input(weight));
+    const bool known = shape != weights.end();
+    if (op == "ConvTranspose" && (!known || shape->second.size() < 2)) return false;
     for (const auto& attribute : node.attribute())
         if (attribute.name() == "kernel_shape") return true;
-    if (weight >= node.input_size()) return false;
-    const auto give = [&](const auto& extents) {
-        onnx::AttributeProto& shape = *node.add_attribute();
-        shape.set_name("kernel_shape");
-        shape.set_type(onnx::AttributeProto::INTS);
-        for (std::size_t d = 2; d < extents.size(); ++d) shape.add_ints(extents[d]);
+    if (!known) return false;
+    const Dims& extents = shape->second;
+    // the inference does not use the weight if one of its extents is unknown
+    if (std::any_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 0; }))
         return true;
-    };
-    for (const auto& tensor : graph.initializer())
-        if (tensor.name() == node.input(weight))
-            return give(Dims(tensor.dims().begin(), tensor.dims().end()));
-    for (const auto& input : graph.input()) {
-        if (input.name() != node.input(weight)) continue;
-        Dims extents;
-        for (const auto& dim : input.type().tensor_type().shape().dim()) {
-            if (!dim.has_dim_value()) return true;  // then the inference does not use the weight
-            extents.push_back(dim.dim_value());
-        }
-        return give(extents);
-    }
-    return false;
+    onnx::AttributeProto& kernel = *node.add_attribute();
+    kernel.set_name("kernel_shape");
+    kernel.set_type(onnx::AttributeProto::INTS);
+    for (std::size_t d = 2; d < extents.size(); ++d) kernel.add_ints(extents[d]);
+    return true;
 }
 
 }  // namespace
@@ -85,6 +104,7 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     for (const auto& input : graph.input()) inputs.insert(input.name());
     // ONNX's inference of control flow crashes on damaged bodies, and domains other than ai.onnx have no
     // inference.
+    const std::map<std::string, Dims> weights = weightShapes(model.graph());
     for (const auto& node : model.graph().node()) {
         const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
                                           [](const onnx::AttributeProto& attribute) {
@@ -92,7 +112,7 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
                                           });
         if (controls || !(node.domain().empty() || node.domain() == "ai.onnx")) continue;
         onnx::NodeProto inferred = node;
-        if (giveKernelShape(inferred, model.graph())) *graph.add_node() = std::move(inferred);
+        if (prepareConvolution(inferred, weights)) *graph.add_node() = std::move(inferred);
     }
     for (const auto& tensor : model.graph().initializer()) {
         if (tensor.ByteSizeLong() <= kSmall) {
