@@ -10,6 +10,7 @@
 #include "base/short_text.h"
 #include "commands.h"
 #include "interchange/clika/clika_names.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
@@ -115,7 +116,7 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     tensors("input", graph.inputs());
     tensors("output", graph.outputs());
     const Totals totals = totalsOf(states);
-    fmt::print("  {} layers, {} parameters, {}\n\n", graph.nodeCount(), totals.parameters,
+    fmt::print("  {}, {}, {}\n\n", counted(graph.nodeCount(), "layer"), counted(totals.parameters, "parameter"),
                totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs)
                                          : "MACs unknown: " + totals.macsReason);
 

@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "commands.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
@@ -40,7 +41,7 @@ void runRender(const Options& options) {
     if (options.json) {
         printJson({{"output", options.output.string()}, {"counts", toJson(result->counts)}});
     } else {
-        fmt::print("{}: {} layers\n", options.output.string(), graph.nodeCount());
+        fmt::print("{}: {}\n", options.output.string(), counted(graph.nodeCount(), "layer"));
     }
 }
 

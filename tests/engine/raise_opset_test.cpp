@@ -3,6 +3,7 @@
 #include "model/raise_opset.h"
 
 #include <QtTest>
+#include <set>
 
 #include "model/graph_builder.h"
 #include "support/errors.h"
@@ -58,6 +59,17 @@ class RaiseOpsetTest : public QObject {
             QCOMPARE(after->opset(), std::max<std::int64_t>(opset, 11));
             QCOMPARE(test::run(after, {1, 2, 3, 4}, x), expected);
         }
+    }
+
+    void namesOfAddedNodesAreUnused() {
+        GraphBuilder builder(
+            *test::graph("(float[1,2,3,4] X) => (float Y) { n = Softmax<axis = 2>(X) Y = Abs(n) }", 7));
+        builder.node(NodeId(0)).name = "a";
+        builder.node(NodeId(1)).name = "a_Flatten";
+        const GraphPtr after = raised(builder.build(), 13);
+        std::set<std::string> names;
+        for (const Node& node : after->nodes()) names.insert(node.name);
+        QCOMPARE(names, (std::set<std::string>{"a", "a_Flatten", "a__Shape", "a__Flatten", "a__Reshape"}));
     }
 
     void whatCannotBeRaised_data() {
