@@ -116,7 +116,8 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     tensors("input", graph.inputs());
     tensors("output", graph.outputs());
     const Totals totals = totalsOf(states);
-    fmt::print("  {}, {}, {}\n\n", counted(graph.nodeCount(), "layer"), counted(totals.parameters, "parameter"),
+    fmt::print("  {}, {}, {}\n\n", counted(graph.nodeCount(), "layer"),
+               counted(totals.parameters, "parameter"),
                totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs)
                                          : "MACs unknown: " + totals.macsReason);
 

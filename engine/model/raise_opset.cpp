@@ -189,7 +189,8 @@ class OpsetRaiser {
             return false;
         };
         std::string stem = node.name.empty() ? node.op : node.name;
-        while (isTaken(stem + "_Shape") || isTaken(stem + "_Flatten") || isTaken(stem + "_Reshape")) stem += '_';
+        while (isTaken(stem + "_Shape") || isTaken(stem + "_Flatten") || isTaken(stem + "_Reshape"))
+            stem += '_';
         const auto tensor = [&](const char* suffix) {
             return m_builder.tensor(m_builder.unusedTensorName(stem + suffix));
         };

@@ -5,7 +5,9 @@
 #include "config/presets.h"
 #include "config/skip_rules.h"
 #include "cost/latency_file.h"
+#include "data/random_dataset.h"
 #include "interchange/file_format.h"
+#include "model/assumed_sizes.h"
 #include "session/project/project_file.h"
 #include "session/session.h"
 #include "support.h"
@@ -25,6 +27,17 @@ void evaluateStates(LoadedModel model, const QuantizationConfig& config) {
                 "a float layer without a reason");
 }
 
+/// The accuracy and all metrics of a network with small inputs.
+void evaluateOnRandomSamples(LoadedModel model, const QuantizationConfig& config) {
+    constexpr std::int64_t kMostValues = 1 << 14;
+    for (const Dims& dims : assumedInputDims(*model.graph))
+        if (elementCount(dims) > kMostValues) return;
+    const DatasetPtr samples = randomDataset(*model.graph, 2, 1);
+    Session session(std::move(model), kOneThread);
+    session.setData(samples);
+    session.evaluate(config);
+}
+
 }  // namespace
 
 void models(std::string_view bytes) {
@@ -37,12 +50,11 @@ void models(std::string_view bytes) {
                     "a model with another number of nodes after it was written");
         });
         mayRefuse([&] { evaluateStates(model, {}); });
-        mayRefuse([&] {
-            QuantizationConfig config;
-            setConfigKey(config, "transforms.simplify", "true");
-            setConfigKey(config, "transforms.equalization.profile", "quantloupe");
-            evaluateStates(model, config);
-        });
+        QuantizationConfig config;
+        setConfigKey(config, "transforms.simplify", "true");
+        setConfigKey(config, "transforms.equalization.profile", "quantloupe");
+        mayRefuse([&] { evaluateStates(model, config); });
+        mayRefuse([&] { evaluateOnRandomSamples(model, config); });
     });
 }
 
