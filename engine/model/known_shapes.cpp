@@ -101,7 +101,7 @@ void KnownShapes::addConstant(const std::string& name, const onnx::TensorProto& 
     constexpr std::int64_t kMost = 8;  // dimensions of a shape
     std::vector<std::int64_t> values(tensor.int64_data().begin(), tensor.int64_data().end());
     const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(tensor.dims(0), 0, kMost));
-    if (values.empty() && tensor.raw_data().size() == count * sizeof(std::int64_t)) {
+    if (values.empty() && count > 0 && tensor.raw_data().size() == count * sizeof(std::int64_t)) {
         values.resize(count);
         std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
     }

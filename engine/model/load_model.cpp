@@ -114,10 +114,10 @@ Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loadin
         node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
     for (int a = 0; a < item.attribute_size(); ++a) {
         AttributeValue value = attributeFromProto(item, a, loading.owner, loading.folder);
-        if (item.attribute(a).has_g()) {
-            auto& subgraph = std::get<OpaqueAttribute>(value);
-            subgraph.captures = freeNames(item.attribute(a).g());
-            subgraph.graph = subgraphFrom(item.attribute(a).g(), loading, subgraph.captures);
+        // A damaged attribute has a graph, but another type.
+        if (auto* subgraph = std::get_if<OpaqueAttribute>(&value); subgraph && item.attribute(a).has_g()) {
+            subgraph->captures = freeNames(item.attribute(a).g());
+            subgraph->graph = subgraphFrom(item.attribute(a).g(), loading, subgraph->captures);
         }
         node.attributes.set(item.attribute(a).name(), std::move(value));
     }

@@ -119,8 +119,8 @@ std::vector<std::vector<std::byte>> SampleBatches::load(std::size_t chunk) const
             const std::size_t block = bytes.size() / runs, place = m_axes[i] ? s : 0;
             const std::size_t stride = m_axes[i] ? block * m_batch : block;
             for (std::size_t run = 0; run < runs; ++run)
-                std::memcpy(buffers[i].data() + run * stride + place * block, bytes.data() + run * block,
-                            block);
+                std::copy_n(bytes.data() + run * block, block,  // there are no bytes if an extent is 0
+                            buffers[i].data() + run * stride + place * block);
         }
     }
     return buffers;
