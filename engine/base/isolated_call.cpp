@@ -25,6 +25,8 @@ std::optional<std::string> call(const Work& work) {
     }
 }
 
+constexpr char kComplete = '\n';  ///< follows the result
+
 /// The copy: writes the result to `file`. It leaves no core file and prints nothing when it crashes.
 [[noreturn]] void runCopy(const Work& work, int file) {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, SIG_DFL);
@@ -35,8 +37,9 @@ std::optional<std::string> call(const Work& work) {
         dup2(nowhere, 1);
         dup2(nowhere, 2);
     }
-    const std::optional<std::string> result = call(work);
+    std::optional<std::string> result = call(work);
     if (!result) _exit(1);
+    result->push_back(kComplete);
     for (std::size_t at = 0; at < result->size();) {
         const ssize_t written = write(file, result->data() + at, result->size() - at);
         if (written > 0)
@@ -86,10 +89,12 @@ std::optional<std::string> callIsolated(const Work& work, std::chrono::seconds l
     std::optional<std::string> result = readAll(ends[0], Clock::now() + limit);
     close(ends[0]);
     if (!result) kill(copy, SIGKILL);
-    int status = 0;
-    while (waitpid(copy, &status, 0) < 0)
-        if (errno != EINTR) return std::nullopt;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? result : std::nullopt;
+    // The exit code is not needed, and unknown if this process was started with SIGCHLD ignored.
+    while (waitpid(copy, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    if (!result || !result->ends_with(kComplete)) return std::nullopt;
+    result->pop_back();
+    return result;
 }
 
 }  // namespace quantloupe

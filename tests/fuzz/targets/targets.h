@@ -14,7 +14,7 @@ void arrays(std::string_view bytes);          ///< .npy and .npz files
 void configurations(std::string_view bytes);  ///< our own JSON, applied to a small model
 void images(std::string_view bytes);          ///< JPEG and PNG, also as label images
 void imports(std::string_view bytes);         ///< a file in any import format
-void models(std::string_view bytes);          ///< ONNX: loading, transforms, layer states and evaluation
+void models(std::string_view bytes);          ///< ONNX: loading, transforms, evaluation and exports
 void profiles(std::string_view bytes);        ///< measured latencies
 void projects(std::string_view bytes);        ///< .quantloupe files
 void requests(std::string_view bytes);        ///< lines of the session protocol
