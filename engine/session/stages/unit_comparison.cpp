@@ -92,9 +92,15 @@ void compareInOnePass(const UnitComparison& comparison, const RunControl& contro
     for (const std::size_t u : comparison.local) {
         auto& unitInputs = operands.emplace_back();
         for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
-        for (const TensorId in : otherOperands(comparison, units[u]))
-            if (floating.constantValue(in) == nullptr) unitInputs[in] = floating.desc(in);
+        std::map<TensorId, ConstantPtr> constants;  // computed from shapes, which a unit does not know
+        for (const TensorId in : otherOperands(comparison, units[u])) {
+            if (ConstantPtr value = floating.constantValue(in))
+                constants[in] = std::move(value);
+            else
+                unitInputs[in] = floating.desc(in);
+        }
         ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), comparison.parts);
+        spec.constants.insert(constants.begin(), constants.end());
         spec.kernels = comparison.kernels;
         spec.observedCodes = comparison.readsCodes;
         spec.knownDims = comparison.options.shapes.dims;
