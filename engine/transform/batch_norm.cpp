@@ -135,6 +135,8 @@ bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::siz
         return false;
     const Dims& dims = operand->dims();
     if (dims.size() > rank || axis >= rank) return false;
+    constexpr std::size_t kMostChannels = std::size_t{1} << 24;  // more are a damaged shape
+    if (channels > kMostChannels) return false;
     const bool one = operand->size() == 1;
     const std::size_t fromEnd = rank - axis;  // of the channel axis
     const bool each = operand->size() == static_cast<std::int64_t>(channels) && dims.size() >= fromEnd &&

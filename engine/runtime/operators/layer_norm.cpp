@@ -60,9 +60,12 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
     TensorDesc statistics = desc;  // for the optional outputs: mean and 1 / deviation
     for (std::size_t d = shape.axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
     const bool hasBias = context.has(2);
-    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-        if ((i == 1 || hasBias) && context.input(i).count() != width)
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+        if (i == 2 && !hasBias) continue;
+        requireFloat(context, i);
+        if (context.input(i).count() != width)
             failInput("LayerNormalization's scale and bias must have {} values", width);
+    }
     std::vector<TensorDesc> outputs(context.node.outputs.size(), statistics);
     outputs[0] = desc;
     return {outputs, makeKernel([=](const KernelArguments& a) {
