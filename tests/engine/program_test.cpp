@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/numpy_file.h"
 #include "runtime/workers.h"
+#include "support/errors.h"
 #include "support/small_graph.h"
 
 using namespace quantloupe;
@@ -45,6 +46,15 @@ class ProgramTest : public QObject {
             net (float[1,1,1,2] X) => (float[1,1,2,4] Y) { Y = Upsample<mode = "nearest", scales = [1.0, 1.0, 2.0, 2.0]>(X) })")
                                    .graph;
         QCOMPARE(run(graph, {1, 1, 1, 2}, {5, 7}), (std::vector<float>{5, 5, 7, 7, 5, 5, 7, 7}));
+    }
+
+    void operandsOfAnotherTypeAreRefused() {
+        const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
+            net (float[1,4] X) => (float[1,4] Y) <float[4] W = {1, 1, 1, 1}, uint8[4] B = {1, 1, 1, 1}>
+            { Y = LayerNormalization(X, W, B) })")
+                                   .graph;
+        const QString error = test::errorOf([&] { run(graph, {1, 4}, {1, 2, 3, 4}); });
+        QVERIFY2(error.contains("float32"), qPrintable(error));
     }
 
     void emptyExtentsGiveEmptySums() {
