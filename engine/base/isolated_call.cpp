@@ -27,8 +27,9 @@ std::optional<std::string> call(const Work& work) {
 
 constexpr char kComplete = '\n';  ///< follows the result
 
-/// The copy: writes the result to `file`. It leaves no core file and prints nothing when it crashes.
-[[noreturn]] void runCopy(const Work& work, int file) {
+/// Runs in the fork and writes the result to `file`. A crash leaves no core file and prints nothing. No
+/// exception may leave this function, because the fork would continue as a second copy of the program.
+[[noreturn]] void runFork(const Work& work, int file) noexcept {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     const rlimit none{0, 0};
@@ -79,7 +80,7 @@ std::optional<std::string> callIsolated(const Work& work, std::chrono::seconds l
     const pid_t copy = fork();
     if (copy == 0) {
         close(ends[0]);
-        runCopy(work, ends[1]);
+        runFork(work, ends[1]);
     }
     close(ends[1]);
     if (copy < 0) {

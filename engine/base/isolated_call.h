@@ -9,10 +9,10 @@
 
 namespace quantloupe {
 
-/// Calls `work` in a copy of this process, and returns its result. Returns nothing if `work` crashed, threw,
-/// or took longer than `limit`. Its other effects are lost, and so is what it prints. Any thread. Other
-/// threads do not exist in the copy, so `work` must not wait for a lock that one of them can hold (allocating
-/// memory is fine). Calls `work` in this process if the system cannot make a copy.
+/// Runs `work` in a fork of this process and returns its result, or nothing if it crashed, threw an exception
+/// or took longer than `limit`. Nothing else that it does or prints is visible here. Can be called on any
+/// thread. The fork has only the calling thread, so `work` must not take locks that other threads may hold
+/// (allocating memory is fine). If the process cannot be forked, `work` runs in this process.
 std::optional<std::string> callIsolated(const std::function<std::string()>& work, std::chrono::seconds limit);
 
 }  // namespace quantloupe

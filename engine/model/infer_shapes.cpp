@@ -11,15 +11,14 @@
 #include "base/isolated_call.h"
 
 namespace quantloupe {
-
 namespace {
 
-/// A graph with only the values whose shapes and types ONNX's inference finds; nothing if it fails. It runs
-/// in a process of its own, because it crashes on damaged nodes, such as a ConvTranspose whose weight is a
-/// number.
+/// Returns a graph with only the values whose shapes and types ONNX's inference finds; nothing if it fails.
+/// The inference runs in a process of its own, because it crashes on damaged nodes, for example on a
+/// ConvTranspose with a scalar weight.
 std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model) {
     constexpr std::chrono::seconds kLimit{60};  // large networks need a second
-    onnx::OpSchemaRegistry::Schema("Conv");     // creates the table of all operators, once for all copies
+    onnx::OpSchemaRegistry::Schema("Conv");     // registers all operators here, and not in every fork
     const auto infer = [&] {
         onnx::ModelProto result = model;
         onnx::shape_inference::InferShapes(result);
@@ -69,7 +68,8 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     *graph.mutable_value_info() = model.graph().value_info();
     std::set<std::string> inputs;
     for (const auto& input : graph.input()) inputs.insert(input.name());
-    // Domains other than ai.onnx have no inference; the shapes of control flow are known to KnownShapes.
+    // Control flow is left out, because an error in one body would end the inference. Domains other than
+    // ai.onnx have no inference.
     for (const auto& node : model.graph().node()) {
         const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
                                           [](const onnx::AttributeProto& attribute) {
