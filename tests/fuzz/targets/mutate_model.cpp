@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutations for libFuzzer that change the fields of a model instead of its bytes: most results are still
-// models, which reach the code behind the parser.
+// A libFuzzer mutator that changes single fields of a model rather than bytes, so that most results can still
+// be parsed and exercise more than the parser.
 #include <google/protobuf/descriptor.h>
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
@@ -208,22 +208,24 @@ class Mutation {
     void add(Message& message, const Reflection& reflection, const FieldDescriptor* field) {
         switch (field->cpp_type()) {
             case FieldDescriptor::CPPTYPE_INT32:
-                return reflection.AddInt32(&message, field, static_cast<std::int32_t>(integer(1)));
+                reflection.AddInt32(&message, field, 1);
+                break;
             case FieldDescriptor::CPPTYPE_INT64:
-                return reflection.AddInt64(&message, field, integer(1));
+                reflection.AddInt64(&message, field, 1);
+                break;
             case FieldDescriptor::CPPTYPE_FLOAT:
-                return reflection.AddFloat(&message, field, static_cast<float>(real(1)));
+                reflection.AddFloat(&message, field, 1);
+                break;
             case FieldDescriptor::CPPTYPE_STRING:
-                return reflection.AddString(&message, field, text(field, {}));
-            case FieldDescriptor::CPPTYPE_MESSAGE: {
-                const auto copy = m_contents.copyOf(field->message_type(), m_random);
-                Message& part = *reflection.AddMessage(&message, field);
-                if (copy) part.CopyFrom(*copy);
-                return;
-            }
+                reflection.AddString(&message, field, {});
+                break;
+            case FieldDescriptor::CPPTYPE_MESSAGE:
+                reflection.AddMessage(&message, field);
+                break;
             default:
                 return;
         }
+        changeElement(message, reflection, field, reflection.FieldSize(message, field) - 1);
     }
     void changeElement(Message& message, const Reflection& reflection, const FieldDescriptor* field, int i) {
         switch (field->cpp_type()) {
@@ -280,7 +282,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
     return written > 0 ? written : LLVMFuzzerMutate(data, size, maxSize);
 }
 
-/// Puts a part of the second model into the first one, or all of it behind the first one.
+/// Replaces a part of the first model with a part of the second, or appends the second graph to the first.
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std::size_t firstSize,
                                                  const std::uint8_t* second, std::size_t secondSize,
                                                  std::uint8_t* data, std::size_t maxSize, unsigned int seed) {
