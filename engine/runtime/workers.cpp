@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/workers.h"
 
-#include <omp.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
@@ -11,6 +10,10 @@
 #include <vector>
 
 #include "base/tsan_annotations.h"
+
+/// OpenMP's function for the threads of the calling thread's parallel regions. It is declared here because Clang
+/// (packaging/tidy) cannot read GCC's omp.h.
+extern "C" void omp_set_num_threads(int count);  // NOLINT(readability-identifier-naming)
 
 namespace quantloupe {
 namespace {
