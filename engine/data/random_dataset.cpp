@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "model/assumed_sizes.h"
 #include "model/sample_axes.h"
 
@@ -138,6 +139,7 @@ class RandomDataset : public Dataset {
                              : mixed(mixed(m_seed) + 0x100000001b3u * (index * m_inputs.size() + i + 1));
             const auto count = static_cast<std::size_t>(elementCount(input.dims));
             const std::size_t size = elementSize(input.type);
+            requireMemory(count * size);
             SampleTensor tensor{input.type, input.dims, std::vector<std::byte>(count * size)};
             for (std::size_t e = 0; e < count; ++e) {
                 std::byte* place = tensor.bytes.data() + e * size;

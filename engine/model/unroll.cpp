@@ -19,9 +19,8 @@ constexpr std::int64_t kMaxIterations = 256;
 constexpr std::size_t kMaxNodes = 20000;  ///< the most that unrolling may add
 
 std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
-    std::int64_t count = 1;
-    for (const std::int64_t dim : tensor.dims()) count *= dim;
-    if (count != 1 || tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
+    const bool single = std::ranges::all_of(tensor.dims(), [](std::int64_t dim) { return dim == 1; });
+    if (!single || tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
     const std::string& raw = tensor.raw_data();
     switch (tensor.data_type()) {
         case onnx::TensorProto::INT64: {

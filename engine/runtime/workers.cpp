@@ -11,8 +11,8 @@
 
 #include "base/tsan_annotations.h"
 
-/// OpenMP's function for the threads of the calling thread's parallel regions. It is declared here because Clang
-/// (packaging/tidy) cannot read GCC's omp.h.
+/// OpenMP's function for the threads of the calling thread's parallel regions. It is declared here because
+/// Clang (packaging/tidy) cannot read GCC's omp.h.
 extern "C" void omp_set_num_threads(int count);  // NOLINT(readability-identifier-naming)
 
 namespace quantloupe {

@@ -153,6 +153,13 @@ class RandomDatasetTest : public QObject {
         QVERIFY(first->sample(0)[0].bytes != first->sample(1)[0].bytes);
     }
 
+    void inputsThatDoNotFitIntoMemoryAreReported() {
+        const LoadedModel model = test::textModel(graph("float[N,1048576,1048576] X", "{ Y = Relu(X) }"));
+        const DatasetPtr data = randomDataset(*model.graph, 1, 1);
+        const QString error = test::errorOf([&] { data->sample(0); });
+        QVERIFY2(error.contains("not enough memory: 4194304 MiB"), qPrintable(error));
+    }
+
     void unsupportedInputsAreReported() {
         QVERIFY2(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }")).contains("'X' is float16"),
                  qPrintable(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }"))));
