@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
+#include <new>
 
 namespace quantloupe {
 namespace {
@@ -29,9 +31,15 @@ constexpr char kComplete = '\n';  ///< follows the result
 
 /// Runs in the fork and writes the result to `file`. A crash leaves no core file and prints nothing. No
 /// exception may leave this function, because the fork would continue as a second copy of the program.
-[[noreturn]] void runFork(const Work& work, int file) noexcept {
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, SIG_DFL);
+[[noreturn]] void runFork(const Work& work, int file, std::chrono::seconds limit) noexcept {
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(number, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
+    // It must also end if the program has ended meanwhile.
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarms, nullptr);
+    alarm(static_cast<unsigned>(limit.count()) + 1);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
     if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) {
@@ -51,8 +59,8 @@ constexpr char kComplete = '\n';  ///< follows the result
     _exit(0);
 }
 
-/// Everything that can be read from `file`; nothing if that takes too long.
-std::optional<std::string> readAll(int file, Clock::time_point deadline) {
+/// Everything that can be read from `file`; nothing if that takes too long or does not fit into memory.
+std::optional<std::string> readAll(int file, Clock::time_point deadline) try {
     std::string text;
     while (true) {
         const auto left =
@@ -70,19 +78,25 @@ std::optional<std::string> readAll(int file, Clock::time_point deadline) {
         else if (errno != EINTR)
             return std::nullopt;
     }
+} catch (const std::bad_alloc&) {
+    return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<std::string> callIsolated(const Work& work, std::chrono::seconds limit) {
     int ends[2];
+    // A fork also gets the open files of other threads. If it had this pipe, the pipe would not end in time.
+    static std::mutex forking;
+    std::unique_lock lock(forking);
     if (pipe2(ends, O_CLOEXEC) != 0) return call(work);
     const pid_t copy = fork();
     if (copy == 0) {
         close(ends[0]);
-        runFork(work, ends[1]);
+        runFork(work, ends[1], limit);
     }
     close(ends[1]);
+    lock.unlock();
     if (copy < 0) {
         close(ends[0]);
         return call(work);

@@ -132,7 +132,7 @@ SampleTensor sampleOf(const ConstantPtr& array, std::size_t index, const InputSp
         tensor.dims.erase(axis);
     }
     const std::span<const std::byte> all = array->bytes();
-    const std::size_t size = all.size() / (count * samples);
+    const std::size_t size = count * samples == 0 ? 0 : all.size() / (count * samples);
     std::vector<std::byte> bytes;
     bytes.reserve(count * size);
     for (std::size_t block = 0; block < count; ++block) {

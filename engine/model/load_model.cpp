@@ -152,7 +152,9 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
             if (item.op_type() == "Constant" && item.output_size() == 1) {
                 if (ConstantPtr value = constantNodeValue(item, loading.owner, loading.folder)) {
                     const TensorId id = builder.tensor(item.output(0));
-                    if (builder.tensorInfo(id).constant) failInput("its output exists twice");
+                    if (const TensorInfo& info = builder.tensorInfo(id); info.constant || info.graphInput)
+                        failInput("its output '{}' is also {}", info.name,
+                                  info.constant ? "another constant" : "a graph input");
                     builder.setConstant(id, std::move(value));
                     builder.tensorInfo(id).constantNode = true;
                     continue;

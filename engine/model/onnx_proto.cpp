@@ -46,7 +46,8 @@ fs::path containedPath(const fs::path& folder, const std::string& location) {
     return file;
 }
 
-ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims dims, const fs::path& folder) {
+std::vector<std::byte> externalBytes(const onnx::TensorProto& tensor, std::size_t needed,
+                                     const fs::path& folder) {
     std::string location;
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> length;
@@ -60,30 +61,33 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
         }
     }
     const InputFile file(containedPath(folder, location));
-    const std::size_t needed = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
     const std::uint64_t size = file.size();
     if (length.value_or(needed) != needed || offset > size || needed > size - offset)
         failInput("its {} bytes at {} are not within the {} bytes of '{}'; is the file complete?", needed,
                   offset, size, location);
     std::vector<std::byte> bytes(needed);
     file.read(bytes.data(), needed, offset);
-    return Constant::fromBytes(type, std::move(dims), std::move(bytes));
+    return bytes;
 }
 
 /// 4-bit integers: two per byte in the file, the first in the low half; one per byte in memory.
-ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims dims) {
-    if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
-        fail(ErrorKind::Unsupported, "integers of 4 bits in an external file are not supported");
+ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims dims, const fs::path& folder) {
     const auto count = static_cast<std::size_t>(elementCount(dims));
+    const std::size_t pairs = (count + 1) / 2;
+    std::vector<std::byte> external;
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+        external = externalBytes(tensor, pairs, folder);
+    else if (pairs > (tensor.has_raw_data() ? tensor.raw_data().size()
+                                            : static_cast<std::size_t>(tensor.int32_data_size())))
+        failInput("it contains fewer than its {} values", count);
+    const auto pairAt = [&](std::size_t at) {
+        return !external.empty()       ? static_cast<unsigned>(external[at])
+               : tensor.has_raw_data() ? static_cast<unsigned char>(tensor.raw_data()[at])
+                                       : static_cast<unsigned>(tensor.int32_data(static_cast<int>(at)));
+    };
     std::vector<std::byte> bytes(count);
-    const std::string& raw = tensor.raw_data();
     for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t at = i / 2;
-        const bool inRaw = tensor.has_raw_data();
-        if (at >= (inRaw ? raw.size() : static_cast<std::size_t>(tensor.int32_data_size())))
-            failInput("it contains fewer than its {} values", count);
-        const auto pair = static_cast<unsigned>(inRaw ? static_cast<unsigned char>(raw[at])
-                                                      : tensor.int32_data(static_cast<int>(at)));
+        const unsigned pair = pairAt(i / 2);
         const int code = static_cast<int>((i % 2 == 0 ? pair : pair >> 4) & 15u);
         bytes[i] = static_cast<std::byte>(isSigned && code > 7 ? code - 16 : code);
     }
@@ -100,12 +104,15 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
     elementCount(dims);
     if (tensor.has_segment()) fail(ErrorKind::Unsupported, "segmented tensors are not supported");
     if (type == DataType::UInt4 || type == DataType::Int4)
-        return fromHalfBytes(tensor, type == DataType::Int4, std::move(dims));
+        return fromHalfBytes(tensor, type == DataType::Int4, std::move(dims), folder);
     if (type == DataType::String) return Constant::fromBytes(type, std::move(dims), {});
     if (elementSize(type) == 0)
         fail(ErrorKind::Unsupported, "element type {} is not supported", static_cast<int>(type));
-    if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
-        return fromExternal(tensor, type, std::move(dims), folder);
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+        std::vector<std::byte> bytes =
+            externalBytes(tensor, static_cast<std::size_t>(elementCount(dims)) * elementSize(type), folder);
+        return Constant::fromBytes(type, std::move(dims), std::move(bytes));
+    }
     if (tensor.has_raw_data()) {
         const std::string& raw = tensor.raw_data();
         return Constant::view(type, std::move(dims), owner, std::as_bytes(std::span(raw.data(), raw.size())));

@@ -263,6 +263,8 @@ void checkSignature(const Node& node, std::size_t formalInputs) {
     if (outputs < signature.leastOutputs)
         failInput("it has {}, but {} has at least {}", countOf(node.outputs.size(), "output"), node.op,
                   signature.leastOutputs);
+    for (int i = 0; i < signature.leastOutputs; ++i)
+        if (!node.outputs[static_cast<std::size_t>(i)].valid()) failInput("its output {} is missing", i);
     if (outputs > signature.mostOutputs)
         failInput("it has {}, but {} has at most {}", countOf(node.outputs.size(), "output"), node.op,
                   signature.mostOutputs);

@@ -59,6 +59,7 @@ class OpsetRaiser {
         if (crosses(18) && node.op == "Split" && !node.input(1).valid())
             node.attributes.set("num_outputs", static_cast<std::int64_t>(node.outputs.size()));
         if (crosses(20) && node.op == "GridSample") renameMode(node);
+        if (crosses(20) && node.op == "DFT") raiseDft(node, graph);
         if (crosses(21) && node.op == "GroupNormalization") refuse(node);
     }
 
@@ -142,6 +143,16 @@ class OpsetRaiser {
         fail(ErrorKind::Unsupported,
              "the {} '{}' means something else there; export the model again with opset {} or later", node.op,
              node.name, m_to);
+    }
+
+    /// The axis became an input, with another default.
+    void raiseDft(Node& node, const Graph& graph) {
+        if (&graph != &m_graph) refuse(node);  // in a body
+        ConstantPtr axis = Constant::fromInt64s({}, {node.attributes.integer("axis", 1)});
+        node.attributes.erase("axis");
+        node.inputs.resize(3);
+        const std::string name = (node.name.empty() ? node.op : node.name) + "_axis";
+        node.inputs[2] = m_builder.addConstant(m_builder.unusedTensorName(name), std::move(axis));
     }
 
     static void renameMode(Node& node) {

@@ -16,7 +16,10 @@ namespace quantloupe {
 namespace {
 
 constexpr std::int64_t kMaxIterations = 256;
-constexpr std::size_t kMaxNodes = 20000;  ///< the most that unrolling may add
+// The most that unrolling may add.
+constexpr std::size_t kMaxParts = 20000;  ///< nodes and initializers
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxListed = 1'000'000;  ///< tensors in all sequences together
 
 std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
     const bool single = std::ranges::all_of(tensor.dims(), [](std::int64_t dim) { return dim == 1; });
@@ -48,7 +51,7 @@ class Unroller {
 
     std::size_t run() {
         std::size_t unrolled = 0;
-        for (bool changed = true; changed && m_added < kMaxNodes;) {
+        for (bool changed = true; changed && m_added < kMaxParts;) {
             changed = false;
             google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
             nodes.Swap(m_graph.mutable_node());
@@ -105,9 +108,10 @@ class Unroller {
         const auto condition = scalar(node.input(0));
         if (!condition) return false;
         const onnx::GraphProto* branch = subgraph(node, *condition != 0 ? "then_branch" : "else_branch");
-        if (branch == nullptr || branch->input_size() != 0 || branch->output_size() < node.output_size())
+        if (branch == nullptr || branch->input_size() != 0 || branch->output_size() < node.output_size() ||
+            !fits(*branch, 1))
             return false;
-        const auto names = insert(*branch, {}, prefixOf(node));
+        const auto names = insert(*branch, {}, unusedPrefix(node));
         for (int o = 0; o < node.output_size(); ++o)
             if (!node.output(o).empty()) alias(node.output(o), mapped(names, branch->output(o).name()));
         return true;
@@ -133,12 +137,12 @@ class Unroller {
         // Scan outputs would need shapes; they are left to the operator itself.
         if (body == nullptr || !count || *count < 0 || *count > kMaxIterations || condition != 1 ||
             body->input_size() != carried + 2 || body->output_size() != carried + 1 ||
-            node.output_size() > carried || !endless(*body) ||
-            m_added + static_cast<std::size_t>(*count * body->node_size()) > kMaxNodes)
+            node.output_size() > carried || !endless(*body) || !fits(*body, static_cast<std::size_t>(*count)))
             return false;
+        const std::string name = unusedPrefix(node);
         std::vector<std::string> values(node.input().begin() + 2, node.input().end());
         for (std::int64_t i = 0; i < *count; ++i) {
-            const std::string prefix = fmt::format("{}{}/", prefixOf(node), i);
+            const std::string prefix = fmt::format("{}{}/", name, i);
             std::map<std::string, std::string> inputs{
                 {body->input(0).name(),
                  addScalar(prefix + "iteration", onnx::TensorProto::INT64, i, &body->input(0))},
@@ -155,8 +159,22 @@ class Unroller {
         return true;
     }
 
-    static std::string prefixOf(const onnx::NodeProto& node) {
-        return (node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name()) + "/";
+    static std::size_t partsOf(const onnx::GraphProto& body) {
+        return static_cast<std::size_t>(body.node_size()) + static_cast<std::size_t>(body.initializer_size());
+    }
+
+    /// Whether this number of copies of the body can be added.
+    bool fits(const onnx::GraphProto& body, std::size_t copies) const {
+        return m_added + copies * partsOf(body) <= kMaxParts &&
+               m_addedBytes + copies * body.ByteSizeLong() <= kMaxBytes;
+    }
+
+    /// The beginning of the names of what the node becomes. Nodes may have the same name.
+    std::string unusedPrefix(const onnx::NodeProto& node) {
+        const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+        std::string prefix = name + "/";
+        for (int n = 1; !m_prefixes.insert(prefix).second; ++n) prefix = fmt::format("{}_{}/", name, n);
+        return prefix;
     }
 
     static std::string mapped(const std::map<std::string, std::string>& names, const std::string& name) {
@@ -183,6 +201,8 @@ class Unroller {
     std::map<std::string, std::string> insert(const onnx::GraphProto& body,
                                               std::map<std::string, std::string> names,
                                               const std::string& prefix) {
+        m_added += partsOf(body);
+        m_addedBytes += body.ByteSizeLong();
         for (const auto& tensor : body.initializer()) {
             names[tensor.name()] = prefix + tensor.name();
             *m_graph.add_initializer() = tensor;
@@ -193,7 +213,6 @@ class Unroller {
                 if (!out.empty()) names[out] = prefix + out;
         for (const auto& node : body.node()) {
             onnx::NodeProto& copy = *m_graph.add_node() = node;
-            ++m_added;
             copy.set_name(prefix + node.name());
             for (std::string& in : *copy.mutable_input()) in = mapped(names, in);
             for (std::string& out : *copy.mutable_output()) out = mapped(names, out);
@@ -232,6 +251,7 @@ class Unroller {
     bool resolveSequences() {
         std::map<std::string, std::vector<std::string>> lists;
         std::set<int> resolved, makers;
+        std::size_t listed = 0;
         google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes = *m_graph.mutable_node();
         readConstants(nodes);
         for (int n = 0; n < nodes.size(); ++n) {
@@ -250,6 +270,8 @@ class Unroller {
             if (list == lists.end()) continue;
             const std::vector<std::string>& items = list->second;
             const auto count = static_cast<std::int64_t>(items.size());
+            listed += items.size();
+            if (listed > kMaxListed) continue;
             const int positionInput = op == "SequenceInsert" ? 2 : 1;
             std::optional<std::int64_t> position;
             if (node.input_size() > positionInput && !node.input(positionInput).empty()) {
@@ -311,32 +333,39 @@ class Unroller {
 
     /// Removes sequences that are no longer read.
     void removeUnread() {
-        for (bool changed = true; changed;) {
-            std::set<std::string> read;
-            for (const auto& node : m_graph.node()) {
-                read.insert(node.input().begin(), node.input().end());
-                for (const auto& attribute : node.attribute())
-                    if (attribute.has_g())
-                        for (const std::string& name : freeNames(attribute.g())) read.insert(name);
-            }
-            for (const auto& output : m_graph.output()) read.insert(output.name());
-            std::set<int> dead;
-            for (int n = 0; n < m_graph.node_size(); ++n) {
-                const onnx::NodeProto& node = m_graph.node(n);
-                const bool sequence = node.op_type() == "SequenceEmpty" ||
-                                      node.op_type() == "SequenceConstruct" ||
-                                      node.op_type() == "SequenceInsert" || node.op_type() == "SequenceErase";
-                if (sequence && node.output_size() == 1 && !read.contains(node.output(0))) dead.insert(n);
-            }
-            changed = !dead.empty();
-            removeNodes(dead);
+        std::map<std::string, std::size_t> readers;
+        std::map<std::string, int> makers;
+        for (const auto& output : m_graph.output()) ++readers[output.name()];
+        std::vector<int> unread;
+        for (int n = 0; n < m_graph.node_size(); ++n) {
+            const onnx::NodeProto& node = m_graph.node(n);
+            for (const std::string& name : node.input()) ++readers[name];
+            for (const auto& attribute : node.attribute())
+                if (attribute.has_g())
+                    for (const std::string& name : freeNames(attribute.g())) ++readers[name];
+            const bool sequence = node.op_type() == "SequenceEmpty" ||
+                                  node.op_type() == "SequenceConstruct" ||
+                                  node.op_type() == "SequenceInsert" || node.op_type() == "SequenceErase";
+            if (sequence && node.output_size() == 1) makers[node.output(0)] = n;
         }
+        for (const auto& [name, n] : makers)
+            if (readers[name] == 0) unread.push_back(n);
+        std::set<int> dead;
+        while (!unread.empty()) {
+            const int n = unread.back();
+            unread.pop_back();
+            dead.insert(n);
+            for (const std::string& name : m_graph.node(n).input())
+                if (--readers[name] == 0 && makers.contains(name)) unread.push_back(makers[name]);
+        }
+        removeNodes(dead);
     }
 
     onnx::GraphProto& m_graph;
     std::map<std::string, std::int64_t> m_scalars;
     std::map<std::string, std::string> m_aliases;
-    std::size_t m_added = 0;
+    std::set<std::string> m_prefixes;
+    std::size_t m_added = 0, m_addedBytes = 0;
 };
 
 bool hasControlFlow(const onnx::GraphProto& graph) {

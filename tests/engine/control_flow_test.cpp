@@ -2,6 +2,8 @@
 // Loop, If and sequences: those without a real decision become plain nodes, those with a known decision run,
 // and tensors that a subgraph reads from outside become edges of the graph. onnx_node_test runs ONNX's own
 // tests of these operators.
+#include <onnx/onnx_pb.h>
+
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -90,6 +92,22 @@ class ControlFlowTest : public QObject {
             { Y, Z = Loop <body = b (int64[1] i, bool c, float[1,3] v) => (bool d, float[1,3] w, float[1,1] z) {
                   w = Identity (v) To = Add (i, One) z = Slice (X, i, To, Axis) d = Identity (c) }> (M, C, X) })");
         QCOMPARE(test::run(scan, {1, 3}, {4, 5, 6}), (std::vector<float>{4, 5, 6}));
+    }
+
+    void loopsOfOneNameAreUnrolled() {
+        const std::string body =
+            "<body = b (int64 i, bool c, float[1,2] v) => (bool d, float[1,2] w) { w = Add (v, One) d = "
+            "Identity (c) }>";
+        onnx::ModelProto model;
+        QVERIFY(model.ParseFromString(test::textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[1,2] X) => (float[1,2] Y) <bool C = {1}, "
+            "int64 M = {3}, float One = {1}> { A = Loop " +
+            body + " (M, C, X) Y = Loop " + body + " (M, C, A) }")));
+        for (auto& node : *model.mutable_graph()->mutable_node()) node.set_name("Loop");
+        const std::string bytes = model.SerializeAsString();
+        const GraphPtr g = parseModel(bytes.data(), bytes.size()).graph;
+        QVERIFY(!test::ops(*g).contains("Loop"));
+        QCOMPARE(test::run(g, {1, 2}, {1, 2}), (std::vector<float>{7, 8}));
     }
 
     void branchesOnShapesRun() {

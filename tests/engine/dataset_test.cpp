@@ -9,6 +9,7 @@
 #include <QtTest>
 #include <fstream>
 
+#include "data/array_rows.h"
 #include "data/numpy_file.h"
 #include "support/errors.h"
 #include "support/text_model.h"
@@ -332,6 +333,15 @@ class DatasetTest : public QObject {
                  std::size_t(256));
         const QString error = errorOf([&] { openDataset(assets / "data" / "cifar10", inputs, preprocess); });
         QVERIFY2(error.contains("'val' contains folders"), qPrintable(error));
+    }
+
+    /// past × samples × values, where nothing is past.
+    void samplesAfterAnEmptyDimension() {
+        InputSpec input{"x", DataType::Float32, {}};
+        input.sampleAxis = 1;
+        const SampleTensor sample = sampleOf(Constant::fromFloats({0, 4, 2}, {}), 3, input);
+        QCOMPARE(sample.dims, (Dims{0, 2}));
+        QVERIFY(sample.bytes.empty());
     }
 };
 

@@ -139,6 +139,20 @@ class LoadModelTest : public QObject {
         QVERIFY2(says.isEmpty() ? message.isEmpty() : message.contains(says), qPrintable(message));
     }
 
+    /// Two codes per byte; the last byte has one.
+    void externalIntegersOf4Bits() {
+        onnx::ModelProto model;
+        QVERIFY(model.ParseFromString(test::externalModelBytes("codes.bin")));
+        onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+        tensor.set_data_type(int{22});  // int4, unknown to ONNX 1.12
+        tensor.set_dims(0, 3);
+        std::ofstream(file("codes.bin"), std::ios::binary) << "\xf1\x07";
+        const std::string bytes = model.SerializeAsString();
+        const LoadedModel loaded = parseModel(bytes.data(), bytes.size(), file("").parent_path());
+        const ConstantPtr codes = loaded.graph->tensor(*loaded.graph->findTensor("W")).constant;
+        QCOMPARE(codes->toInt64s(), (std::vector<std::int64_t>{1, -1, 7}));
+    }
+
     void realModelsLoad_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("nodes");

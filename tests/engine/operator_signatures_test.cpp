@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/load_model.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
 
@@ -111,6 +112,22 @@ class OperatorSignaturesTest : public QObject {
     void missingSubgraphsAreRejected() {
         refused("its subgraph 'body' is missing", "Scan", {"x"}, 1, {integer("num_scan_inputs", 1)});
         refused("its subgraph 'then_branch' is missing", "If", {"x"}, 1);
+    }
+
+    void requiredOutputsMayNotBeOmitted() {
+        onnx::ModelProto model;
+        model.set_ir_version(8);
+        model.add_opset_import()->set_version(17);
+        onnx::NodeProto& node = *model.mutable_graph()->add_node();
+        node.set_op_type("MaxPool");
+        node.add_input("x");
+        node.add_output("");
+        node.add_output("places");
+        model.mutable_graph()->add_input()->set_name("x");
+        model.mutable_graph()->add_output()->set_name("places");
+        const std::string bytes = model.SerializeAsString();
+        const QString error = test::errorOf([&] { parseModel(bytes.data(), bytes.size()); });
+        QVERIFY2(error.contains("its output 0 is missing"), qPrintable(error));
     }
 
     void validNodesAreAccepted() {

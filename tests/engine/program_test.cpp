@@ -57,6 +57,53 @@ class ProgramTest : public QObject {
         QVERIFY2(error.contains("float32"), qPrintable(error));
     }
 
+    /// Each of these crashed or read memory of others.
+    void invalidNodesAreRefused_data() {
+        QTest::addColumn<Dims>("dims");
+        QTest::addColumn<QString>("nodes");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("a state of another type")
+            << Dims{1, 2}
+            << "Y, Z = Scan <num_scan_inputs = 1, body = b (float[2] s, float[2] v) => (double[2] t, "
+               "float[2] o) "
+               "{ a = Add (s, v) t = Cast <to = 11> (a) o = Identity (v) }> (S, X)"
+            << "changes its type from float32 to float64";
+        QTest::newRow("no scales")
+            << Dims{1, 2} << "c = Cast <to = 2> (X) e = ConstantOfShape (Zero) Y = DequantizeLinear (c, e)"
+            << "has no scales";
+        QTest::newRow("values of an empty image")
+            << Dims{1, 1, 0, 4} << "Y = GridSample <padding_mode = \"border\"> (X, Grid)"
+            << "no values";
+        QTest::newRow("indices without depth")
+            << Dims{1, 2} << "e = ConstantOfShape (Empty) i = Cast <to = 7> (e) Y = GatherND (X, i)"
+            << "indices 2×0";
+        QTest::newRow("an immense shape") << Dims{1, 2} << "Y = Reshape (X, Immense)"
+                                          << "too large";
+        QTest::newRow("an immense padding") << Dims{1, 2} << "Y = Pad (X, Wide)"
+                                            << "not enough memory";
+    }
+    void invalidNodesAreRefused() {
+        QFETCH(Dims, dims);
+        QFETCH(QString, nodes);
+        QFETCH(QString, says);
+        const GraphPtr graph = test::graph(
+            "(float X) => (float Y) <float[2] S = {0, 0}, int64[1] Zero = {0}, float[1,1,1,2] Grid = {0, "
+            "-1}, "
+            "int64[2] Empty = {2, 0}, int64[3] Immense = {4611686018427387904, 4, -1}, "
+            "int64[4] Wide = {2147483648, 2147483648, 2147483648, 2147483648}> { " +
+                nodes + " }",
+            17);
+        const std::vector<float> x(static_cast<std::size_t>(elementCount(dims)), 1.0f);
+        const QString error = test::errorOf([&] { run(graph, dims, x); });
+        QVERIFY2(error.contains(says), qPrintable(error));
+    }
+
+    void farDiagonalsKeepAllOrNothing() {
+        const GraphPtr graph = test::graph(
+            "(float[2,2] X) => (float Y) <int64 K = {9223372036854775807}> { Y = Trilu (X, K) }", 14);
+        QCOMPARE(run(graph, {2, 2}, {1, 2, 3, 4}), (std::vector<float>{0, 0, 0, 0}));
+    }
+
     void emptyExtentsGiveEmptySums() {
         // An empty sum of products is 0; a result without columns has no values.
         const GraphPtr inner = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>

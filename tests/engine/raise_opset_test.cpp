@@ -61,6 +61,19 @@ class RaiseOpsetTest : public QObject {
         }
     }
 
+    /// The axis became an input, with another default.
+    void axesOfTransforms() {
+        for (const char* node : {"DFT", "DFT<axis = 2>", "DFT<axis = 1, inverse = 1>"}) {
+            const GraphPtr graph =
+                test::graph(QString("(float[1,3,4,2] X) => (float Y) { Y = %1(X) }").arg(node), 17);
+            const std::vector<float> x{1,  2, 3,  4, 5, 6, 7, 8, -1, 2, -3, 4,
+                                       -5, 6, -7, 8, 1, 1, 2, 3, 5,  8, 13, 21};
+            const GraphPtr after = raised(graph, 21);
+            QVERIFY(!after->nodes()[0].attributes.has("axis"));
+            QCOMPARE(test::run(after, {1, 3, 4, 2}, x), test::run(graph, {1, 3, 4, 2}, x));
+        }
+    }
+
     void namesOfAddedNodesAreUnused() {
         GraphBuilder builder(
             *test::graph("(float[1,2,3,4] X) => (float Y) { n = Softmax<axis = 2>(X) Y = Abs(n) }", 7));

@@ -33,7 +33,7 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
         e.tensor = graph.tensor(tensor).name;
         e.bits = bitsOf(quantizer.quantMin, quantizer.quantMax);
         e.isSigned = quantizer.quantMin < 0;
-        e.scales = {quantizer.scale};
+        e.scales.assign(1, quantizer.scale);
         e.offsets = {quantizer.quantMin - quantizer.zeroPoint};
         if (e.isSigned && quantizer.quantMin != -(1 << (e.bits - 1)))
             e.offsets = {-(1 << (e.bits - 1)) - quantizer.zeroPoint};

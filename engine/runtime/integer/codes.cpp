@@ -82,8 +82,9 @@ std::unique_ptr<Kernel> makeCodedMean(const FakeQuant& input, const FakeQuant& o
         for (std::size_t n = 0; n < images; ++n) {
             sumPositions(source + n * positions * channels, positions, channels, sums.data());
             for (std::size_t c = 0; c < channels; ++c) {
-                const float x = std::clamp(static_cast<float>(static_cast<double>(sums[c] - zero) * factor),
-                                           output.low, output.high);
+                const auto mean = static_cast<float>(static_cast<double>(sums[c] - zero) * factor);
+                // In this order, the mean of no values, which is NaN, becomes the lowest code.
+                const float x = std::max(output.low, std::min(mean, output.high));
                 target[n * channels + c] = static_cast<std::uint8_t>(((x + kRound) - kRound) - output.low);
             }
         }

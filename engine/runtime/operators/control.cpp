@@ -261,6 +261,8 @@ CompiledNode compileScan(const NodeContext& context) {
         inputs.push_back(std::move(input));
     }
     auto body = std::make_shared<const Body>(makeBody(subgraph, inputs, context));
+    if (body->outputs() < states)
+        failInput("Scan's body has {} outputs for {} states", body->outputs(), states);
     CompiledNode result;
     for (std::size_t o = 0; o < body->outputs(); ++o) {
         TensorDesc desc = body->desc(o);
@@ -268,6 +270,9 @@ CompiledNode compileScan(const NodeContext& context) {
             fail(ErrorKind::Unsupported,
                  "a Scan whose state changes its shape from {} to {} is not supported",
                  toString(inputs[o].desc.dims), toString(desc.dims));
+        if (o < states && desc.type != inputs[o].desc.type)
+            failInput("Scan's state {} changes its type from {} to {}", o, dataTypeName(inputs[o].desc.type),
+                      dataTypeName(desc.type));
         if (o >= states) desc.dims.insert(desc.dims.begin(), steps);
         result.outputs.push_back(std::move(desc));
     }

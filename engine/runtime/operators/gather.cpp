@@ -70,7 +70,7 @@ CompiledNode compileGatherNd(const NodeContext& context) {
     const TensorDesc& data = context.input(0);
     const TensorDesc& index = context.input(1);
     const auto batchDims = static_cast<std::size_t>(context.node.attributes.integer("batch_dims", 0));
-    if (index.dims.empty() || index.dims.size() <= batchDims || index.dims.back() < 0 ||
+    if (index.dims.empty() || index.dims.size() <= batchDims || index.dims.back() < 1 ||
         batchDims + static_cast<std::size_t>(index.dims.back()) > data.dims.size() ||
         !std::equal(data.dims.begin(), data.dims.begin() + static_cast<std::ptrdiff_t>(batchDims),
                     index.dims.begin()))
@@ -83,7 +83,7 @@ CompiledNode compileGatherNd(const NodeContext& context) {
     for (std::size_t d = 0; d < batchDims; ++d) batch *= static_cast<std::size_t>(data.dims[d]);
     for (std::size_t d = batchDims + depth; d < data.dims.size(); ++d)
         inner *= static_cast<std::size_t>(data.dims[d]);
-    const std::size_t each = batch == 0 || depth == 0 ? 0 : index.count() / (batch * depth);
+    const std::size_t each = batch == 0 ? 0 : index.count() / (batch * depth);
     const std::size_t block = batch == 0 ? 0 : data.bytes() / batch;
     const Indices indices(context, 1);
     return {

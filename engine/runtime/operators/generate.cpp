@@ -69,9 +69,10 @@ CompiledNode compileEyeLike(const NodeContext& context) {
 CompiledNode compileTrilu(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
     if (desc.dims.size() < 2) failInput("Trilu needs matrices");
-    const std::int64_t diagonal = context.has(1) ? integerOf(context.needConstant(1, "Trilu's k")) : 0;
-    const bool upper = context.node.attributes.integer("upper", 1) != 0;
     const std::int64_t rows = desc.dims[desc.dims.size() - 2], columns = desc.dims.back();
+    const std::int64_t k = context.has(1) ? integerOf(context.needConstant(1, "Trilu's k")) : 0;
+    const std::int64_t diagonal = std::clamp(k, -rows, columns);  // farther ones have the same effect
+    const bool upper = context.node.attributes.integer("upper", 1) != 0;
     return {{desc},
             makeKernel([=, count = static_cast<std::int64_t>(desc.count()),
                         size = elementSize(desc.type)](const KernelArguments& a) {

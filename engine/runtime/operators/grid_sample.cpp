@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "runtime/operators/operators.h"
 
 namespace quantloupe {
@@ -100,6 +101,7 @@ CompiledNode compileGridSample(const NodeContext& context) {
         fail(ErrorKind::Unsupported, "GridSample of {} is not supported, only of images", toString(data));
     if (grid[0] != data[0] || grid[3] != 2)
         failInput("GridSample's grid {} does not fit {}", toString(grid), toString(data));
+    if (data[2] < 1 || data[3] < 1) failInput("GridSample has no values to take in {}", toString(data));
     const Attributes& attributes = context.node.attributes;
     const Interpolation how = interpolationOf(attributes.text("mode", "bilinear"));
     const Outside outside = outsideOf(attributes.text("padding_mode", "zeros"));
@@ -145,11 +147,13 @@ CompiledNode compileAffineGrid(const NodeContext& context) {
     TensorDesc output{DataType::Float32, {size[0]}, Layout::Plain};
     output.dims.insert(output.dims.end(), size.begin() + 2, size.end());
     output.dims.push_back(extent);
+    const std::size_t points = static_cast<std::size_t>(elementCount({size.begin() + 2, size.end()}));
     // The coordinates of the pixels in each dimension, x first.
     const bool align = context.node.attributes.integer("align_corners", 0) != 0;
     std::vector<std::vector<float>> coordinates;
     for (std::size_t d = rank; d-- > 0;) {
         const auto count = static_cast<double>(size[d + 2]);
+        requireMemory(static_cast<std::size_t>(size[d + 2]) * sizeof(float));
         std::vector<float>& values = coordinates.emplace_back();
         for (std::int64_t i = 0; i < size[d + 2]; ++i) {
             const auto at = static_cast<double>(i);
@@ -157,7 +161,6 @@ CompiledNode compileAffineGrid(const NodeContext& context) {
                                                       : (2 * at + 1) / count - 1));
         }
     }
-    const std::size_t points = static_cast<std::size_t>(elementCount({size.begin() + 2, size.end()}));
     return {{output}, makeKernel([=, samples = static_cast<std::size_t>(size[0])](const KernelArguments& a) {
                 const auto* matrix = static_cast<const float*>(a.inputs[0]);
                 auto* out = static_cast<float*>(a.outputs[0]);

@@ -130,7 +130,7 @@ CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
     if (scale.size() != bias.size() || (scale.size() != channels && scale.size() != groups))
         failInput("the scale and bias of {} have {} and {} values for {} channels", context.node.op,
                   scale.size(), bias.size(), channels);
-    const std::size_t each = channels / groups, perValue = channels / scale.size();
+    const std::size_t each = channels / groups, perValue = scale.empty() ? 1 : channels / scale.size();
     const auto batch = static_cast<std::size_t>(desc.dims[0]);
     const std::size_t spatial = batch * channels == 0 ? 0 : desc.count() / (batch * channels);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);

@@ -134,21 +134,6 @@ CompiledNode compileWhere(const NodeContext& context) {
                            [&]<typename T>(T) { return whereOf<T>(context); });
 }
 
-/// As the standard specifies, and with a defined result if the value does not fit.
-template <typename To, typename From>
-To convert(From value) {
-    if constexpr (std::is_same_v<To, bool>) {
-        return value != From{0};
-    } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-        if (!(value == value)) return 0;
-        if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-        if (value >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-        return static_cast<To>(value);
-    } else {
-        return static_cast<To>(value);
-    }
-}
-
 template <typename From, typename To>
 std::unique_ptr<Kernel> castKernel(std::size_t count) {
     return makeKernel([count](const KernelArguments& a) {

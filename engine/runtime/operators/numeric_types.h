@@ -2,6 +2,10 @@
 #pragma once
 // Dispatches from a DataType known at run time to a C++ type.
 
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include "base/error.h"
 #include "model/data_type.h"
 
@@ -40,6 +44,21 @@ auto withArithmeticType(DataType type, std::string_view what, F use) {
 template <typename F>
 auto withNumericType(DataType type, std::string_view what, F use) {
     return type == DataType::Bool ? use(bool{}) : withArithmeticType(type, what, use);
+}
+
+/// Converts as ONNX's Cast specifies, and with a defined result if the value does not fit.
+template <typename To, typename From>
+To convert(From value) {
+    if constexpr (std::is_same_v<To, bool>) {
+        return value != From{0};
+    } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+        if (!(value == value)) return 0;
+        if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+        if (value >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+        return static_cast<To>(value);
+    } else {
+        return static_cast<To>(value);
+    }
 }
 
 }  // namespace quantloupe

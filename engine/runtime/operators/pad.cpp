@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "runtime/operators/operators.h"
 
 namespace quantloupe {
@@ -19,6 +20,8 @@ std::vector<std::ptrdiff_t> sources(std::int64_t extent, std::int64_t begin, std
     std::vector<std::ptrdiff_t> result;
     if (extent == 0 && mode != "constant" && begin + end > 0)
         failInput("Pad cannot take values from an empty dimension");
+    requireMemory(static_cast<std::size_t>(std::max<std::int64_t>(0, begin + extent + end)) *
+                  sizeof(std::ptrdiff_t));
     for (std::int64_t i = -begin; i < extent + end; ++i) {
         std::int64_t at = i;
         if (mode == "edge") {

@@ -47,6 +47,8 @@ Affine affineOf(const NodeContext& context) {
     const Constant& scale = context.needConstant(1, "the scale of " + context.node.op);
     Affine affine;
     affine.scales.assign(scale.floats().begin(), scale.floats().end());
+    if (affine.scales.empty() && context.input(0).count() > 0)
+        failInput("{} has no scales for an input of {}", context.node.op, toString(context.input(0).dims));
     affine.zeroPoints.assign(affine.scales.size(), 0);
     if (context.has(2)) {
         const std::vector<std::int64_t> zeros =

@@ -78,7 +78,7 @@ class ReductionKernel final : public Kernel {
         });
         auto* out = static_cast<T*>(a.outputs[0]);
         for (std::size_t i = 0; i < m_outputs; ++i)
-            out[i] = static_cast<T>(R::finish(sums[i], static_cast<double>(m_each)));
+            out[i] = convert<T>(R::finish(sums[i], static_cast<double>(m_each)));
     }
 
   private:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "runtime/operators/operators.h"
 #include "runtime/simd.h"
 
@@ -60,6 +61,7 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
     // The filter widens when the image shrinks.
     const double stretch = mode.antialias && scale < 1 ? scale : 1.0;
     const double reach = (mode.kind == "linear" ? 1 : 2) / stretch;
+    requireMemory(axis.to * (sizeof axis.first[0] + sizeof axis.taps[0]));
     for (std::size_t i = 0; i < axis.to; ++i) {
         axis.first.push_back(axis.taps.size());
         const double x = sourceCoordinate(mode.coordinates, static_cast<double>(i), scale,

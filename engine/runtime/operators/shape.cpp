@@ -66,7 +66,7 @@ CompiledNode compileReshape(const NodeContext& context) {
     Dims result = context.opset() < 5 ? context.node.attributes.integers("shape")
                                       : context.needConstant(1, "the shape of a Reshape").toInt64s();
     const bool zeroCopies = context.node.attributes.integer("allowzero", 0) == 0;
-    std::int64_t known = 1;
+    Dims given;
     std::optional<std::size_t> open;
     for (std::size_t d = 0; d < result.size(); ++d) {
         if (result[d] == 0 && zeroCopies) {
@@ -77,10 +77,11 @@ CompiledNode compileReshape(const NodeContext& context) {
             if (open) failInput("Reshape has two unknown dimensions");
             open = d;
         } else {
-            known *= result[d];
+            given.push_back(result[d]);
         }
     }
     if (open) {
+        const std::int64_t known = elementCount(given);
         if (known == 0 || elementCount(dims) % known != 0)
             failInput("Reshape to [{}] does not fit {}", fmt::join(result, ", "), toString(dims));
         result[*open] = elementCount(dims) / known;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "runtime/operators/numeric_types.h"
 #include "runtime/operators/operators.h"
 
@@ -208,6 +209,7 @@ CompiledNode compileMelWeightMatrix(const NodeContext& context) {
             failInput("MelWeightMatrix has a frequency of {} Hz, beyond its spectrum", hertz);
         edges.push_back(static_cast<std::int64_t>(edge));
     }
+    requireMemory(bins * filters * sizeof(double));
     std::vector<double> values(bins * filters, 0.0);
     const auto set = [&](std::int64_t bin, std::size_t filter, std::int64_t part, std::int64_t whole) {
         values[static_cast<std::size_t>(bin) * filters + filter] =

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/rethrow.h"
 #include "runtime/aligned.h"
 #include "runtime/operators/operators.h"
@@ -179,6 +180,7 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     for (const TensorDesc& desc : compiled.outputs) {
         if (desc.bytes() > kMaxBytes)
             failInput("its constant result of {} is too large", toString(desc.dims));
+        requireMemory(desc.bytes());
         values.emplace_back(desc.bytes());
     }
     std::vector<const void*> inputs;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "model/sample_axes.h"
 
 namespace quantloupe {
@@ -109,7 +110,10 @@ SampleBatches::Sample SampleBatches::sample(std::size_t index) const {
 
 std::vector<std::vector<std::byte>> SampleBatches::load(std::size_t chunk) const {
     std::vector<std::vector<std::byte>> buffers;
-    for (const TensorDesc& input : m_inputs) buffers.emplace_back(input.bytes());
+    for (const TensorDesc& input : m_inputs) {
+        requireMemory(input.bytes());
+        buffers.emplace_back(input.bytes());
+    }
     const std::size_t present = samplesIn(chunk);
     for (std::size_t s = 0; s < m_batch; ++s) {
         const Sample values = sample(chunk * m_batch + std::min(s, present - 1));
