@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The engine's only error type. Its message says what is wrong, where, and what to do about it.
-// Not for "this layer cannot be quantized": that is a reason, not an error (see quantize/layer_state.h).
+// Not for "this layer cannot be quantized": that is a reason, not an error (LayerResult::reason in
+// results/evaluation.h).
 
 #include <fmt/format.h>
 

@@ -2,8 +2,9 @@
 #pragma once
 // The table of the configuration's fields. Each field is described once, in config_fields.cpp: JSON key,
 // type, range or choices, help text, command-line option, whether a layer may override it, and what depends
-// on it. JSON reading and writing, the schema, --set, the command-line options and their help, cache keys and
-// presets are all derived from this table.
+// on it. JSON reading and writing, the schema, --set, the command-line options and their help, presets, and
+// the cache keys of options that are not read per layer (quantize/layer_scheme.h) are derived from this
+// table.
 
 #include <functional>
 #include <optional>

@@ -92,13 +92,17 @@ void TuneRun::searchForTarget() {
     // does not show how close that is.
     const bool overflows = least >= kWorstDrop;
     m_goal = overflows ? m_options.maxDrop : std::max(m_options.maxDrop, least);
+    const TuneChoice early = earlyAnswer();
     rankSingleMoves();
-    const TuneChoice shortcut = shortestPrefix();
+    const TuneChoice shortcut = shortestPrefix(helpfulMoves());
     std::vector<TuneChoice> found = forward();
     if (!shortcut.empty()) found.push_back(shortcut);
+    const auto weight = [&](const TuneChoice& one) { return m_measured.weightOf(one); };
+    // The early answer only if it costs less than the others: lowering the rest of it takes many evaluations.
+    if (!early.empty() && weight(early) <= weight(*std::ranges::min_element(found, {}, weight)))
+        found.push_back(early);
     for (TuneChoice& one : found) lower(one);
-    TuneChoice best =
-        *std::ranges::min_element(found, {}, [&](const TuneChoice& one) { return m_measured.weightOf(one); });
+    TuneChoice best = *std::ranges::min_element(found, {}, weight);
     if (!withinDrop(overflows ? m_measured.measure(best).drop : least, m_options.maxDrop)) return;
     if (count > kFew) {
         exchange(best);

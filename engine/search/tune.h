@@ -12,20 +12,23 @@
 //
 // If the configuration reaches the target and nothing is cheaper, it is the result. Otherwise the search
 // starts with the cheapest precision of every layer. A move gives one layer a more expensive one.
-// - (1) Each move alone is evaluated on the rough samples. The more promising half, and the layers whose
+// - (1) The shortest prefix of the layers by local sensitivity (QS) that reaches the target is found by
+//   bisection, and the most expensive ones get cheaper precisions again where possible. So there is an answer
+//   to apply after a few evaluations.
+// - (2) Each move alone is evaluated on the rough samples. The more promising half, and the layers whose
 //   leave-one-out the session already has, are evaluated on all samples. The shortest prefix of this ranking
-//   that reaches the target is a first candidate.
-// - (2) Step by step, the move with the most gain per cost is made. The most promising moves are tried on
+//   that reaches the target is another early answer.
+// - (3) Step by step, the move with the most gain per cost is made. The most promising moves are tried on
 //   the rough samples and the best three of them on all samples. Once several layers have changed, up to a
 //   third of their number is added per step. Half of the gain is the move's share of the drop, the other
 //   half its share of the output noise, which does not depend on a few single samples.
-// - (3) Layers get cheaper precisions again where possible, the most expensive first.
-// - (4) Expensive precisions are exchanged for up to four moves that together cost less. In networks of more
+// - (4) Layers get cheaper precisions again where possible, the most expensive first.
+// - (5) Expensive precisions are exchanged for up to four moves that together cost less. In networks of more
 //   than 24 layers, an exchange is given up if even all the moves that fit in cost surely miss the target,
 //   that is, at the lower end of the 95 % interval of the drop.
-// - (5) In networks of up to 24 layers the search also starts from the most precise network and lowers layers
+// - (6) In networks of up to 24 layers the search also starts from the most precise network and lowers layers
 //   while the target is met, layers with the most cost and the least gain first. The cheaper result is used.
-// - (6) The prefixes of four rankings (by local sensitivity and by gain, both also per cost) that cost less
+// - (7) The prefixes of four rankings (by local sensitivity and by gain, both also per cost) that cost less
 //   than the result are evaluated, the longest first, so that none of them is better than the result. In
 //   networks of more than 24 layers, a ranking ends with the first prefix that surely misses the target;
 //   that shorter ones miss it too is an assumption.
@@ -85,7 +88,16 @@ struct TunePoint {
     std::size_t transitions = 0;
 };
 
-enum class TuneStage { Transforms, EachLayerAlone, Adding, Removing, Exchanging, FromAllFloat, Prefixes };
+enum class TuneStage {
+    Transforms,
+    EarlyAnswer,
+    EachLayerAlone,
+    Adding,
+    Removing,
+    Exchanging,
+    FromAllFloat,
+    Prefixes
+};
 
 struct TuneProgress {
     TuneStage stage = TuneStage::EachLayerAlone;

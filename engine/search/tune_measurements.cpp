@@ -17,6 +17,7 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     const bool first = m_starts.empty();
     m_known.clear();
     m_roughly.clear();
+    m_sensitivities.clear();
     // What refinement learns for a layer depends on the layers before it; an experiment reuses the latest
     // result.
     m_exact =
@@ -163,16 +164,16 @@ double TuneMeasurements::cheapestWithin(double drop) const {
     return least;
 }
 
-std::vector<double> TuneMeasurements::sensitivities() {
+const std::vector<double>& TuneMeasurements::sensitivities() {
+    if (!m_sensitivities.empty()) return m_sensitivities;
     checkLimits();
     ++m_evaluations;
     const EvaluationPtr measured = m_session.evaluateForSearch(config(), Depth::Metrics, m_cancel);
-    std::vector<double> values;
     for (const TuneCandidate& candidate : candidates()) {
         const auto& local = measured->layers[candidate.owner.index()].local;
-        values.push_back(local ? local->qs : 0);
+        m_sensitivities.push_back(local ? local->qs : 0);
     }
-    return values;
+    return m_sensitivities;
 }
 
 double TuneMeasurements::costOf(const TuneChoice& choice) const {

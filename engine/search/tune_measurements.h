@@ -47,7 +47,7 @@ class TuneMeasurements {
     /// none.
     double cheapestWithin(double drop) const;
     /// The local sensitivity (QS) of each candidate in the configuration.
-    std::vector<double> sensitivities();
+    const std::vector<double>& sensitivities();
     std::size_t evaluations() const { return m_evaluations; }
     double seconds() const { return m_watch.seconds(); }
     /// Returns the curve and the chosen point, but not how the search ended.
@@ -87,6 +87,7 @@ class TuneMeasurements {
     std::vector<Start> m_starts;
     EvaluationPtr m_base;
     std::map<TuneChoice, TuneNumbers> m_known, m_roughly;  ///< of the current start
+    std::vector<double> m_sensitivities;                   ///< of the current start; empty: not yet measured
     std::vector<Record> m_records;
     std::vector<std::string> m_notices;
     bool m_exact = true;  ///< whether an experiment is as exact as an evaluation

@@ -6,6 +6,11 @@
 #include "search/tune_run.h"
 
 namespace quantloupe {
+namespace {
+
+constexpr std::size_t kLoweredEarly = 8;
+
+}  // namespace
 
 std::vector<TuneRun::Move> TuneRun::movesFrom(const TuneChoice& choice) const {
     std::vector<Move> moves;
@@ -82,18 +87,11 @@ void TuneRun::rankSingleMoves() {
     }
 }
 
-/// Ranks the moves by the drop that each recovers alone per cost, and returns the shortest prefix that
-/// reaches the goal; empty if none does.
-TuneChoice TuneRun::shortestPrefix() {
-    const TuneChoice cheapest = m_measured.cheapest();
-    std::vector<Move> order;
-    for (const Move& move : movesFrom(cheapest))
-        if (gainFrom(cheapest, move).drop > 0) order.push_back(move);
-    std::ranges::stable_sort(order, std::greater<>(), [&](const Move& move) {
-        return gainFrom(cheapest, move).drop / weightOf(cheapest, move);
-    });
+/// Makes the fewest moves of the list, from its begin, that reach the goal (by bisection). Returns an empty
+/// choice if all of them do not reach it.
+TuneChoice TuneRun::shortestPrefix(const std::vector<Move>& order) {
     const auto first = [&](std::size_t count) {
-        TuneChoice choice = cheapest;
+        TuneChoice choice = m_measured.cheapest();
         for (std::size_t i = 0; i < count; ++i)
             choice[order[i].candidate] = std::max(choice[order[i].candidate], order[i].option);
         return choice;
@@ -111,23 +109,51 @@ TuneChoice TuneRun::shortestPrefix() {
     return first(many);
 }
 
+/// Returns the moves that recover a part of the drop alone, by this part per cost, the best first.
+std::vector<TuneRun::Move> TuneRun::helpfulMoves() const {
+    const TuneChoice cheapest = m_measured.cheapest();
+    std::vector<Move> order;
+    for (const Move& move : movesFrom(cheapest))
+        if (gainFrom(cheapest, move).drop > 0) order.push_back(move);
+    std::ranges::stable_sort(order, std::greater<>(), [&](const Move& move) {
+        return gainFrom(cheapest, move).drop / weightOf(cheapest, move);
+    });
+    return order;
+}
+
+/// Returns the most precise option of each candidate, sorted by the candidate's local sensitivity (QS).
+std::vector<TuneRun::Move> TuneRun::mostSensitiveFirst() {
+    std::vector<Move> moves;
+    for (std::size_t c = 0; c < m_measured.candidates().size(); ++c)
+        if (const std::uint16_t best = m_measured.candidates()[c].best; best > 0) moves.push_back({c, best});
+    const std::vector<double> sensitivities = m_measured.sensitivities();
+    std::ranges::stable_sort(moves, std::greater<>(),
+                             [&](const Move& move) { return sensitivities[move.candidate]; });
+    return moves;
+}
+
+/// Reaches the goal after few evaluations, so that there is something to apply while the search goes on: the
+/// shortest prefix of the most sensitive candidates, of which the most expensive ones then get cheaper
+/// options where possible. Empty if no prefix reaches the goal.
+TuneChoice TuneRun::earlyAnswer() {
+    tell(TuneStage::EarlyAnswer);
+    TuneChoice choice = shortestPrefix(mostSensitiveFirst());
+    lower(choice, kLoweredEarly);
+    return choice;
+}
+
 /// Returns rankings of the candidates, each with its most precise option: by local sensitivity (QS), by gain,
 /// and by each per cost.
 std::vector<std::vector<TuneRun::Move>> TuneRun::rankings() {
     const TuneChoice cheapest = m_measured.cheapest();
-    std::vector<Move> moves;
-    for (std::size_t c = 0; c < cheapest.size(); ++c)
-        if (const std::uint16_t best = m_measured.candidates()[c].best; best > 0) moves.push_back({c, best});
     const std::vector<double> sensitivities = m_measured.sensitivities();
-    std::vector<std::vector<Move>> rankings;
+    std::vector<std::vector<Move>> rankings{mostSensitiveFirst()};
     const auto add = [&](const auto& value) {
-        rankings.push_back(moves);
+        rankings.push_back(rankings.front());
         std::ranges::stable_sort(rankings.back(), std::greater<>(), value);
     };
-    const auto sensitivity = [&](const Move& move) { return sensitivities[move.candidate]; };
     const auto gain = [&](const Move& move) { return gainOf(cheapest, move, m_here); };
-    add(sensitivity);
-    add([&](const Move& move) { return sensitivity(move) / weightOf(cheapest, move); });
+    add([&](const Move& move) { return sensitivities[move.candidate] / weightOf(cheapest, move); });
     add(gain);
     add([&](const Move& move) { return gain(move) / weightOf(cheapest, move); });
     return rankings;

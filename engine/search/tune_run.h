@@ -30,6 +30,7 @@ class TuneRun {
         double drop = 0, noise = 0;
     };
     static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+    static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
     TuneResult completed(TuneResult result) const;
     void tell(TuneStage stage, std::size_t done = 0, std::size_t total = 0) const;
@@ -46,8 +47,11 @@ class TuneRun {
     double worthOf(const TuneChoice& choice, const Move& move, const TuneNumbers& here) const;
     void sortByWorth(std::vector<Move>& moves, const TuneChoice& choice, const TuneNumbers& here) const;
     double weightOf(const TuneChoice& choice, const Move& move) const;
+    std::vector<Move> helpfulMoves() const;
+    std::vector<Move> mostSensitiveFirst();
     std::vector<std::vector<Move>> rankings();
-    TuneChoice shortestPrefix();
+    TuneChoice shortestPrefix(const std::vector<Move>& order);
+    TuneChoice earlyAnswer();
     void tryCheaperPrefixes();
 
     // tune_steps.cpp: changes of a choice
@@ -55,7 +59,7 @@ class TuneRun {
     std::vector<Move> tryNext(const TuneChoice& choice, double mostCost, std::optional<std::size_t> fixed);
     bool reachesGoal(const TuneChoice& choice);
     std::vector<std::size_t> heaviestFirst(const TuneChoice& choice) const;
-    void lower(TuneChoice& choice);
+    void lower(TuneChoice& choice, std::size_t most = kAll);
     void exchange(TuneChoice& choice);
     TuneChoice withAllThatFit(TuneChoice choice, const std::vector<Move>& moves, double room) const;
     bool exchangeOne(TuneChoice& choice, std::size_t out);

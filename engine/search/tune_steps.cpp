@@ -104,9 +104,11 @@ std::vector<std::size_t> TuneRun::heaviestFirst(const TuneChoice& choice) const 
     return order;
 }
 
-/// Gives each candidate, the most expensive first, the cheapest option with which the goal is reached.
-void TuneRun::lower(TuneChoice& choice) {
-    const std::vector<std::size_t> order = heaviestFirst(choice);
+/// Gives up to `most` candidates, the most expensive first, the cheapest option with which the goal is
+/// reached.
+void TuneRun::lower(TuneChoice& choice, std::size_t most) {
+    std::vector<std::size_t> order = heaviestFirst(choice);
+    keepFirst(order, most);
     for (std::size_t i = 0; i < order.size(); ++i) {
         tell(TuneStage::Removing, i, order.size());
         for (std::uint16_t option = 0; option < choice[order[i]]; ++option)

@@ -58,6 +58,8 @@ std::string describe(TuneStage stage) {
     switch (stage) {
         case TuneStage::Transforms:
             return "transforms";
+        case TuneStage::EarlyAnswer:
+            return "most sensitive layers";
         case TuneStage::EachLayerAlone:
             return "each layer alone";
         case TuneStage::Adding:

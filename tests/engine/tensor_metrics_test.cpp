@@ -61,7 +61,7 @@ class TensorMetricsTest : public QObject {
   private Q_SLOTS:
     void init() { m_random.seed(test::randomSeed()); }
 
-    /// amct_clika.md, section 4; the inputs are rounded to float, hence the tolerances.
+    /// A worked example in float64; the inputs are rounded to float, hence the tolerances.
     void workedExampleOfTheAnalyzer() {
         const TensorDifference d = differenceOf({1, 2, -3, 0, 0.5f}, {1.1f, 1.9f, -3.3f, 0.05f, 0.5f});
         QVERIFY(near(d.cosine, 0.9978806762, 1e-7));

@@ -5,7 +5,7 @@
 //
 // After an edit, the states are predicted at once from the rules (config/skip_rules.h), so that the graph
 // changes color before the engine has finished; its snapshots then replace the prediction. Earlier numbers
-// are kept until newer ones arrive; stale() returns whether they are outdated.
+// are kept until newer ones arrive; accuracyStale() and metricsStale() return whether they are outdated.
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -174,7 +174,7 @@ class Document : public QObject {
     void configChanged();
     void dataChanged();
     void layersChanged();      ///< states or numbers; evaluationChanged() follows
-    void evaluationChanged();  ///< counts, accuracies, or stale()
+    void evaluationChanged();  ///< counts, accuracies, or whether they are stale
     void evaluationFinished(double seconds);
     void selectionChanged();
     void historyChanged();

@@ -229,6 +229,9 @@ void TuneFinder::tell(const TuneProgress& progress) {
         case TuneStage::Transforms:
             stage = tr("trying transforms");
             break;
+        case TuneStage::EarlyAnswer:
+            stage = tr("most sensitive layers");
+            break;
         case TuneStage::EachLayerAlone:
             stage = tr("each layer alone, %1").arg(part);
             break;
