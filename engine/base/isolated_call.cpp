@@ -34,7 +34,7 @@ constexpr char kComplete = '\n';  ///< follows the result
 [[noreturn]] void runFork(const Work& work, int file, std::chrono::seconds limit) noexcept {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(number, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
-    // It must also end if the program has ended meanwhile.
+    // The fork must end even if this program ends first and can no longer kill it.
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
@@ -86,7 +86,8 @@ std::optional<std::string> readAll(int file, Clock::time_point deadline) try {
 
 std::optional<std::string> callIsolated(const Work& work, std::chrono::seconds limit) {
     int ends[2];
-    // A fork also gets the open files of other threads. If it had this pipe, the pipe would not end in time.
+    // A fork inherits all open files. One made by another thread while this pipe is open for writing would
+    // keep it open.
     static std::mutex forking;
     std::unique_lock lock(forking);
     if (pipe2(ends, O_CLOEXEC) != 0) return call(work);

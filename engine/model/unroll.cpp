@@ -169,7 +169,8 @@ class Unroller {
                m_addedBytes + copies * body.ByteSizeLong() <= kMaxBytes;
     }
 
-    /// The beginning of the names of what the node becomes. Nodes may have the same name.
+    /// Returns an unused prefix for the names of the nodes and tensors that replace `node`. Other nodes may
+    /// have the same name.
     std::string unusedPrefix(const onnx::NodeProto& node) {
         const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
         std::string prefix = name + "/";
@@ -270,8 +271,8 @@ class Unroller {
             if (list == lists.end()) continue;
             const std::vector<std::string>& items = list->second;
             const auto count = static_cast<std::int64_t>(items.size());
-            listed += items.size();
-            if (listed > kMaxListed) continue;
+            const bool copies = op == "Identity" || op == "SequenceInsert" || op == "SequenceErase";
+            if (copies && (listed += items.size()) > kMaxListed) continue;
             const int positionInput = op == "SequenceInsert" ? 2 : 1;
             std::optional<std::int64_t> position;
             if (node.input_size() > positionInput && !node.input(positionInput).empty()) {

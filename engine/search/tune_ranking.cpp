@@ -87,8 +87,8 @@ void TuneRun::rankSingleMoves() {
     }
 }
 
-/// Makes the fewest moves of the list, from its begin, that reach the goal (by bisection). Returns an empty
-/// choice if all of them do not reach it.
+/// Makes the shortest prefix of the moves that reaches the goal, found by bisection. Returns an empty choice
+/// if all moves together do not reach it.
 TuneChoice TuneRun::shortestPrefix(const std::vector<Move>& order) {
     const auto first = [&](std::size_t count) {
         TuneChoice choice = m_measured.cheapest();

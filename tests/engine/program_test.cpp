@@ -57,7 +57,8 @@ class ProgramTest : public QObject {
         QVERIFY2(error.contains("float32"), qPrintable(error));
     }
 
-    /// Each of these crashed or read memory of others.
+    /// Must be refused before a kernel runs: these nodes would crash, read memory that is not theirs, or need
+    /// far more than there is.
     void invalidNodesAreRefused_data() {
         QTest::addColumn<Dims>("dims");
         QTest::addColumn<QString>("nodes");
@@ -73,7 +74,7 @@ class ProgramTest : public QObject {
             << "has no scales";
         QTest::newRow("values of an empty image")
             << Dims{1, 1, 0, 4} << "Y = GridSample <padding_mode = \"border\"> (X, Grid)"
-            << "no values";
+            << "empty images";
         QTest::newRow("indices without depth")
             << Dims{1, 2} << "e = ConstantOfShape (Empty) i = Cast <to = 7> (e) Y = GatherND (X, i)"
             << "indices 2×0";

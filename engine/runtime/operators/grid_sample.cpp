@@ -101,7 +101,7 @@ CompiledNode compileGridSample(const NodeContext& context) {
         fail(ErrorKind::Unsupported, "GridSample of {} is not supported, only of images", toString(data));
     if (grid[0] != data[0] || grid[3] != 2)
         failInput("GridSample's grid {} does not fit {}", toString(grid), toString(data));
-    if (data[2] < 1 || data[3] < 1) failInput("GridSample has no values to take in {}", toString(data));
+    if (data[2] < 1 || data[3] < 1) failInput("GridSample cannot sample empty images ({})", toString(data));
     const Attributes& attributes = context.node.attributes;
     const Interpolation how = interpolationOf(attributes.text("mode", "bilinear"));
     const Outside outside = outsideOf(attributes.text("padding_mode", "zeros"));

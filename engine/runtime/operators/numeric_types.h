@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Dispatches from a DataType known at run time to a C++ type.
+// Dispatches from a DataType known at run time to a C++ type, and converts values between these types.
 
 #include <cstdint>
 #include <limits>
