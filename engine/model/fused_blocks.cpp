@@ -36,17 +36,19 @@ struct Blocks {
     std::int64_t rows, columns, size;
     std::int64_t bits;
     int codes, scales, zeros;  ///< inputs
+    bool whole;                ///< the last block of each row is stored whole, even if the row ends within it
 };
 
-/// Returns the weight, rows × columns.
+/// Returns the weight, rows × columns. If a row has an odd number of zero points with 4 bits, half a byte
+/// follows.
 Operand dequantized(FusedBody& body, const Blocks& b) {
     constexpr int kUint4 = 21, kInt4 = 22;  // unknown to ONNX 1.12
     refuse(b.bits != 4 && b.bits != 8, "a weight with this number of bits");
     for (const std::int64_t extent : {b.rows, b.columns, b.size})
         if (extent < 1 || extent > kLargest) failInput("{} is not the extent of a weight", extent);
-    refuse(b.columns % b.size != 0, "a weight that does not end with a whole block");
-    const std::int64_t blocks = b.columns / b.size;
+    const std::int64_t blocks = (b.columns - 1) / b.size + 1;
     if (blocks > kMostBlocks / b.rows) failInput("{} rows of {} blocks are too many", b.rows, blocks);
+    const std::int64_t stored = b.whole ? blocks * b.size : b.columns;
     onnx::TensorProto *codes = body.initializer(b.codes), *scales = body.initializer(b.scales),
                       *zeros = body.initializer(b.zeros);
     refuse(codes == nullptr || scales == nullptr || (body.has(b.zeros) && zeros == nullptr),
@@ -55,25 +57,28 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
     refuse(!typed && codes->data_type() != onnx::TensorProto::UINT8, "a weight of this type");
     const std::int64_t perByte = typed ? 1 : 8 / b.bits;
     const int type = typed ? codes->data_type() : b.bits == 4 ? kUint4 : int{onnx::TensorProto::UINT8};
-    if (countOf(*codes) * perByte != b.rows * b.columns || countOf(*scales) != b.rows * blocks)
+    if (countOf(*codes) * perByte != b.rows * stored || countOf(*scales) != b.rows * blocks)
         failInput("a weight of {} codes and {} scales does not fit {} rows of {} columns in blocks of {}",
                   countOf(*codes) * perByte, countOf(*scales), b.rows, b.columns, b.size);
+    Operand zero = body.in(b.zeros);
     if (zeros != nullptr) {
         const bool typedZeros = zeros->data_type() == type && typed;
-        refuse(!typedZeros && (zeros->data_type() != onnx::TensorProto::UINT8 || blocks % perByte != 0),
-               "zero points of this type");
-        if (countOf(*zeros) * (typedZeros ? 1 : perByte) != b.rows * blocks)
-            failInput("{} bytes of zero points do not fit {} blocks", countOf(*zeros), b.rows * blocks);
-        retype(*zeros, type, b.rows, blocks);
-    }
-    retype(*codes, type, b.rows, b.columns);
-    retype(*scales, scales->data_type(), b.rows, blocks);
-    // Without zero points, unsigned codes are centered.
-    Operand zero = body.in(b.zeros);
-    if (zero.empty() && type != kInt4)
+        refuse(!typedZeros && zeros->data_type() != onnx::TensorProto::UINT8, "zero points of this type");
+        const std::int64_t perRow = typedZeros ? blocks : (blocks - 1) / perByte + 1;  // elements in the file
+        if (countOf(*zeros) != b.rows * perRow)
+            failInput("{} elements of zero points do not fit {} rows of {} blocks", countOf(*zeros), b.rows,
+                      blocks);
+        const std::int64_t storedZeros = typedZeros ? perRow : perRow * perByte;
+        retype(*zeros, type, b.rows, storedZeros);
+        if (storedZeros > blocks) zero = body.slice(zero, 1, 0, blocks);
+    } else if (type != kInt4) {  // without zero points, unsigned codes are centered
         zero = body.filled(type, b.rows, blocks, b.bits == 4 ? 0x88 : 0x80, b.bits);
-    return body.add("DequantizeLinear", {body.in(b.codes), body.in(b.scales), zero},
-                    {{"axis", std::int64_t{1}}, {"block_size", b.size}});
+    }
+    retype(*codes, type, b.rows, stored);
+    retype(*scales, scales->data_type(), b.rows, blocks);
+    const Operand weight = body.add("DequantizeLinear", {body.in(b.codes), body.in(b.scales), zero},
+                                    {{"axis", std::int64_t{1}}, {"block_size", b.size}});
+    return stored > b.columns ? body.slice(weight, 1, 0, b.columns) : weight;
 }
 
 }  // namespace
@@ -83,7 +88,7 @@ void expandMatMulNBits(FusedBody& body) {
     refuse(body.has(4), "a weight with another order of columns");
     const Operand weight =
         dequantized(body, {body.integer("N", 0), body.integer("K", 0), body.integer("block_size", 0),
-                           body.integer("bits", 4), 1, 2, 3});
+                           body.integer("bits", 4), 1, 2, 3, true});
     const Operand turned = body.add("Transpose", {weight}, {{"perm", std::vector<std::int64_t>{1, 0}}});
     Operand y = body.add("MatMul", {body.in(0), turned});
     if (body.has(5)) y = body.add("Add", {y, body.in(5)});
@@ -99,7 +104,7 @@ void expandGatherBlocks(FusedBody& body) {
     const bool packed = codes->data_type() == onnx::TensorProto::UINT8 && bits == 4;
     if (codes->dims(1) > kLargest) failInput("{} is not the extent of a weight", codes->dims(1));
     const Operand table = dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1),
-                                             body.integer("block_size", 128), bits, 0, 2, 3});
+                                             body.integer("block_size", 128), bits, 0, 2, 3, false});
     body.setOutput(0, body.add("Gather", {table, body.in(1)}));
 }
 

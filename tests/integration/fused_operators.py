@@ -270,15 +270,16 @@ def language(folder):
 
 def blocks(folder):
     """Weights with one scale for each block."""
+    for columns in (64, 80, 72):  # two whole blocks, and three with a shorter last one
+        count = -(-columns // 32)
+        for bits, zeros in ((4, False), (4, True), (8, False), (8, True)):
+            constants = {"w": random.randint(0, 256, (12, count, 32 * bits // 8)).astype(np.uint8),
+                         "scales": (0.01 + random.rand(12 * count)).astype(np.float32),
+                         "z": random.randint(0, 256, 12 * -(-count * bits // 8)).astype(np.uint8), "b": values(12)}
+            write(folder, f"MatMulNBits_{columns}_{bits}_{zeros}",
+                  [fused("MatMulNBits", ["x", "w", "scales", "z" if zeros else "", "", "b"], K=columns, N=12, bits=bits,
+                         block_size=32)], {"x": values(N, columns)}, constants)
     rows = {"x": values(N, 64)}
-    for bits in (4, 8):
-        for zeros in (False, True):
-            constants = {"w": random.randint(0, 256, (12, 2, 32 * bits // 8)).astype(np.uint8),
-                         "scales": (0.01 + random.rand(24)).astype(np.float32),
-                         "z": random.randint(0, 256, 24 * bits // 8).astype(np.uint8), "b": values(12)}
-            write(folder, f"MatMulNBits_{bits}_{zeros}",
-                  [fused("MatMulNBits", ["x", "w", "scales", "z" if zeros else "", "", "b"], K=64, N=12, bits=bits, block_size=32)],
-                  rows, constants)
     for axis, block, shape in ((0, 24, (3, 12)), (1, 4, (64, 3))):  # the last block can be shorter
         write(folder, f"DequantizeLinear_{axis}",
               [helper.make_node("DequantizeLinear", ["w", "scales", "z"], ["f"], axis=axis, block_size=block),
@@ -292,6 +293,9 @@ def blocks(folder):
         write(folder, f"GatherBlockQuantized_{zeros}",
               [fused("GatherBlockQuantized", ["t", "ids", "scales"] + ["z"] * zeros, quantize_axis=1, block_size=32, bits=4)],
               ids, table)
+    table = {"t": random.randint(0, 256, (20, 20)).astype(np.uint8), "scales": (0.01 + random.rand(20, 2)).astype(np.float32)}
+    write(folder, "GatherBlockQuantized_part",  # 40 columns: the second block has eight
+          [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 
 
 target = pathlib.Path(sys.argv[1])
