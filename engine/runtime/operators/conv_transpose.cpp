@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose, with a constant weight.
+// ConvTranspose. Layers whose weight is computed are not quantized.
 #include "base/error.h"
-#include "runtime/operators/operators.h"
-#include "runtime/ordered/ordered_product.h"
+#include "runtime/operators/filters.h"
 
 namespace quantloupe {
 namespace {
@@ -10,18 +9,18 @@ namespace {
 CompiledNode compileConvTranspose(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
-    const Constant& weight = context.needConstant(1, "the weight of a transposed convolution");
+    const Dims& weight = context.input(1).dims;
     const Attributes& attributes = context.node.attributes;
     const std::size_t rank = input.dims.size();
     const std::int64_t groups = attributes.integer("group", 1);
-    if (rank < 3 || rank > 5 || weight.dims().size() != rank || groups < 1 ||
-        weight.dims()[0] != input.dims[1] || weight.dims()[0] % groups != 0)
+    if (rank < 3 || rank > 5 || weight.size() != rank || groups < 1 ||
+        weight[0] != input.dims[1] || weight[0] % groups != 0)
         failInput("a transposed convolution of an input {} with a weight {} in {} groups is not possible",
-                  toString(input.dims), toString(weight.dims()), groups);
+                  toString(input.dims), toString(weight), groups);
     const std::size_t spatial = rank - 2;
     ConvolutionSpec spec;
     Window& w = spec.window;
-    w.kernel.assign(weight.dims().begin() + 2, weight.dims().end());
+    w.kernel.assign(weight.begin() + 2, weight.end());
     w.strides = attributes.integers("strides", Dims(spatial, 1));
     w.dilations = attributes.integers("dilations", Dims(spatial, 1));
     const Dims pads = attributes.integers("pads", Dims(2 * spatial, 0));
@@ -54,17 +53,11 @@ CompiledNode compileConvTranspose(const NodeContext& context) {
         if (w.output.back() < 1) failInput("the padding {} and {} leave no output", begin, end);
     }
     spec.input = input;
-    spec.output = {DataType::Float32, {input.dims[0], weight.dims()[1] * groups}, Layout::ChannelsLast};
+    spec.output = {DataType::Float32, {input.dims[0], weight[1] * groups}, Layout::ChannelsLast};
     spec.output.dims.insert(spec.output.dims.end(), w.output.begin(), w.output.end());
     spec.groups = groups;
-    spec.weight = &weight;
-    if (context.has(2)) {
-        spec.bias = &context.needConstant(2, "the bias of a transposed convolution");
-        if (spec.bias->size() != spec.output.dims[1])
-            failInput("the bias has {} values for {} channels", spec.bias->size(), spec.output.dims[1]);
-    }
     spec.activation = context.activation;
-    return {{spec.output}, makeTransposedConvolution(spec)};
+    return {{spec.output}, makeWithFilters(context, spec, makeTransposedConvolution)};
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv. The weight must be constant: networks with computed weights are not quantized.
+// Conv. Layers whose weight is computed are not quantized.
 #include "base/error.h"
-#include "runtime/operators/operators.h"
+#include "runtime/operators/filters.h"
 #include "runtime/ordered/channel_scale.h"
-#include "runtime/ordered/ordered_product.h"
 
 namespace quantloupe {
 namespace {
@@ -21,17 +20,17 @@ std::optional<ChannelScale> fusedScale(const NodeContext& context) {
 CompiledNode compileConv(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
-    const Constant& weight = context.needConstant(1, "the weight of a convolution");
+    const Dims& weight = context.input(1).dims;
     const std::size_t rank = input.dims.size();
-    if (rank < 3 || rank > 5 || weight.dims().size() != rank)
+    if (rank < 3 || rank > 5 || weight.size() != rank)
         failInput("a convolution of an input {} with a weight {} is not possible", toString(input.dims),
-                  toString(weight.dims()));
+                  toString(weight));
     const std::int64_t groups = context.node.attributes.integer("group", 1);
-    if (groups < 1 || weight.dims()[1] * groups != input.dims[1] || weight.dims()[0] % groups != 0)
+    if (groups < 1 || weight[1] * groups != input.dims[1] || weight[0] % groups != 0)
         failInput("the weight {} with {} group{} does not fit an input of {} channels",
-                  toString(weight.dims()), groups, groups == 1 ? "" : "s", input.dims[1]);
+                  toString(weight), groups, groups == 1 ? "" : "s", input.dims[1]);
     const Dims spatial(input.dims.begin() + 2, input.dims.end());
-    const Dims kernel(weight.dims().begin() + 2, weight.dims().end());
+    const Dims kernel(weight.begin() + 2, weight.end());
 
     ConvolutionSpec spec;
     spec.input = input;
@@ -39,20 +38,14 @@ CompiledNode compileConv(const NodeContext& context) {
     if (spec.window.kernel != kernel)
         failInput("kernel_shape {} differs from the weight's {}", toString(spec.window.kernel),
                   toString(kernel));
-    spec.output = {DataType::Float32, {input.dims[0], weight.dims()[0]}, Layout::ChannelsLast};
+    spec.output = {DataType::Float32, {input.dims[0], weight[0]}, Layout::ChannelsLast};
     spec.output.dims.insert(spec.output.dims.end(), spec.window.output.begin(), spec.window.output.end());
     spec.groups = groups;
-    spec.weight = &weight;
-    if (context.has(2)) {
-        spec.bias = &context.needConstant(2, "the bias of a convolution");
-        if (spec.bias->size() != weight.dims()[0])
-            failInput("the bias has {} values for {} channels", spec.bias->size(), weight.dims()[0]);
-    }
     const std::optional<ChannelScale> scale = fusedScale(context);
     if (scale) spec.scale = &*scale;
     spec.activation = context.activation;
     spec.swish = context.node.attributes.has(kSwish);
-    return {{spec.output}, makeConvolution(spec)};
+    return {{spec.output}, makeWithFilters(context, spec, makeConvolution)};
 }
 
 }  // namespace
