@@ -52,8 +52,8 @@ double toleranceOf(const std::string& name) {
     return 1e-5;
 }
 
-/// Inputs after the first that are data inputs; the others are constants, as in networks. (Constant weights of
-/// convolutions are folded in the second pass.)
+/// Inputs after the first that are data inputs; the others are constants, as in networks. (Constant weights
+/// of convolutions are folded in the second pass.)
 bool comesWithData(const std::string& op, std::size_t input) {
     static const std::set<std::string> kOperands = {"Add",
                                                     "Sub",

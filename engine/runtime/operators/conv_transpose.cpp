@@ -13,8 +13,8 @@ CompiledNode compileConvTranspose(const NodeContext& context) {
     const Attributes& attributes = context.node.attributes;
     const std::size_t rank = input.dims.size();
     const std::int64_t groups = attributes.integer("group", 1);
-    if (rank < 3 || rank > 5 || weight.size() != rank || groups < 1 ||
-        weight[0] != input.dims[1] || weight[0] % groups != 0)
+    if (rank < 3 || rank > 5 || weight.size() != rank || groups < 1 || weight[0] != input.dims[1] ||
+        weight[0] % groups != 0)
         failInput("a transposed convolution of an input {} with a weight {} in {} groups is not possible",
                   toString(input.dims), toString(weight), groups);
     const std::size_t spatial = rank - 2;

@@ -27,8 +27,8 @@ CompiledNode compileConv(const NodeContext& context) {
                   toString(weight));
     const std::int64_t groups = context.node.attributes.integer("group", 1);
     if (groups < 1 || weight[1] * groups != input.dims[1] || weight[0] % groups != 0)
-        failInput("the weight {} with {} group{} does not fit an input of {} channels",
-                  toString(weight), groups, groups == 1 ? "" : "s", input.dims[1]);
+        failInput("the weight {} with {} group{} does not fit an input of {} channels", toString(weight),
+                  groups, groups == 1 ? "" : "s", input.dims[1]);
     const Dims spatial(input.dims.begin() + 2, input.dims.end());
     const Dims kernel(weight.begin() + 2, weight.end());
 

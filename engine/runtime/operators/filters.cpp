@@ -29,7 +29,8 @@ struct Filter {
 
 class ComputedFilters final : public Kernel {
   public:
-    ComputedFilters(const ConvolutionSpec& spec, MakeConvolution make, Filter weight, std::optional<Filter> bias)
+    ComputedFilters(const ConvolutionSpec& spec, MakeConvolution make, Filter weight,
+                    std::optional<Filter> bias)
         : m_spec(spec), m_make(make), m_weight(std::move(weight)), m_bias(std::move(bias)) {
         if (spec.scale != nullptr) m_scale = *spec.scale;
         if (spec.activation != nullptr) m_activation = *spec.activation;
@@ -59,7 +60,8 @@ class ComputedFilters final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeWithFilters(const NodeContext& context, ConvolutionSpec spec, MakeConvolution make) {
+std::unique_ptr<Kernel> makeWithFilters(const NodeContext& context, ConvolutionSpec spec,
+                                        MakeConvolution make) {
     const auto filter = [&](std::size_t input) {
         requireFloat(context, input);
         return Filter{context.constants[input], context.input(input)};
