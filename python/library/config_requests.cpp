@@ -33,7 +33,10 @@ Json performOnConfig(const Json& request) {
     if (what == "load") return configToJson(loadConfig(request.at("path").get<std::string>()));
     QuantizationConfig config = configFromJson(request.at("config").get<std::string>());
     if (what == "save") {
-        saveConfig(config, request.at("path").get<std::string>());
+        const std::filesystem::path path = request.at("path").get<std::string>();
+        if (path.extension() == ".onnx")
+            failInput("'{}' is the name of a model: use a name that ends with .json", path.string());
+        saveConfig(config, path);
     } else if (what == "get") {
         const auto key = request.at("key").get<std::string>();
         const Json json = Json::parse(configToJson(config));
@@ -46,7 +49,8 @@ Json performOnConfig(const Json& request) {
     } else if (what == "skip") {
         config = withLayersSkipped(std::move(config), request.at("names").get<std::vector<std::string>>());
     } else if (what == "quantize") {
-        for (const std::string name : request.at("names")) config.layers[name].quantize = true;
+        for (const auto& name : request.at("names").get<std::vector<std::string>>())
+            config.layers[name].quantize = true;
     }
     return configToJson(config);  // also for "read", which validates the text
 }

@@ -62,9 +62,11 @@ void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lowerIsB
         engine->session->setMetric(metricOf(metric, lowerIsBetter != 0));
 }
 
-Job* quantloupe_start(Engine* engine, const char* request) {
+Job* quantloupe_start(Engine* engine, const char* request) try {
     return new Job(
         [engine, text = std::string(request)](Job& job) { return perform(*engine, Json::parse(text), job); });
+} catch (const std::exception&) {
+    return nullptr;
 }
 
 int quantloupe_wait(Job* job, double seconds) { return job->wait(seconds) ? 1 : 0; }

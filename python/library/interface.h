@@ -46,7 +46,7 @@ QUANTLOUPE_EXPORT void quantloupe_close(Engine* engine);
 /// Sets the metric; null: none.
 QUANTLOUPE_EXPORT void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lowerIsBetter);
 
-/// Starts a request (requests.cpp).
+/// Starts a request (requests.cpp). Returns null if no thread can be started.
 QUANTLOUPE_EXPORT Job* quantloupe_start(Engine* engine, const char* request);
 /// Waits until the job has ended, at most this long. Returns whether it has ended.
 QUANTLOUPE_EXPORT int quantloupe_wait(Job* job, double seconds);

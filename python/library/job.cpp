@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.h"
 
+#include <fmt/format.h>
+
 #include <new>
 
 #include "base/error.h"
@@ -20,6 +22,10 @@ std::string replyOf(const std::function<Json()>& work) {
         return failed(error.what());
     } catch (const std::bad_alloc&) {
         return failed("not enough memory for this");
+    } catch (const Json::type_error& error) {
+        const std::string_view text = error.what();  // "[json.exception.type_error.302] type must be ..."
+        return failed(
+            fmt::format("an argument has the wrong type{}", text.substr(text.find(']') + 1)).c_str());
     } catch (const std::exception&) {
         return failed(
             "the call failed because of an error in Quantloupe itself: please report the call with its "
@@ -39,12 +45,22 @@ Job::Job(Work work)
 
 Job::~Job() {
     m_cancel.cancel();
-    m_thread.join();
+    join();
 }
 
 bool Job::wait(double seconds) {
-    std::unique_lock lock(m_mutex);
-    return m_changed.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return m_ended; });
+    {
+        std::unique_lock lock(m_mutex);
+        if (!m_changed.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return m_ended; }))
+            return false;
+    }
+    join();
+    return true;
+}
+
+void Job::join() {
+    const std::lock_guard lock(m_joining);
+    if (m_thread.joinable()) m_thread.join();
 }
 
 void Job::report(const std::string& stage, std::size_t done, std::size_t total, const Json& best) {

@@ -32,6 +32,8 @@ class Job {
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
+    /// Waits until the job has ended, at most this long, and then frees its thread: results are kept longer.
+    /// Returns whether it has ended.
     bool wait(double seconds);
     const CancelToken& cancelToken() const { return m_cancel; }
     /// Reports progress. For each stage, only the latest report is kept until it is taken. `best` is null, or
@@ -43,12 +45,15 @@ class Job {
     EvaluationPtr evaluation;  ///< of an "evaluate" request, for its picture
 
   private:
+    void join();
+
     const CancelToken m_cancel;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_ended = false;
     Json m_progress = Json::array();
     std::string m_reply;
+    std::mutex m_joining;
     std::thread m_thread;  // last: it uses the others
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <limits>
 
 #include "arrays.h"
 #include "base/error.h"
@@ -54,11 +55,13 @@ Json open(Engine& engine, const Json& request, Job&) {
         options.memory = request.at("memory_mib").get<std::size_t>() << 20;
     const std::filesystem::path path = pathOf(request);
     LoadedModel model = loadModel(path);
-    engine.inputs.add("the model", path);
-    for (const auto& file : model.dataFiles) engine.inputs.add("external data of the model", file);
+    // Absolute, because Python may change the working directory.
+    engine.inputs.add("the model", std::filesystem::absolute(path));
+    for (const auto& file : model.dataFiles)
+        engine.inputs.add("external data of the model", std::filesystem::absolute(file));
     if (const auto beside = preprocessBeside(path)) {
         engine.preprocess = loadPreprocess(*beside);
-        engine.inputs.add("the model's preprocessing file", *beside);
+        engine.inputs.add("the model's preprocessing file", std::filesystem::absolute(*beside));
     }
     engine.session = std::make_unique<Session>(std::move(model), options);
     const Graph& graph = engine.session->graph();
@@ -124,7 +127,8 @@ Json leaveOneOut(Engine& engine, const Json& request, Job& job) {
 
 TuneOptions tuneOptions(const Json& request) {
     TuneOptions options;
-    options.maxDrop = request.at("max_drop").get<double>();
+    const Json& drop = request.at("max_drop");
+    options.maxDrop = drop.is_null() ? std::numeric_limits<double>::infinity() : drop.get<double>();
     if (const Json& budget = request.at("budget"); !budget.is_null()) options.budget = budget.get<double>();
     for (const Json& name : request.at("precisions")) {
         const auto precision = parsePrecision(name.get<std::string>());

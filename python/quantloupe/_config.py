@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, Dict, Mapping, Tuple, Union
 
-from ._engine import config_request
+from ._engine import config_request, path_text, plain
 
 
 class Config:
@@ -51,11 +51,11 @@ class Config:
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "Config":
         """Reads a configuration file."""
-        return cls._of(config_request(do="load", path=os.fspath(path)))
+        return cls._of(config_request(do="load", path=path_text(path)))
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes a configuration file that the window and the command line can open."""
-        config_request(do="save", config=self._text, path=os.fspath(path))
+        config_request(do="save", config=self._text, path=path_text(path))
 
     def get(self, key: str) -> Any:
         """Returns the value of a key such as "quantization.weight.bits", or a dict for a group of keys."""
@@ -67,11 +67,14 @@ class Config:
         For a setting of one layer, use "layers.NAME.KEY", for example "layers./features/Conv.weight.bits". Raises Error
         and changes nothing if the key does not exist or the value is not allowed.
         """
-        self._text = config_request(do="set", config=self._text, key=key, value=json.dumps(value))
+        self._text = config_request(do="set", config=self._text, key=key, value=json.dumps(value, default=plain))
         return self
 
     def skip(self, *names: str) -> "Config":
         """Keeps layers in float. Each argument is the name of a layer, or "re:PATTERN" (RE2 syntax) for several."""
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"{name!r} is not the name of a layer; pass a list as skip(*names)")
         layers = [name for name in names if not name.startswith("re:")]
         if layers:
             self._text = config_request(do="skip", config=self._text, names=layers)
@@ -121,7 +124,7 @@ class Config:
 def _flat(document: Mapping[str, Any], before: str = "") -> Dict[str, Any]:
     values: Dict[str, Any] = {}
     for key, value in document.items():
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict):
             values.update(_flat(value, f"{before}{key}."))
         else:
             values[before + key] = value

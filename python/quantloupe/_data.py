@@ -38,6 +38,7 @@ def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Sampl
     arrays = {name: _contiguous(array) for name, array in arrays.items()}
     size = _samples_in(arrays, inputs)
     labels = found if labels is None else labels
+    _require_sequence(labels)
     if labels is not None and not _is_array(labels):
         labels = list(labels)
     if labels is not None and len(labels) != size:
@@ -47,6 +48,9 @@ def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Sampl
 
 def _samples_in(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> int:
     """Returns the number of samples; the engine checks that it is the same in all arrays."""
+    if not arrays:
+        raise Error("the data has no array for an input of the network: "
+                    + ", ".join(entry["name"] for entry in inputs))
     for entry in inputs:
         array, axis = arrays.get(entry["name"]), entry["sample_axis"]
         if array is not None and axis is not None and axis < array.ndim:
@@ -91,7 +95,7 @@ def _input_array(name: str, value: Any) -> Any:
     """to_array() for the data of an input. Raises Error that names the input."""
     try:
         return to_array(value)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise Error(f"the data for the input '{name}' is not an array: {error}") from None
 
 
@@ -101,7 +105,12 @@ def _contiguous(array: Any) -> Any:
 
 
 def _from_mapping(data: Mapping[str, Any], names: List[str]) -> Tuple[Dict[str, Any], Any]:
-    arrays = {name: _input_array(name, value) for name, value in data.items() if name in names or name not in LABELS}
+    # Without any name of an input, the engine may still know which array is meant.
+    given = [name for name in names if name in data] or [name for name in data if name not in LABELS]
+    for name in given:
+        if not isinstance(name, str):
+            raise Error(f"{name!r} is not the name of an input; the network has: {', '.join(names)}")
+    arrays = {name: _input_array(name, data[name]) for name in given}
     labels = [data[name] for name in LABELS if name in data and name not in names]
     return arrays, labels[0] if labels else None
 
@@ -131,6 +140,8 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
             columns.setdefault(name, []).append(
                 numpy.expand_dims(array, axis) if single and axis is not None else array)
         if found is not None:
+            if not single:
+                _require_sequence(found)
             labels.extend([found] if single else to_array(found) if _is_array(found) else found)
     if not columns:
         raise Error("the data is empty: the iterable has no batches")
@@ -147,6 +158,15 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
     return joined, _joined_labels(labels)
 
 
+def _require_sequence(labels: Any) -> None:
+    """Raises Error unless there is one label per sample, or none."""
+    if labels is None or _is_array(labels):
+        return
+    if isinstance(labels, (str, bytes, Mapping)) or not isinstance(labels, Iterable):
+        kind = f"a dict of {', '.join(map(str, labels))}" if isinstance(labels, Mapping) else repr(labels)
+        raise Error(f"the labels are {kind}: pass an array or a list with one label per sample")
+
+
 def _are_single(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> bool:
     """Returns whether the items of an iterable are single samples, without the batch dimension of the inputs."""
     ranks = {entry["name"]: len(entry["shape"]) for entry in inputs if entry["shape"]}
@@ -161,30 +181,40 @@ def _joined_labels(labels: List[Any]) -> Any:
     values = [to_array(label) if _is_array(label) else label for label in labels]
     try:
         return numpy.asarray(values)
-    except ValueError:  # boxes, a different number for each image
+    except (ValueError, TypeError):  # boxes, a different number for each image
         return values
 
 
-def other_than_classes(labels: Any) -> str:
-    """Describes labels that are one number per sample but not class indices; otherwise empty."""
+def other_than_classes(labels: Any) -> Tuple[str, str]:
+    """Describes labels that are one number or text per sample but not class indices, and other labels in a notice.
+
+    Returns two texts, which are empty for class indices.
+    """
+    array = _label_array(labels)
+    if labels is None or (array is not None and array.dtype.kind in "iu" and _is_one_each(array)):
+        return "", ""
+    if array is not None and _is_one_each(array):
+        return f"of the type {array.dtype}", ""
+    shape = "" if array is None else f" of the shape {'×'.join(map(str, array.shape))}"
+    return "", f"the labels{shape} are not used, because they are not one class index per sample"
+
+
+def _label_array(labels: Any) -> Any:
+    """The labels as an array, or None if they have different sizes."""
     try:
-        array = None if labels is None else to_array(labels)
-    except ValueError:
-        return ""
-    if array is None or array.dtype.kind not in "fbc" or array.shape not in ((len(array),), (len(array), 1)):
-        return ""
-    return f"of the type {array.dtype}"
+        return None if labels is None else to_array(labels)
+    except (ValueError, TypeError):
+        return None
+
+
+def _is_one_each(array: Any) -> bool:
+    return array.ndim > 0 and array.shape in ((len(array),), (len(array), 1))
 
 
 def _classes(labels: Any, size: int) -> Optional[Any]:
     """Returns class indices for the engine's accuracy; None if the labels are for a user-defined metric only."""
     import numpy
-    if labels is None:
-        return None
-    try:
-        array = to_array(labels)
-    except ValueError:
-        return None
-    if array.shape not in ((size,), (size, 1)) or array.dtype.kind not in "iu":
+    array = _label_array(labels)
+    if array is None or array.shape not in ((size,), (size, 1)) or array.dtype.kind not in "iu":
         return None
     return numpy.ascontiguousarray(array.reshape(size), numpy.int64)

@@ -7,6 +7,7 @@ during each call, and acquires it to call the metric.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import functools
 import json
@@ -16,7 +17,7 @@ import os
 import pathlib
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 METRIC = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))
 
@@ -40,6 +41,11 @@ _FUNCTIONS = {  # name: result, arguments
 
 class Error(Exception):
     """An error in a model, data, a configuration or a file. The message is the same as on the command line."""
+    __module__ = "quantloupe"
+
+
+class Cancelled(Error):
+    """The result of a job that was cancelled."""
     __module__ = "quantloupe"
 
 
@@ -85,12 +91,26 @@ def _result_of(reply: Dict[str, Any]) -> Any:
 def encoded(request: Dict[str, Any]) -> bytes:
     """The JSON of a request. Raises Error that names an argument which is NaN or infinite."""
     try:
-        return json.dumps(request, allow_nan=False).encode()
+        return json.dumps(request, allow_nan=False, ensure_ascii=False, default=plain).encode()
+    except UnicodeEncodeError as error:
+        raise Error(f"'{ascii(error.object[max(error.start - 40, 0):error.end + 40])}' is not valid UTF-8") from None
     except ValueError as error:
         for name, value in request.items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise Error(f"{name} is {value}: it must be a finite number") from None
         raise Error(f"the arguments cannot be passed on: {error}") from None
+
+
+def plain(value: Any) -> Any:
+    """The number of a numpy scalar, for json. Raises Error for anything else."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return value.item()
+    raise Error(f"{value!r} is of type {type(value).__name__}: pass a number, text, a list or a dict")
+
+
+def path_text(path: Any) -> str:
+    """The text of a path that is text, bytes, or an object such as pathlib.Path."""
+    return os.fsdecode(path)
 
 
 def whole(name: str, value: Any, least: int, most: int) -> int:
@@ -139,31 +159,53 @@ def array_description(name: str, array: Any) -> Dict[str, Any]:
     return {"name": name, "type": array.dtype.name, "shape": list(array.shape), "address": array.ctypes.data}
 
 
+_calling = threading.local()  # `engines`: those that are calling a metric on this thread
+
+
+@contextlib.contextmanager
+def calling_metric(engine: int) -> Iterator[None]:
+    """Marks this thread as that of a job while it calls a metric."""
+    before = getattr(_calling, "engines", ())
+    _calling.engines = (*before, engine)
+    try:
+        yield
+    finally:
+        _calling.engines = before
+
+
 class Job:
     """A request that runs in a thread of the engine."""
 
     _running: "weakref.WeakSet[Job]" = weakref.WeakSet()
 
     def __init__(self, engine: int, request: Dict[str, Any]) -> None:
-        self._library = library()
+        self._library, self._engine, self.process = library(), engine, os.getpid()
+        self.metric_error: Optional[BaseException] = None
         self.address: Optional[int] = self._library.quantloupe_start(engine, encoded(request))
+        if self.address is None:
+            raise Error("no thread can be started: there are too many, or there is not enough memory")
         Job._running.add(self)
 
     def __del__(self) -> None:
         address, self.address = getattr(self, "address", None), None
-        if address is not None:
+        if address is not None and self.process == os.getpid():  # a forked process does not have the thread
             self._library.quantloupe_release_job(address)
 
     def wait(self, seconds: float) -> bool:
         """Waits until the job has ended, at most this long. Returns whether it has ended."""
+        if seconds > 0 and self._calls_this_thread():
+            raise Error("a metric cannot wait for the call that needs its value")
         return bool(self._library.quantloupe_wait(self.address, seconds))
 
     def cancel(self) -> None:
-        """Cancels the job and waits until it has ended, which can take as long as computing one layer."""
+        """Cancels the job and waits until it has ended, which can take as long as computing one layer.
+
+        In a metric that the job calls, this does not wait: the job ends after the metric has returned.
+        """
         if self.address is None:  # In a cycle of objects, Python may finalize a job before those that cancel it.
             return
         self._library.quantloupe_cancel(self.address)
-        while not self.wait(1):
+        while not self._calls_this_thread() and not self.wait(1):
             pass
 
     def progress(self) -> List[Dict[str, Any]]:
@@ -171,15 +213,22 @@ class Job:
         return list(json.loads(_owned_text(self._library.quantloupe_progress(self.address))))
 
     def result(self) -> Any:
-        """Returns the result of a job that has ended, or None if it was cancelled. Raises Error."""
+        """Returns the result of a job that has ended. Raises Error, and Cancelled if the job was cancelled."""
         reply = json.loads(self._library.quantloupe_result(self.address).decode())
-        return None if "cancelled" in reply else _result_of(reply)
+        if "cancelled" in reply:
+            raise Cancelled("the call was cancelled")
+        return _result_of(reply)
+
+    def _calls_this_thread(self) -> bool:
+        """Whether this thread is that of the job, which is calling the metric."""
+        return self._engine in getattr(_calling, "engines", ())
 
     @classmethod
     def end_all(cls) -> None:
         """Ends all jobs, because a thread must not call an interpreter that has ended."""
         for job in list(cls._running):
-            job.cancel()
+            if job.process == os.getpid():
+                job.cancel()
 
 
 atexit.register(Job.end_all)
@@ -190,21 +239,25 @@ class Engine:
 
     def __init__(self) -> None:
         self._close, self.address = library().quantloupe_close, library().quantloupe_open()
+        self._process = os.getpid()
         self.job: Optional[Job] = None
         self._lock = threading.Lock()  # between the check that no job runs and the start of the next one
         self._metric: Any = None  # ctypes frees a function that nothing refers to
 
     def __del__(self) -> None:
-        if hasattr(self, "address"):
+        if hasattr(self, "_process") and self._process == os.getpid():
             if self.job is not None:
                 self.job.cancel()
             self._close(self.address)
 
     def start(self, request: Dict[str, Any], prepare: Callable[[], None]) -> Job:
         """Calls `prepare`, then starts a request. Raises Error while another one runs."""
+        if self._process != os.getpid():
+            raise Error("this session belongs to the process that was forked: open another one here")
         with self._lock:
             if self.job is not None and not self.job.wait(0):
-                raise Error("the session is busy: end its search with close() first, or open another session")
+                raise Error("the session is busy: end its search with close(), wait until its last call has ended, or "
+                            "open another session")
             prepare()
             self.job = Job(self.address, request)
             return self.job

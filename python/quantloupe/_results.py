@@ -22,7 +22,10 @@ class Record:
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values; nested records become dicts."""
-        return {key: value.to_dict() if isinstance(value, Record) else value for key, value in self.__dict__.items()}
+        def plain(value: Any) -> Any:
+            return [plain(one) for one in value] if isinstance(value, list) else \
+                value.to_dict() if hasattr(value, "to_dict") else value
+        return {key: plain(value) for key, value in self.__dict__.items()}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
@@ -61,6 +64,7 @@ class Layer(Record):
     cumulative: Optional[Difference]
     macs: Optional[int]
     parameters: int
+    precision: Optional[str]
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
@@ -74,6 +78,10 @@ class Effect(Record):
     name: str
     value: float
     gain: float
+    fixed: int
+    broken: int
+    interval: Optional[List[float]]
+    moved_with: List[str]
     sqnr_db: Optional[float]
 
 
@@ -91,6 +99,8 @@ class LayerList(_Table):
 
     def __getitem__(self, key: Any) -> Any:
         """Returns a layer by its index or by its name: `layers["/features.0/Conv"]`."""
+        if isinstance(key, slice):
+            return LayerList(super().__getitem__(key))
         if not isinstance(key, str):
             return super().__getitem__(key)
         for layer in self:
@@ -98,10 +108,14 @@ class LayerList(_Table):
                 return layer
         raise KeyError(key)
 
-    def worst(self, count: int = 10) -> List[Layer]:
+    def __contains__(self, key: object) -> bool:
+        """Returns whether there is a layer with this name, or this layer."""
+        return any(layer.name == key for layer in self) if isinstance(key, str) else super().__contains__(key)
+
+    def worst(self, count: int = 10) -> "LayerList":
         """Returns the layers with the largest local sensitivity (QS), largest first."""
         measured = [layer for layer in self if layer.local is not None and layer.local.qs is not None]
-        return sorted(measured, key=lambda layer: -layer.local.qs)[:count]
+        return LayerList(sorted(measured, key=lambda layer: -layer.local.qs)[:count])
 
     def _repr_html_(self) -> str:
         return layer_table(self)
@@ -133,7 +147,7 @@ class Evaluation:
 
     def __init__(self, session: "Session", config: "Config", job: Job, values: Dict[str, Any]) -> None:
         self._session, self._job, self._data = session, job, session._data_changes
-        self.config = config.copy()
+        self._config = config.copy()
         self.json = values
         self.layers = LayerList(Layer(layer) for layer in values["layers"])
         self.counts: Dict[str, int] = values["counts"]
@@ -149,10 +163,15 @@ class Evaluation:
         self.float_metric: Optional[float] = values["float"].get("metric")
         self.quantized_metric: Optional[float] = values["quantized"].get("metric")
 
+    @property
+    def config(self) -> "Config":
+        """A copy of the configuration."""
+        return self._config.copy()
+
     def outputs(self) -> Dict[str, Any]:
         """Returns the quantized network's outputs for all samples: a dict of numpy arrays."""
         self._require_same_data()
-        return self._session._outputs(self.config)
+        return self._session._outputs(self._config)
 
     def float_outputs(self) -> Dict[str, Any]:
         """Returns the float network's outputs for all samples."""
@@ -178,7 +197,9 @@ class Evaluation:
         values = {"float": self.float_accuracy, "quantized": self.quantized_accuracy, "agreement": self.agreement,
                   "float metric": self.float_metric, "quantized metric": self.quantized_metric}
         shown = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
-        return f"<Evaluation: {self.samples} samples; {shown}; {self.counts['quantized']} layers quantized>"
+        parts = [f"{self.samples} samples" if self.samples else "no samples", shown,
+                 f"{self.counts['quantized']} layers quantized"]
+        return f"<Evaluation: {'; '.join(part for part in parts if part)}>"
 
     def _repr_html_(self) -> str:
         rows = []

@@ -2,6 +2,7 @@
 """Sessions: a model with its data."""
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -9,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from . import _data, _window
 from ._config import Config
-from ._engine import Engine, Error, Held, Job, array_view, whole
+from ._engine import Engine, Error, Held, Job, array_view, calling_metric, path_text, whole
 from ._progress import ProgressBar
 from ._results import Evaluation, LeaveOneOut, Picture, table
 from ._tune import Tune
@@ -41,15 +42,17 @@ class Session:
 
     def __init__(self, model: Path, *, threads: int = 0, memory_mib: Optional[int] = None,
                  progress: Optional[bool] = None) -> None:
-        whole("threads", threads, 0, 4096)
+        threads = whole("threads", threads, 0, 4096)
         if memory_mib is not None:
-            whole("memory_mib", memory_mib, 0, 1 << 32)
-        self.model = os.fspath(model)
+            memory_mib = whole("memory_mib", memory_mib, 0, 1 << 32)
+        self.model = path_text(model)
+        self._file = os.path.abspath(self.model)
         self.progress = progress
         self._engine = Engine()
         self._data_changes = 0
         self._labels: Any = None
-        self._only_for_metric = ""  # what the labels are, if they are no class indices
+        self._only_for_metric = ""  # what the labels are, if they are one per sample but no class indices
+        self._ignored_labels = ""  # a notice, if the labels are something else
         self._kept: List[Any] = []  # arrays that the engine reads
         self._metric: Optional[MetricFunction] = None
         self._metric_error: Optional[BaseException] = None
@@ -82,8 +85,8 @@ class Session:
         for key, samples in (("data", data), ("calibration", calibration)):
             if samples is None:
                 request[key] = None
-            elif isinstance(samples, (str, os.PathLike)):
-                request[key] = {"path": os.path.abspath(os.fspath(samples))}
+            elif isinstance(samples, (str, bytes, os.PathLike)):
+                request[key] = {"path": os.path.abspath(path_text(samples))}
                 given[key] = request[key]["path"]
             else:
                 gathered = _data.gather(samples, labels if key == "data" else None, self.inputs)
@@ -97,14 +100,30 @@ class Session:
         if "path" in (request["data"] or {}) and labels is not None:
             raise Error("labels cannot be given for a path: the labels of a folder are the names of its subfolders, "
                         "and the labels of an .npz file are in its array 'labels'")
-        self._kept = self._kept + kept  # if this is interrupted, the engine may use either
-        about = self._run(request)
-        self._kept, self._data = kept, given
-        # Without calibration data, the engine evaluates on every second sample.
-        self._labels = _data.every_second(kept_labels) if calibration is None else kept_labels
-        self._only_for_metric = _data.other_than_classes(kept_labels)
-        self.samples = about["samples"]
-        self._data_changes += 1
+        only_for_metric, ignored = _data.other_than_classes(kept_labels)
+
+        def adopt(about: Dict[str, Any]) -> None:
+            self._kept, self._data = kept, given
+            # Without calibration data, the engine evaluates on every second sample.
+            self._labels = _data.every_second(kept_labels) if calibration is None else kept_labels
+            self._only_for_metric, self._ignored_labels = only_for_metric, ignored
+            self.samples = about["samples"]
+            self._data_changes += 1
+
+        before, self._kept = self._kept, self._kept + kept
+        job = self._start(request)
+        try:
+            adopt(self._wait(job))
+        except Error:
+            self._kept = before
+            raise
+        except BaseException:  # KeyboardInterrupt: by now, the engine may use the new data
+            while not job.wait(0):
+                with contextlib.suppress(KeyboardInterrupt):
+                    job.cancel()
+            with contextlib.suppress(Error):
+                adopt(job.result())
+            raise
 
     # --- results ------------------------------------------------------------------------------------------------
 
@@ -119,19 +138,23 @@ class Session:
         if depth != "states":
             self._require_metric_of_labels()
         job = self._start({"do": "evaluate", "config": config.to_json(), "depth": depth})
-        return Evaluation(self, config, job, self._wait(job))
+        values = self._wait(job)
+        if depth != "states" and self._metric is None and self._ignored_labels:
+            values["notices"].append(self._ignored_labels)
+        return Evaluation(self, config, job, values)
 
     def leave_one_out(self, config: Config) -> LeaveOneOut:
         """Evaluates, for each quantized layer, the gain from keeping only this layer in float, on all samples."""
         self._require_metric_of_labels()
         return LeaveOneOut(self._run({"do": "leave_one_out", "config": config.to_json()}))
 
-    def tune(self, config: Config, max_drop: float = 1.0, *, cost: Optional[str] = None,
+    def tune(self, config: Config, max_drop: Optional[float] = None, *, cost: Optional[str] = None,
              precisions: Sequence[str] = (), allow_float: bool = True, budget: Optional[float] = None,
              max_steps: int = 0, max_seconds: float = 0, transforms: bool = False) -> Tune:
         """Starts a search for the cheapest layers to keep in float so that the accuracy drop is at most `max_drop`.
 
-        `max_drop` is in percentage points, or in the unit of a user-defined metric. `cost` is "macs", "parameters",
+        `max_drop` is in percentage points, or in the unit of a user-defined metric; None: 1, or no limit with a
+        `budget`. `cost` is "macs", "parameters",
         "layers", "bytes" or "bops"; by default "macs", with `precisions` "bytes". `precisions`, for example
         ["w8a8", "w4a8"], are also tried for each layer; `allow_float=False` excludes float32. With a `budget`, in the
         unit of `cost`, the drop is minimized within this budget. `transforms` also tries equalization and bias
@@ -139,13 +162,17 @@ class Session:
 
         Iterate over the returned search to get its progress; its `result` contains the configuration.
         """
-        if max_drop < 0:
+        if max_drop is None and budget is None:
+            max_drop = 1.0
+        if max_drop is not None and max_drop < 0:
             raise ValueError("max_drop is at least 0")
-        whole("max_steps", max_steps, 0, (1 << 63) - 1)
+        max_steps = whole("max_steps", max_steps, 0, (1 << 63) - 1)
         if max_seconds < 0:
             raise Error(f"max_seconds is {max_seconds}: it must be at least 0")
         self._require_metric_of_labels()
-        drop = max_drop if self._metric is not None else max_drop / 100
+        drop = max_drop if self._metric is not None or max_drop is None else max_drop / 100
+        if isinstance(precisions, str):
+            precisions = [precisions]
         return Tune(self, self._start({"do": "tune", "config": config.to_json(), "max_drop": drop, "cost": cost,
                                        "precisions": list(precisions), "allow_float": allow_float, "budget": budget,
                                        "max_steps": max_steps, "max_seconds": max_seconds, "transforms": transforms}))
@@ -155,7 +182,8 @@ class Session:
         """A user-defined metric for evaluate(), leave_one_out() and tune(); None: the metric of the task.
 
         The function is called with the outputs (a dict with one numpy array per output) and the labels of the same
-        samples, and returns a number. Higher values are better, unless you use the class Metric.
+        samples, and returns a number. Higher values are better, unless you use the class Metric. It is called on
+        another thread. In a search, it can call the search's close().
         """
         return self._metric
 
@@ -172,7 +200,7 @@ class Session:
 
         docs/exports.md lists the formats. Afterwards, `notices` describes the differences from the preview.
         """
-        request = {"do": "export", "config": config.to_json(), "format": format, "path": os.fspath(path)}
+        request = {"do": "export", "config": config.to_json(), "format": format, "path": path_text(path)}
         reply = self._run(request)
         self.notices = reply["notices"]
         return list(reply["files"])
@@ -182,7 +210,7 @@ class Session:
 
         Afterwards, `notices` describes the differences from the preview.
         """
-        request = {"do": "save_quantized", "config": config.to_json(), "path": os.fspath(path)}
+        request = {"do": "save_quantized", "config": config.to_json(), "path": path_text(path)}
         self.notices = self._run(request)
 
     # --- window and notebook ------------------------------------------------------------------------------------
@@ -192,7 +220,7 @@ class Session:
 
         The window uses the metric of the task. `arguments` are additional command-line options of the window.
         """
-        return _window.show(self.model, self._data, config or Config(), arguments or [])
+        return _window.show(self._file, self._data, config or Config(), arguments or [])
 
     @property
     def graph(self) -> Picture:
@@ -220,6 +248,8 @@ class Session:
 
     def _start(self, request: Dict[str, Any]) -> Job:
         def forget_error() -> None:
+            if self._engine.job is not None:
+                self._engine.job.metric_error = self._metric_error
             self._metric_error = None
 
         return self._engine.start(request, forget_error)
@@ -229,9 +259,13 @@ class Session:
         try:
             return job.result()
         except Error as error:
-            if self._metric_error is not None:
-                raise self._metric_error from error
+            raised = self._metric_error_of(job)
+            if raised is not None:
+                raise raised from error
             raise
+
+    def _metric_error_of(self, job: Job) -> Optional[BaseException]:
+        return self._metric_error if job is self._engine.job else job.metric_error
 
     def _wait(self, job: Job) -> Any:
         bar = ProgressBar(self.progress)
@@ -268,7 +302,8 @@ class Session:
             else:
                 labels = array_view(given["labels"], held) if given["labels"] else None
             assert self._metric is not None
-            return float(self._metric(outputs, labels))
+            with calling_metric(self._engine.address):
+                return float(self._metric(outputs, labels))
         except BaseException as error:
             self._metric_error = error
             failed[0] = 1

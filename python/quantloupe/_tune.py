@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional
 
 from ._config import Config
-from ._engine import Error, Job
+from ._engine import Cancelled, Error, Job
 from ._progress import ProgressBar
 from ._results import Record, number, table
 
@@ -26,6 +26,7 @@ class TunePoint(Record):
     layers: List[str]
     transforms: str
     drop: float
+    amount: float  # the cost that is minimized
     drop_interval: Optional[List[float]]
     quantized: Dict[str, Any]
     cost: Dict[str, Any]
@@ -36,21 +37,33 @@ class TunePoint(Record):
 class TuneResult(Record):
     """The result of a search, as `quantloupe-cli tune --json` prints it, with the configurations."""
     metric: str
-    max_drop: float
+    max_drop: Optional[float]
     reached: bool
     certain: bool
-    ended: str  # "finished", "steps", "seconds" or "cancelled"
+    ended: str  # "finished", "steps", "seconds", "cancelled" or "failed"
+    error: Optional[BaseException]  # with "failed": the exception of the metric
     text: str
     chosen: int
     curve: List[TunePoint]
     steps: int
     evaluations: int
     seconds: float
-
+    cost: float  # of the chosen point, in the unit of `cost_kind`
+    cost_kind: str
+    start_cost: float
+    budget: Optional[float]
+    drop: float
+    interval: Optional[List[float]]
+    held_out: Optional[Dict[str, Any]]
+    total: Dict[str, Any]
+    locked: List[str]
+    reused: int
+    samples: int
+    notices: List[str]
     precisions: Dict[str, str]  # of the chosen point, by layer
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        values = dict(values)
+    def __init__(self, values: Mapping[str, Any], error: Optional[BaseException] = None) -> None:
+        values = {**values, "error": error}
         chosen = values.pop("layers")
         super().__init__(values)
         self.precisions = {layer["name"]: layer["precision"] for layer in chosen}
@@ -63,8 +76,8 @@ class TuneResult(Record):
 
     @property
     def config(self) -> Config:
-        """The configuration of the chosen point."""
-        return self.point.config
+        """A copy of the configuration of the chosen point."""
+        return self.point.config.copy()
 
     @property
     def layers(self) -> List[str]:
@@ -78,6 +91,9 @@ class TuneResult(Record):
         rows = [["▶" if index == self.chosen else "", str(len(point.layers)), number(point.drop),
                  str(point.cost.get("macs")), str(point.cost["parameters"])] for index, point in enumerate(self.curve)]
         head = ["", "layers in float", "drop", "MACs in float", "parameters in float"]
+        if self.cost_kind not in ("layers", "macs", "parameters"):
+            head.append(self.cost_kind)
+            rows = [[*row, f"{point.amount:.0f}"] for row, point in zip(rows, self.curve)]
         return table([""], [[self.text]]) + table(head, rows)
 
 
@@ -122,10 +138,14 @@ class Tune(Iterator[TuneProgress]):
 
     def _finish(self) -> TuneResult:
         if self._result is None:
-            values = self._session._result_of(self._job)
-            if values is None:
-                raise Error("the search was stopped before its first evaluation finished")
-            self._result = TuneResult(values)
+            try:
+                values = self._session._result_of(self._job)
+            except Cancelled:
+                raise Error("the search was stopped before its first evaluation finished") from None
+            error = self._session._metric_error_of(self._job) if values["ended"] == "failed" else None
+            if error is not None:
+                values["notices"].append(f"the metric raised {type(error).__name__}: {error}")
+            self._result = TuneResult(values, error)
         return self._result
 
     @property

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 from typing import Any, Dict, List
 
 from ._config import Config
@@ -44,10 +45,14 @@ def _path(samples: Any, file: pathlib.Path) -> str:
     if not isinstance(samples, Samples):
         return str(samples)
     import numpy
+    from numpy.lib import format as npy
     arrays = dict(samples.arrays)
     described = samples.description()
     classes = described[1][-1]
     if classes is not None and "labels" not in arrays:
         arrays["labels"] = classes
-    numpy.savez(file, **arrays)
+    with zipfile.ZipFile(file, "w") as archive:  # numpy.savez cannot write an array that is called "file"
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                npy.write_array(entry, numpy.asanyarray(array), allow_pickle=False)
     return str(file)
