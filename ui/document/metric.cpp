@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/metric.h"
 
-#include <QRegularExpression>
 #include <cmath>
 
 #include "data/with_thousands.h"
@@ -251,11 +250,6 @@ QString formatDecibel(double value) {
 QString formatNumber(std::size_t number) { return QString::fromStdString(withThousands(number)); }
 
 QString formatDecimal(double value, int digits) { return number(value, digits); }
-
-QString withMinusSigns(QString text) {
-    static const QRegularExpression kHyphen(QStringLiteral("(?:^|(?<=[\\s(\\[]))-(?=\\d)"));
-    return text.replace(kHyphen, kMinus);
-}
 
 QString formatCount(std::uint64_t count, int moreDecimals) {
     const auto value = static_cast<double>(count);

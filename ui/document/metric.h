@@ -98,7 +98,6 @@ QString formatQs(double value);                   ///< "0.412"
 QString formatDecibel(double value);              ///< "7.7 dB", "∞ dB"
 QString formatNumber(std::size_t number);         ///< "1,000"
 QString formatDecimal(double value, int digits);  ///< "\u22120.6": with a minus sign, not a hyphen
-QString withMinusSigns(QString text);             ///< replaces the hyphens of negative numbers
 /// "1.2 M"; with more decimals "1.234 M".
 QString formatCount(std::uint64_t count, int moreDecimals = 0);
 QString formatRate(double rate);        ///< "93.5 %"

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "document/metric.h"
+#include "style/words.h"
 #include "models/config_difference.h"
 
 namespace quantloupe::ui {

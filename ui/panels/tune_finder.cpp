@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "document/metric.h"
+#include "style/words.h"
 #include "models/tune_words.h"
 #include "widgets/aligned_rows.h"
 

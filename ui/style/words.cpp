@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "style/words.h"
 
+#include <QRegularExpression>
+
 #include "data/with_thousands.h"
 
 namespace quantloupe::ui {
@@ -13,6 +15,11 @@ QString layersText(std::size_t count) {
 QString samplesText(std::size_t count) {
     return count == 1 ? Words::tr("1 sample")
                       : Words::tr("%1 samples").arg(QString::fromStdString(withThousands(count)));
+}
+
+QString withMinusSigns(QString text) {
+    static const QRegularExpression kHyphen(QStringLiteral("(?:^|(?<=[\\s(\\[]))-(?=\\d)"));
+    return text.replace(kHyphen, QStringLiteral("\u2212"));
 }
 
 }  // namespace quantloupe::ui

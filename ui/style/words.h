@@ -13,5 +13,6 @@ struct Words {
 
 QString layersText(std::size_t count);   ///< "1 layer", "1,000 layers"
 QString samplesText(std::size_t count);  ///< "1 sample", "1,000 samples"
+QString withMinusSigns(QString text);    ///< replaces the hyphens of negative numbers
 
 }  // namespace quantloupe::ui

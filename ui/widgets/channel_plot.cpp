@@ -16,7 +16,7 @@ namespace quantloupe::ui {
 namespace {
 
 QString rangeText(const std::optional<ChannelRange>& range) {
-    return range ? Words::tr("%1 to %2").arg(range->min, 0, 'g', 3).arg(range->max, 0, 'g', 3)
+    return range ? withMinusSigns(Words::tr("%1 to %2").arg(range->min, 0, 'g', 3).arg(range->max, 0, 'g', 3))
                  : QStringLiteral("\u2013");
 }
 

@@ -160,8 +160,8 @@ void FileCommands::chooseProject() {
 bool FileCommands::saveProject(bool askName) {
     std::filesystem::path path = m_document->projectPath();
     if (askName || path.empty()) {
-        std::filesystem::path proposal = path.empty() ? m_document->model()->path : path;
-        proposal.replace_extension(kProjectSuffix);
+        const std::filesystem::path proposal =
+            path.empty() ? proposedOutput(m_document->model()->path, kProjectSuffix) : path;
         QFileDialog dialog(m_window, tr("Save Project"),
                            QString::fromStdString(proposal.parent_path().string()), projectFilter());
         dialog.setAcceptMode(QFileDialog::AcceptSave);
