@@ -93,10 +93,15 @@ DatasetPtr openDataset(const fs::path& path, const std::vector<InputSpec>& input
     }
 }
 
-std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count) {
+std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count, std::size_t together) {
     if (count == 0 || count > size) count = size;
-    std::vector<std::size_t> indices(count);
-    for (std::size_t i = 0; i < count; ++i) indices[i] = i * size / count;
+    const std::size_t groups = (size + together - 1) / together, taken = (count + together - 1) / together;
+    std::vector<std::size_t> indices;
+    indices.reserve(count);
+    for (std::size_t i = 0; i < taken; ++i) {
+        const std::size_t first = i * groups / taken * together;
+        for (std::size_t k = first; k < std::min(first + together, size); ++k) indices.push_back(k);
+    }
     return indices;
 }
 
@@ -104,10 +109,10 @@ DatasetPtr subset(DatasetPtr dataset, std::vector<std::size_t> indices) {
     return std::make_shared<Subset>(std::move(dataset), std::move(indices));
 }
 
-std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset) {
-    if (dataset->size() < 2) return {dataset, dataset};
+std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset, std::size_t together) {
+    if (dataset->size() <= together) return {dataset, dataset};
     std::vector<std::size_t> even, odd;
-    for (std::size_t i = 0; i < dataset->size(); ++i) (i % 2 == 0 ? even : odd).push_back(i);
+    for (std::size_t i = 0; i < dataset->size(); ++i) (i / together % 2 == 0 ? even : odd).push_back(i);
     return {subset(dataset, std::move(odd)), subset(dataset, std::move(even))};
 }
 

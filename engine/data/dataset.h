@@ -80,12 +80,15 @@ DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<Inpu
 DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
                         const std::vector<InputSpec>& inputs);
 
-/// Returns `count` indices spread evenly: floor(i * size / count). All if count is 0 or above size.
-std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count);
+/// Returns `count` indices spread evenly: floor(i * size / count). All if count is 0 or above size. With
+/// `together` above 1, takes whole groups of consecutive indices: at least `count` in all, if there are as
+/// many.
+std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count, std::size_t together = 1);
 /// Returns a view of some samples of another dataset, in the given order.
 DatasetPtr subset(DatasetPtr dataset, std::vector<std::size_t> indices);
 /// Splits data that is used for both purposes into {calibration, evaluation}: odd indices are for
-/// calibration, even ones for evaluation. A single sample is used for both.
-std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset);
+/// calibration, even ones for evaluation, or with `together` above 1, every second group of consecutive
+/// indices. A single sample or group is used for both.
+std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset, std::size_t together = 1);
 
 }  // namespace quantloupe

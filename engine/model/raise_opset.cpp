@@ -107,7 +107,11 @@ class OpsetRaiser {
         }
         node.op = "Resize";
         node.attributes.set("coordinate_transformation_mode", std::string("asymmetric"));
-        node.inputs = {node.input(0), TensorId(), node.input(1)};
+        // Before opset 13, the region of interest cannot be omitted.
+        const std::string roi =
+            m_builder.unusedTensorName((node.name.empty() ? node.op : node.name) + "_roi");
+        node.inputs = {node.input(0), m_builder.addConstant(roi, Constant::fromFloats({0}, {})),
+                       node.input(1)};
     }
 
     /// Removes outputs from `first` on, which must not be used.

@@ -64,7 +64,7 @@ class QdqWriter {
 
     GraphPtr write(const std::string& configJson) {
         raiseOpset();
-        const auto count = m_graph.nodeCount();
+        findReaders();
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
             const Unit& unit = m_plan.units.units[u];
             const UnitQuantizers& quantizers = m_plan.quantizers[u];
@@ -90,7 +90,7 @@ class QdqWriter {
         std::vector<TensorId> tensors;
         for (const auto& [tensor, quantizer] : m_plan.tensors) tensors.push_back(tensor);
         std::sort(tensors.begin(), tensors.end());
-        for (const TensorId tensor : tensors) addPair(tensor, m_plan.tensors.at(tensor), count);
+        for (const TensorId tensor : tensors) addPair(tensor, m_plan.tensors.at(tensor));
         // The Identity nodes of the placement are not exported; their Q/DQ pairs remain.
         for (const NodeId identity : m_plan.prepared->ownInputs) {
             const Node node = m_builder.node(identity);
@@ -102,6 +102,16 @@ class QdqWriter {
     }
 
   private:
+    /// The producers and readers of all tensors after the opset was raised, which can add nodes.
+    void findReaders() {
+        for (std::size_t n = 0; n < m_builder.nodeCount(); ++n) {
+            const Node& node = m_builder.node(NodeId(n));
+            for (const TensorId output : node.outputs) m_producers[output] = NodeId(n);
+            for (const TensorId input : std::set<TensorId>(node.inputs.begin(), node.inputs.end()))
+                m_readers[input].push_back(NodeId(n));
+        }
+    }
+
     DataType typeOf(const ConstantQuantizer& quantizer) const {
         return m_types.typeFor(quantizer.quantMin, quantizer.quantMax);
     }
@@ -184,7 +194,7 @@ class QdqWriter {
         if (perChannel) node.attributes.set("axis", std::int64_t{quantizer.axis});
         const TensorId dequantized = node.outputs[0];
         m_builder.addNode(std::move(node));
-        for (const NodeId reader : m_graph.tensor(tensor).consumers) {
+        for (const NodeId reader : m_readers[tensor]) {
             if (tensor == unit.weight && reader != unit.layer) continue;
             auto& inputs = m_builder.node(reader).inputs;
             std::replace(inputs.begin(), inputs.end(), tensor, dequantized);
@@ -239,19 +249,18 @@ class QdqWriter {
     }
 
     /// Adds Q/DQ, or the Casts of float16, between the producer of a tensor and its readers.
-    void addPair(TensorId tensor, const TensorQuantizer& quantizer, std::size_t originalNodes) {
+    void addPair(TensorId tensor, const TensorQuantizer& quantizer) {
         const TensorInfo info = m_graph.tensor(tensor);
         TensorId before = tensor, after;
         if (info.graphOutput && info.producer.valid()) {
             // The output of the pair takes the name of the graph output, and the producer's output a new one.
             before = fresh(info, "_before_quantization");
-            auto& outputs = m_builder.node(info.producer).outputs;
+            auto& outputs = m_builder.node(m_producers.at(tensor)).outputs;
             std::replace(outputs.begin(), outputs.end(), tensor, before);
             after = tensor;
         } else {
             after = fresh(info, quantizer.half ? "_rounded" : "_dequantized");
-            for (const NodeId reader : info.consumers) {
-                if (reader.index() >= originalNodes) continue;
+            for (const NodeId reader : m_readers[tensor]) {
                 auto& inputs = m_builder.node(reader).inputs;
                 std::replace(inputs.begin(), inputs.end(), tensor, after);
             }
@@ -338,6 +347,8 @@ class QdqWriter {
     std::set<TensorId> m_done;  ///< constants that already have a DequantizeLinear
     /// By quantizer, because layers that share a weight also share its quantizer.
     std::map<const ConstantQuantizer*, WrittenConstant> m_written;
+    std::map<TensorId, std::vector<NodeId>> m_readers;
+    std::map<TensorId, NodeId> m_producers;
     const Graph& m_graph;
     GraphBuilder m_builder;
     std::set<std::string> m_names;

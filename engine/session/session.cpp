@@ -58,6 +58,8 @@ std::size_t Session::sampleCount() const {
     return m_parts->samples.evaluation()->size();
 }
 
+std::size_t Session::samplesTogether() const { return m_parts->samples.together(); }
+
 std::string Session::sampleName(std::size_t sample) const {
     m_parts->samples.require();
     return m_parts->samples.evaluation()->sampleName(sample);

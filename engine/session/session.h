@@ -122,6 +122,9 @@ class Session {
     std::vector<AccuracyStep> accuracyPath(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// Returns the number of evaluation samples. Throws Error without data.
     std::size_t sampleCount() const;
+    /// How many consecutive samples stay together if data is split or a part of it is used: above 1 only if
+    /// the model has a fixed batch size and mixes the samples of a batch.
+    std::size_t samplesTogether() const;
     /// Returns the name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;
 

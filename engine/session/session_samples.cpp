@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
 
 /// Returns the rough samples, spread evenly over the data, followed by the others.
-std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
-    std::vector<std::size_t> order = spreadEvenly(size, rough);
+std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough, std::size_t together) {
+    std::vector<std::size_t> order = spreadEvenly(size, rough, together);
     std::vector<bool> taken(size, false);
     for (const std::size_t i : order) taken[i] = true;
     for (std::size_t i = 0; i < size; ++i)
@@ -43,12 +43,19 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
     // Nothing changes if the data cannot be used.
     std::string notice;
     const std::string ignored = evaluation ? evaluation->notice() : std::string();
+    const std::size_t together = evaluation ? samplesTogether(evaluation) : 1;
     if (evaluation && !calibration) {
         if (evaluation->size() < 2)
             failInput(
                 "the data has one sample, but at least two are needed: one for calibration and one for "
                 "evaluation");
-        std::tie(calibration, evaluation) = splitForCalibration(evaluation);
+        if (evaluation->size() <= together)
+            failInput(
+                "the network needs {} samples at a time, so at least {} are needed: one half for calibration "
+                "and "
+                "one half for evaluation; or choose calibration data",
+                together, 2 * together);
+        std::tie(calibration, evaluation) = splitForCalibration(evaluation, together);
         notice = fmt::format(
             "no calibration data: one half of the data ({} samples) is available for calibration, the other "
             "half ({}) is used for evaluation",
@@ -59,12 +66,12 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
     std::size_t rough = m_rough;
     if (evaluation) {
         if (m_options.samples > 0 && m_options.samples < evaluation->size())
-            evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_options.samples));
+            evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_options.samples, together));
         const std::size_t requested = m_options.roughSamples > 0
                                           ? m_options.roughSamples
                                           : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
-        rough = std::min(requested, evaluation->size());
-        order = workOrder(evaluation->size(), rough);
+        rough = std::min((requested + together - 1) / together * together, evaluation->size());
+        order = workOrder(evaluation->size(), rough, together);
         evaluation = subset(evaluation, order);
     }
     m_notice = std::move(notice);
@@ -74,11 +81,23 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
     m_judge.reset();
     m_calibrationSamples.reset();
     m_batch = 0;
+    m_together = together;
     m_part = {};
     m_rough = rough;
     m_order = std::move(order);
     m_calibration = evaluation ? std::move(calibration) : nullptr;
     m_evaluation = std::move(evaluation);
+}
+
+std::size_t SessionSamples::samplesTogether(const DatasetPtr& data) const try {
+    const SampleBatches batches(data, *m_source, 1);
+    if (batches.batch() == 1) return 1;
+    ProgramSpec spec = floatProgram(m_source, batches.inputsOf(*m_source),
+                                    {m_source->outputs().begin(), m_source->outputs().end()});
+    spec.partial = true;
+    return Program::compile(std::move(spec))->mixesSamples() ? batches.batch() : 1;
+} catch (const Error&) {
+    return 1;  // the evaluation explains why this data or this network cannot be used
 }
 
 void SessionSamples::setRandom(std::size_t samples) {
@@ -176,9 +195,10 @@ const CalibrationSamples& SessionSamples::calibrationFor(const QuantizationConfi
     const std::size_t size = m_calibration->size();
     const std::size_t count =
         std::min(size, static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
-    if (!m_calibrationSamples || m_calibrationSamples->batches.samples() != count)
-        m_calibrationSamples = std::make_unique<CalibrationSamples>(
-            subset(m_calibration, spreadEvenly(size, count)), *m_source, m_batch);
+    std::vector<std::size_t> indices = spreadEvenly(size, count, m_together);
+    if (!m_calibrationSamples || m_calibrationSamples->batches.samples() != indices.size())
+        m_calibrationSamples = std::make_unique<CalibrationSamples>(subset(m_calibration, std::move(indices)),
+                                                                    *m_source, m_batch);
     return *m_calibrationSamples;
 }
 

@@ -52,6 +52,9 @@ class SessionSamples {
     DatasetPtr inDataOrder() const;
     /// The position in the data of each sample in the order of work.
     const std::vector<std::size_t>& order() const { return m_order; }
+    /// How many consecutive samples stay together: above 1 if the model has a fixed batch size and mixes the
+    /// samples of a batch, for example if they are the steps of a sequence.
+    std::size_t together() const { return m_together; }
     /// Number of rough samples, the first in the order of work.
     std::size_t rough() const { return m_rough; }
 
@@ -78,6 +81,7 @@ class SessionSamples {
     /// Chooses the batch size and determines the evaluated part, once per dataset. The batch size is above 1
     /// only if the data flow does not mix samples (runtime/program/sample_flow.h).
     void chooseBatch();
+    std::size_t samplesTogether(const DatasetPtr& data) const;
 
     GraphPtr m_source;
     SessionOptions m_options;
@@ -86,6 +90,7 @@ class SessionSamples {
     std::string m_notice;
     std::size_t m_rough = 0;
     bool m_random = false;
+    std::size_t m_together = 1;
     std::size_t m_batch = 0;  ///< 0: not chosen yet
     EvaluatedPart m_part;
     std::unique_ptr<SampleBatches> m_batches, m_single;

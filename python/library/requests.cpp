@@ -101,7 +101,8 @@ Json setData(Engine& engine, const Json& request, Job&) {
     for (const Json& data : {evaluation, calibration})
         if (!data.is_null() && data.contains("path")) engine.inputs.add("the data", pathOf(data));
     return {{"notice", engine.session->dataNotice()},
-            {"samples", engine.session->hasData() ? engine.session->sampleCount() : 0}};
+            {"samples", engine.session->hasData() ? engine.session->sampleCount() : 0},
+            {"together", engine.session->samplesTogether()}};
 }
 
 Json evaluate(Engine& engine, const Json& request, Job& job) {

@@ -66,11 +66,9 @@ def select(labels: Any, rows: Any) -> Any:
     return to_array(labels)[rows] if _is_array(labels) else [labels[row] for row in rows]
 
 
-def every_second(labels: Any) -> Any:
-    """Returns the labels of the first sample, the third, and so on."""
-    if labels is None:
-        return None
-    return labels[::2] if isinstance(labels, list) else to_array(labels)[::2]
+def every_second(labels: Any, together: int) -> Any:
+    """Returns the labels of the first group of samples, the third, and so on. Groups have `together` samples."""
+    return None if labels is None else select(labels, [row for row in range(len(labels)) if row // together % 2 == 0])
 
 
 def to_array(value: Any) -> Any:

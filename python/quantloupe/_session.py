@@ -104,8 +104,9 @@ class Session:
 
         def adopt(about: Dict[str, Any]) -> None:
             self._kept, self._data = kept, given
-            # Without calibration data, the engine evaluates on every second sample.
-            self._labels = _data.every_second(kept_labels) if calibration is None else kept_labels
+            # Without calibration data, the engine evaluates on every second sample, or on every second batch if the
+            # samples of a batch belong together.
+            self._labels = _data.every_second(kept_labels, about["together"]) if calibration is None else kept_labels
             self._only_for_metric, self._ignored_labels = only_for_metric, ignored
             self.samples = about["samples"]
             self._data_changes += 1

@@ -46,6 +46,12 @@ class OperatorValuesTest : public QObject {
             "Resize <mode = \"nearest\"> (X, S)", "-4 -0.5 6.75");
         row("nearest in opset 10, enlarged", 10, "1,1,3", "float[3] S = {1, 1, 1.7}",
             "Resize <mode = \"nearest\"> (X, S)", "-4 -4 3.25 3.25 -0.5");
+        row("nearest pixels, half way", 13, "1,1,6", "float[3] S = {1, 1, 0.7}",
+            "Resize <mode = \"nearest\"> (X, , S)", "-4 -0.5 6.75 3");
+        row("nearest pixels of a size rounded in float32", 13, "1,1,10", "float[3] S = {1, 1, 0.7}",
+            "Resize <mode = \"nearest\"> (X, , S)", "-4 -0.5 6.75 3 6.5 2.75 6.25");
+        row("nearest pixels of the same size", 13, "1,1,6", "float[3] S = {1, 1, 1.1}",
+            "Resize <mode = \"nearest\"> (X, , S)", "-4 3.25 -0.5 6.75 3 -0.75");
         row("sum of squares without axes", 18, "1,3", "", "ReduceSumSquare <noop_with_empty_axes = 1> (X)",
             "16 10.5625 0.25");
         row("L1 norm without axes", 18, "1,3", "", "ReduceL1 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples in other dimensions than the first, inputs that all samples share, and the shapes of outputs.
 #include <QtTest>
+#include <cmath>
+#include <numeric>
 
+#include "config/config_json.h"
+#include "config/presets.h"
 #include "session/session.h"
 #include "support/errors.h"
 #include "support/text_model.h"
@@ -75,6 +79,100 @@ class SampleShapesTest : public QObject {
         const ConstantPtr y = session.outputs(std::nullopt)[0];
         QCOMPARE(toString(y->dims()), "2×3×2");
         for (std::size_t i = 0; i < h.size(); ++i) QCOMPARE(y->floats()[i], h[i] + x[i % x.size()]);
+    }
+
+    /// If the model fixes the batch size and mixes the samples of a batch, for example the steps of a
+    /// sequence, batches stay as they are.
+    void batchesThatBelongTogether() {
+        const char* const text =
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[4,1] X) => (float[4,1] Y) "
+            "<int64 axis = {0}> { Y = CumSum(X, axis) }";
+        const auto steps = [](std::int64_t count) {
+            return arrayDataset({{"X", Constant::fromFloats({count, 1}, std::vector<float>(count, 1.0f))}},
+                                nullptr, {{"X", DataType::Float32, Shape{{4, {}}, {1, {}}}, 0}});
+        };
+        for (const bool split : {false, true}) {
+            Session session(test::textModel(text));
+            session.setData(steps(80), split ? nullptr : steps(4));
+            QCOMPARE(session.samplesTogether(), std::size_t{4});
+            QCOMPARE(session.sampleCount(), std::size_t(split ? 40 : 80));
+            const ConstantPtr y = session.outputs(std::nullopt)[0];
+            for (std::int64_t i = 0; i < y->size(); ++i) QCOMPARE(y->floats()[i], float(i % 4 + 1));
+        }
+        Session session(test::textModel(text));
+        const QString error = test::errorOf([&] { session.setData(steps(4), nullptr); });
+        QVERIFY2(error.contains("4 samples at a time, so at least 8 are needed"), qPrintable(error));
+        SessionOptions options;
+        options.samples = 6;  // two whole batches
+        Session fewer(test::textModel(text), options);
+        fewer.setData(steps(80), steps(80));
+        QCOMPARE(fewer.sampleCount(), std::size_t{8});
+    }
+
+    /// An output whose second dimension contains the samples of a fixed batch: one result for each batch.
+    void outputsOfWholeBatches() {
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,2] X) => (float[1,2] Y) "
+                            "<float[1,2] W = {1, 10}> { Y = Gemm<transB = 1>(W, X) }"));
+        const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}},
+                                             nullptr, inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        const ConstantPtr y = session.outputs(std::nullopt)[0];
+        QCOMPARE(toString(y->dims()), "2×1×2");
+        QVERIFY(std::ranges::equal(y->floats(), std::vector<float>{21, 43, 65, 87}));
+    }
+
+    /// Indices with one row change only the first row of a batch, so the samples run one at a time.
+    void scatteringOneRow() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2] X) => (float[N,2] Y) "
+            "<int64[1,1] at = {1}, float[1,1] new = {9}> { Y = ScatterElements<axis = 1>(X, at, new) }"));
+        const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({20, 2}, std::vector<float>(40))}},
+                                             nullptr, inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        const ConstantPtr y = session.outputs(std::nullopt)[0];
+        for (std::size_t i = 0; i < 40; ++i) QCOMPARE(y->floats()[i], i % 2 == 0 ? 0.0f : 9.0f);
+    }
+
+    /// For two samples, the dimension with a constant extent of two looks like that of the samples.
+    void extentsThatLookLikeSamples() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float Y) <int64[3] shape = {2, "
+            "-1, 2}> "
+            "{ r = Reshape(X, shape) t = Transpose<perm = [1, 0, 2]>(r) Y = Softmax<axis = 0>(t) }"));
+        std::vector<float> x(12);
+        std::iota(x.begin(), x.end(), 0.0f);
+        const DatasetPtr data =
+            arrayDataset({{"X", Constant::fromFloats({3, 4}, x)}}, nullptr, inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        const ConstantPtr y = session.outputs(std::nullopt)[0];
+        QCOMPARE(y->size(), std::int64_t{12});
+        for (const float value : y->floats()) QCOMPARE(value, 1.0f);  // one row for each sample
+    }
+
+    /// Softmax before opset 13 becomes several nodes, which read the quantized input.
+    void softmaxOfOtherOpsets() {
+        auto model = [] {
+            return test::textModel(
+                "<ir_version: 8, opset_import: [\"\" : 11]> g (float[N,2,2] X) => (float[N,2,2] Y) "
+                "<float[2,2] W = {1.1, 0.37, -0.6, 2.3}> { h = MatMul(X, W) Y = Softmax<axis = 1>(h) }");
+        };
+        Session session(model());
+        std::vector<float> x(48);
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
+        const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({12, 2, 2}, x)}}, nullptr,
+                                             inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        QuantizationConfig config = presetConfig("w4a8");
+        setConfigKey(config, "quantization.activation.bits", "4");
+        setConfigKey(config, "skip.tail", "false");
+        LoadedModel exported = model();
+        exported.graph = session.quantizedModel(config);
+        QVERIFY(exported.graph->opset() >= 21);
+        Session again(std::move(exported));
+        again.setData(data, data);
+        const ConstantPtr preview = session.outputs(config)[0], written = again.outputs(std::nullopt)[0];
+        QVERIFY(std::ranges::equal(preview->floats(), written->floats()));
     }
 
     /// Sets of ONNX test data may have different values for an input that cannot have several.

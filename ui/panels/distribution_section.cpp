@@ -5,8 +5,8 @@
 
 #include "commands/layer_edits.h"
 #include "document/metric.h"
-#include "style/words.h"
 #include "panels/tensor_window.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -106,15 +106,16 @@ void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorD
     if (tensor->bits == 0) return plot.heading->setRemark(tr("in float"));
     plot.heading->setRemark(
         tr("%1 bits \u00b7 clipped %2").arg(tensor->bits).arg(shareText(tensor->clippedFraction)),
-        withMinusSigns(tr("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nquantizer limits %7 to %8")
-            .arg(QString::fromStdString(tensor->name))
-            .arg(tensor->distinctCodes)
-            .arg(1 << tensor->bits)
-            .arg(tensor->effectiveBits, 0, 'f', 1)
-            .arg(tensor->floating.min(), 0, 'g', 4)
-            .arg(tensor->floating.max(), 0, 'g', 4)
-            .arg(tensor->clipLow, 0, 'g', 4)
-            .arg(tensor->clipHigh, 0, 'g', 4)));
+        withMinusSigns(
+            tr("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nquantizer limits %7 to %8")
+                .arg(QString::fromStdString(tensor->name))
+                .arg(tensor->distinctCodes)
+                .arg(1 << tensor->bits)
+                .arg(tensor->effectiveBits, 0, 'f', 1)
+                .arg(tensor->floating.min(), 0, 'g', 4)
+                .arg(tensor->floating.max(), 0, 'g', 4)
+                .arg(tensor->clipLow, 0, 'g', 4)
+                .arg(tensor->clipHigh, 0, 'g', 4)));
 }
 
 void DistributionSection::refresh() {

@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "document/metric.h"
-#include "style/words.h"
 #include "models/config_difference.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "document/metric.h"
-#include "style/words.h"
 #include "models/tune_words.h"
+#include "style/words.h"
 #include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {

@@ -136,15 +136,16 @@ bool HistogramPlot::event(QEvent* event) {
             const double width =
                 (m_tensor->floating.high() - m_tensor->floating.low()) / static_cast<double>(count);
             const double from = m_tensor->floating.low() + width * static_cast<double>(bin);
-            QToolTip::showText(help->globalPos(),
-                               withMinusSigns(tr("%1 to %2\nfloat: %3 values\nquantized: %4 values\nlimits: %5 to %6")
+            QToolTip::showText(
+                help->globalPos(),
+                withMinusSigns(tr("%1 to %2\nfloat: %3 values\nquantized: %4 values\nlimits: %5 to %6")
                                    .arg(from, 0, 'g', 4)
                                    .arg(from + width, 0, 'g', 4)
                                    .arg(m_tensor->floating.bins()[bin])
                                    .arg(m_tensor->quantized.bins()[bin])
                                    .arg(m_tensor->clipLow, 0, 'g', 4)
                                    .arg(m_tensor->clipHigh, 0, 'g', 4)),
-                               this);
+                this);
             return true;
         }
     }

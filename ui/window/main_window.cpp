@@ -272,7 +272,8 @@ void MainWindow::updateTitle() {
 
 void MainWindow::applyTheme() {
     // Uses the palette of the application, because the style sheet has changed the palette of the window.
-    const Theme& colors = themeOf(QApplication::palette());
+    const QPalette palette = QApplication::palette();
+    const Theme& colors = themeOf(palette);
     if (m_themed && m_themeDark == colors.dark) return;
     m_themed = true;
     m_themeDark = colors.dark;

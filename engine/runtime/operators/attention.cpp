@@ -49,8 +49,13 @@ QUANTLOUPE_SIMD void addScaled(float* out, const float* in, float factor, std::s
     for (std::size_t i = 0; i < count; ++i) out[i] += factor * in[i];
 }
 
+/// If all scores are masked, all weights are 0, as in ONNX Runtime.
 void softmax(std::vector<float>& scores) {
     const float top = std::ranges::max(scores);
+    if (top == -std::numeric_limits<float>::infinity()) {
+        std::ranges::fill(scores, 0.0f);
+        return;
+    }
     float sum = 0;
     for (float& score : scores) sum += score = std::exp(score - top);
     for (float& score : scores) score /= sum;

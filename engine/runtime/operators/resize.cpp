@@ -26,23 +26,28 @@ struct Mode {
 /// Up to opset 10, there is no nearest_mode; ONNX Runtime then rounds up if the image shrinks.
 constexpr const char* kSimple = "simple";
 
-double sourceCoordinate(const std::string& mode, double x, double scale, double from, double to) {
-    if (mode == "half_pixel") return (x + 0.5) / scale - 0.5;
-    if (mode == "pytorch_half_pixel") return to > 1 ? (x + 0.5) / scale - 0.5 : 0;
+/// T is float for nearest pixels, as in ONNX Runtime: many coordinates are close to the middle between two
+/// pixels.
+template <typename T>
+T sourceCoordinate(const std::string& mode, T x, T scale, T from, T to) {
+    const T half = 0.5;
+    if (mode == "half_pixel") return (x + half) / scale - half;
+    if (mode == "pytorch_half_pixel") return to > 1 ? (x + half) / scale - half : 0;
     if (mode == "half_pixel_symmetric") {
-        const double adjustment = to / (scale * from), center = from / 2;
-        return center * (1 - adjustment) + (x + 0.5) / scale - 0.5;
+        const T adjustment = to / (scale * from), center = from / 2;
+        return center * (1 - adjustment) + (x + half) / scale - half;
     }
     if (mode == "align_corners") return to == 1 ? 0 : x * (from - 1) / (to - 1);
     if (mode == "asymmetric") return x / scale;
-    if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / scale;
+    if (mode == "tf_half_pixel_for_nn") return (x + half) / scale;
     fail(ErrorKind::Unsupported, "the coordinate transformation '{}' is not supported", mode);
 }
 
-double roundNearest(const std::string& mode, double x, double scale) {
+float roundNearest(const std::string& mode, float x, float scale) {
     if (mode == kSimple) return scale < 1 ? std::ceil(x) : std::floor(x);
-    if (mode == "round_prefer_floor") return std::ceil(x - 0.5);
-    if (mode == "round_prefer_ceil") return std::floor(x + 0.5);
+    const bool middle = x == std::floor(x) + 0.5f;
+    if (mode == "round_prefer_floor") return middle ? std::floor(x) : std::round(x);
+    if (mode == "round_prefer_ceil") return middle ? std::ceil(x) : std::round(x);
     if (mode == "floor") return std::floor(x);
     if (mode == "ceil") return std::ceil(x);
     failInput("the nearest_mode '{}' is unknown", mode);
@@ -64,14 +69,17 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
     requireMemory(axis.to * (sizeof axis.first[0] + sizeof axis.taps[0]));
     for (std::size_t i = 0; i < axis.to; ++i) {
         axis.first.push_back(axis.taps.size());
-        const double x = sourceCoordinate(mode.coordinates, static_cast<double>(i), scale,
-                                          static_cast<double>(axis.from), static_cast<double>(axis.to));
         if (mode.kind == "nearest") {
-            const auto at = std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x, scale)),
+            const auto factor = static_cast<float>(scale);
+            const float x = sourceCoordinate(mode.coordinates, static_cast<float>(i), factor,
+                                             static_cast<float>(axis.from), static_cast<float>(axis.to));
+            const auto at = std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x, factor)),
                                        std::int64_t{0}, last);
             axis.taps.emplace_back(static_cast<std::size_t>(at), 1.0f);
             continue;
         }
+        const double x = sourceCoordinate(mode.coordinates, static_cast<double>(i), scale,
+                                          static_cast<double>(axis.from), static_cast<double>(axis.to));
         std::vector<std::pair<std::int64_t, double>> found;
         double sum = 0;
         for (auto k = static_cast<std::int64_t>(std::floor(x - reach));
@@ -166,7 +174,9 @@ Target targetOf(const NodeContext& context) {
         if (static_cast<double>(dims[d]) * scales[i] > 1e9)
             failInput("Resize's scale {} is too large", scales[i]);
         target.scales[d] = scales[i];
-        target.dims[d] = static_cast<std::int64_t>(std::floor(static_cast<double>(dims[d]) * scales[i]));
+        // In float32, as in ONNX Runtime: 10 times 0.7 is 7.
+        target.dims[d] =
+            static_cast<std::int64_t>(static_cast<float>(dims[d]) * static_cast<float>(scales[i]));
     }
     return target;
 }
@@ -185,6 +195,7 @@ CompiledNode compileResize(const NodeContext& context) {
     if (mode.kind != "nearest" && mode.kind != "linear" && mode.kind != "cubic")
         failInput("Resize's mode '{}' is unknown", mode.kind);
     const Target target = targetOf(context);
+    if (target.dims == input.dims) return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
     TensorDesc output = input;
     std::vector<Axis> axes;
     std::size_t largest = 0;

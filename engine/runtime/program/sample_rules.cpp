@@ -202,6 +202,14 @@ FoundAxis alongElements(const SampleFlow& flow, const Dims& output, std::size_t)
     return axis && axis->axis != flow.axisAttribute(0, output.size()) ? axis : FoundAxis();
 }
 
+/// Indices and updates do not broadcast: with a single row, only the first sample changes.
+FoundAxis scatter(const SampleFlow& flow, const Dims& output, std::size_t index) {
+    const FoundAxis axis = alongElements(flow, output, index);
+    for (std::size_t i = 0; axis && i < flow.inputs(); ++i)
+        if (flow.dims(i)[axis->axis] != output[axis->axis]) return {};
+    return axis;
+}
+
 FoundAxis gatherNd(const SampleFlow& flow, const Dims&, std::size_t) {
     const auto batchDims = static_cast<std::size_t>(flow.integer("batch_dims", 0));
     const bool first = flow.perSample(0), second = flow.perSample(1);
@@ -342,7 +350,8 @@ SampleRule sampleRuleOf(const std::string& op) {
         add(expand, {"Expand"});
         add(tile, {"Tile"});
         add(gather, {"Gather"});
-        add(alongElements, {"GatherElements", "Scatter", "ScatterElements"});
+        add(alongElements, {"GatherElements"});
+        add(scatter, {"Scatter", "ScatterElements"});
         add(gatherNd, {"GatherND"});
         add(oneHot, {"OneHot"});
         add(sampleAxisOfEinsum, {"Einsum"});

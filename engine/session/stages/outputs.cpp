@@ -16,17 +16,18 @@ class OutputArray {
     /// If the batch size is one, `two` shows the sample dimension, the output's layout for a batch of two; it
     /// may be null. Otherwise, the names in the declared shape do.
     OutputArray(const TensorDesc& desc, const TensorDesc* two, const std::optional<Shape>& declared,
-                std::size_t samples)
+                const SampleBatches& batches)
         : m_type(desc.type), m_dims(desc.dims) {
         m_perSample = desc.samples.perSample();
         if (!m_perSample) {
-            m_bytes.resize(desc.bytes());
+            m_block = desc.bytes();
+            m_bytes.resize(m_block * batches.chunks());
             return;
         }
+        const std::size_t samples = batches.samples();
         const bool alone = desc.samples.count == 1;
         // A scalar has no dimension for the samples, although two of them may have one.
-        const bool shown =
-            alone && two != nullptr && two->dims.size() == m_dims.size() && sampleDimension(*two);
+        const bool shown = alone && two != nullptr && isPair(*two);
         const SampleLayout& layout = shown ? two->samples : desc.samples;
         std::optional<std::size_t> axis = sampleDimension(shown ? *two : desc);
         m_count = static_cast<std::size_t>(desc.samples.count);
@@ -45,20 +46,42 @@ class OutputArray {
         m_bytes.resize(m_block * m_runs * samples);
     }
 
+    bool perSample() const { return m_perSample; }
+
+    /// Copies the values of a chunk that belong to no single sample.
+    void putChunk(const std::byte* chunk, std::size_t index) {
+        if (m_block > 0) std::memcpy(m_bytes.data() + index * m_block, chunk, m_block);
+    }
     /// Copies sample `from` of a chunk to sample `to` of the array.
     void put(const std::byte* chunk, std::size_t from, std::size_t to) {
-        if (!m_perSample) {
-            if (to == 0 && !m_bytes.empty()) std::memcpy(m_bytes.data(), chunk, m_bytes.size());
-            return;
-        }
         for (std::size_t run = 0; run < m_runs && m_block > 0; ++run)
             std::memcpy(m_bytes.data() + (run * m_samples + to) * m_block,
                         chunk + (run * m_count + from) * m_block, m_block);
     }
 
-    ConstantPtr take() { return Constant::fromBytes(m_type, m_dims, std::move(m_bytes)); }
+    /// Values that belong to no single sample are returned once if they are the same in all chunks, otherwise
+    /// with a first dimension for the chunks.
+    ConstantPtr take() {
+        if (!m_perSample && m_block > 0) {
+            if (std::equal(m_bytes.begin() + static_cast<std::ptrdiff_t>(m_block), m_bytes.end(),
+                           m_bytes.begin()))
+                m_bytes.resize(m_block);
+            else
+                m_dims.insert(m_dims.begin(), static_cast<std::int64_t>(m_bytes.size() / m_block));
+        }
+        return Constant::fromBytes(m_type, m_dims, std::move(m_bytes));
+    }
 
   private:
+    /// Whether the layout for two samples is that of one sample with one dimension doubled.
+    bool isPair(const TensorDesc& two) const {
+        const std::optional<std::size_t> axis = sampleDimension(two);
+        if (!axis || two.dims.size() != m_dims.size()) return false;
+        Dims expected = m_dims;
+        expected[*axis] *= 2;
+        return two.dims == expected;
+    }
+
     /// The dimension of extent 1 that is the batch by its name, or else the first one.
     std::optional<std::size_t> declaredAxis(const std::optional<Shape>& declared) const {
         const auto named =
@@ -124,10 +147,11 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
             pair = nullptr;
         }
     }
+    const bool together = parts.samples.together() == batches.batch();
     std::vector<OutputArray> arrays;
     for (const TensorId end : ends)
         arrays.emplace_back(outputDesc(program->desc(end), batches), pair ? &pair->desc(end) : nullptr,
-                            graph->tensor(end).shape, batches.samples());
+                            graph->tensor(end).shape, batches);
     runChunks({program}, batches, 0, batches.chunks(), control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::vector<std::byte> plain;
@@ -136,6 +160,12 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
                       plain.resize(desc.bytes());
                       if (!plain.empty())
                           convertLayout(desc, workspaces[0].data(ends[o]), Layout::Plain, plain.data());
+                      if (!arrays[o].perSample()) {
+                          arrays[o].putChunk(
+                              plain.data(),
+                              together ? order[chunk * batches.batch()] / batches.batch() : chunk);
+                          continue;
+                      }
                       for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
                           arrays[o].put(plain.data(), s, order[chunk * batches.batch() + s]);
                   }
