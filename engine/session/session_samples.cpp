@@ -51,9 +51,8 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
                 "evaluation");
         if (evaluation->size() <= together)
             failInput(
-                "the network needs {} samples at a time, so at least {} are needed: one half for calibration "
-                "and "
-                "one half for evaluation; or choose calibration data",
+                "the network needs {} samples at a time, so at least {} are needed, one half for "
+                "calibration and one half for evaluation; or choose calibration data",
                 together, 2 * together);
         std::tie(calibration, evaluation) = splitForCalibration(evaluation, together);
         notice = fmt::format(

@@ -21,7 +21,8 @@ class OutputArray {
         m_perSample = desc.samples.perSample();
         if (!m_perSample) {
             m_block = desc.bytes();
-            m_bytes.resize(m_block * batches.chunks());
+            m_chunks = desc.samples.isMixed() ? batches.chunks() : 1;
+            m_bytes.resize(m_block * m_chunks);
             return;
         }
         const std::size_t samples = batches.samples();
@@ -50,7 +51,7 @@ class OutputArray {
 
     /// Copies the values of a chunk that belong to no single sample.
     void putChunk(const std::byte* chunk, std::size_t index) {
-        if (m_block > 0) std::memcpy(m_bytes.data() + index * m_block, chunk, m_block);
+        if (m_block > 0 && index < m_chunks) std::memcpy(m_bytes.data() + index * m_block, chunk, m_block);
     }
     /// Copies sample `from` of a chunk to sample `to` of the array.
     void put(const std::byte* chunk, std::size_t from, std::size_t to) {
@@ -95,6 +96,7 @@ class OutputArray {
     Dims m_dims;
     bool m_perSample = false;
     std::size_t m_runs = 1, m_count = 1, m_samples = 0, m_block = 0;
+    std::size_t m_chunks = 1;  ///< without samples: for how many chunks the values are kept
     std::vector<std::byte> m_bytes;
 };
 
