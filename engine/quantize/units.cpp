@@ -230,10 +230,7 @@ class UnitFinder {
     std::string weighted(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Weighted;
         const bool product = node.op == "MatMul";
-        if (m_graph.constantOf(node.input(0)) != nullptr)
-            return m_graph.constantOf(node.input(1)) != nullptr
-                       ? "its input is constant"
-                       : "its first operand is the constant: only the second one can be a weight";
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its first input is constant";
         if (!floatConstant(m_graph, node.input(1))) return notConstant(m_graph, node.input(1), "weight");
         const std::size_t rank = m_graph.constantOf(node.input(1))->dims().size();
         if (product && rank != 2) return "its weight is not a matrix";

@@ -206,7 +206,7 @@ FoundAxis alongElements(const SampleFlow& flow, const Dims& output, std::size_t)
 FoundAxis scatter(const SampleFlow& flow, const Dims& output, std::size_t index) {
     const FoundAxis axis = alongElements(flow, output, index);
     for (std::size_t i = 0; axis && i < flow.inputs(); ++i)
-        if (flow.dims(i)[axis->axis] != output[axis->axis]) return {};
+        if (axis->axis >= flow.dims(i).size() || flow.dims(i)[axis->axis] != output[axis->axis]) return {};
     return axis;
 }
 
