@@ -19,6 +19,10 @@ std::optional<std::int64_t> FusedBody::width(int input) const {
     return has(input) ? m_shapes.width(m_node.input(input)) : std::nullopt;
 }
 
+std::optional<std::int64_t> FusedBody::first(int input) const {
+    return has(input) ? m_shapes.first(m_node.input(input)) : std::nullopt;
+}
+
 onnx::TensorProto* FusedBody::initializer(int input) const {
     if (has(input))
         for (onnx::GraphProto* graph : m_graphs)

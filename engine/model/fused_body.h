@@ -37,6 +37,7 @@ class FusedBody {
     Operand in(int input) const { return has(input) ? "in" + std::to_string(input) : ""; }
     std::optional<std::size_t> rank(int input) const;
     std::optional<std::int64_t> width(int input) const;
+    std::optional<std::int64_t> first(int input) const;
 
     std::int64_t opset() const { return m_opset; }
     /// The constant at an input, to be changed; null if it is computed.

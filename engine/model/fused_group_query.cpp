@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RotaryEmbedding and GroupQueryAttention of com.microsoft, as in language models.
+// RotaryEmbedding of ONNX, and RotaryEmbedding and GroupQueryAttention of com.microsoft, as in language
+// models.
 #include "base/error.h"
 #include "model/fused_attention.h"
 #include "model/fused_operators.h"
@@ -92,6 +93,24 @@ Operand rowsOfBuffer(FusedBody& body, const Operand& start, const Operand& added
 }
 
 }  // namespace
+
+/// Opset 23. Inputs: input, cos_cache, sin_cache, position_ids. Without positions, there is a row of the
+/// tables for each token of each sample.
+void expandRotaryEmbedding23(FusedBody& body) {
+    const auto rank = body.rank(0);
+    const auto width = body.width(1);
+    refuse(!rank || (*rank != 3 && *rank != 4), "an input of unknown rank");
+    refuse(!width, "RotaryEmbedding with tables of unknown shape");
+    Operand hidden = body.in(0);
+    if (*rank == 3) hidden = splitHeads(body, hidden, body.heads("num_heads"));
+    const auto rows = [&](int table) {
+        return body.has(3) ? rowsOf(body, table, body.in(3), true) : body.unsqueeze(body.in(table), 1);
+    };
+    const Operand turned = rotated(body, hidden,
+                                   {rows(1), rows(2), *width, body.integer("rotary_embedding_dim", 0) == 0,
+                                    body.integer("interleaved", 0) != 0});
+    body.setOutput(0, *rank == 3 ? joinHeads(body, turned) : turned);
+}
 
 /// Inputs: input, position_ids, cos_cache, sin_cache.
 void expandRotaryEmbedding(FusedBody& body) {

@@ -174,9 +174,51 @@ void expandIntegerMatMul(FusedBody& body) {
     body.setOutput(0, scaledProduct(body, body.in(0), body.in(2), body.in(4), 1, 3, 5, 6));
 }
 
+/// x * sigmoid(alpha * x)
+Operand swish(FusedBody& body, const Operand& x) {
+    const float alpha = body.real("alpha", 1);
+    const Operand scaled = alpha == 1 ? x : body.add("Mul", {x, body.number(alpha)});
+    return body.add("Mul", {x, body.add("Sigmoid", {scaled})});
+}
+
+/// Inputs: input (B×C×L), weight (C×1×k), bias, past_state (the k - 1 values before). Outputs: output,
+/// present_state.
+void expandCausalConvolution(FusedBody& body) {
+    const auto channels = body.first(1), width = body.width(1);
+    refuse(!channels || !width, "CausalConvWithState with a weight of unknown shape");
+    const std::int64_t before = *width - 1;
+    const Operand x = body.has(3) ? body.add("Concat", {body.in(3), body.in(0)}, {{"axis", std::int64_t{2}}})
+                                  : body.add("Pad", {body.in(0), body.numbers({0, 0, before, 0, 0, 0})});
+    Operand y = body.add("Conv", {x, body.in(1), body.in(2)}, {{"group", *channels}});
+    const std::string activation = body.text("activation");
+    refuse(!activation.empty() && activation != "none" && activation != "silu" && activation != "swish",
+           "this activation");
+    if (!activation.empty() && activation != "none") y = body.add("Mul", {y, body.add("Sigmoid", {y})});
+    body.setOutput(0, y);
+    if (body.wants(1)) {
+        const Operand length = body.unsqueeze(body.extent(x, 2), 0);
+        body.setOutput(1, body.add("Slice", {x, body.add("Sub", {length, body.numbers({before})}), length,
+                                             body.numbers({2})}));
+    }
+}
+
 using Expand = std::function<void(FusedBody&)>;
 
-const std::map<std::string, Expand>& expansions() {
+/// Operators of ONNX that are easier to quantize, or to compute, as several ones.
+const std::map<std::string, Expand>& standardExpansions() {
+    static const std::map<std::string, Expand> all{
+        {"CausalConvWithState", expandCausalConvolution},
+        {"RotaryEmbedding", expandRotaryEmbedding23},
+        {"SwiGLU",
+         [](FusedBody& body) {
+             body.setOutput(0, body.add("Mul", {swish(body, body.in(0)), body.in(1)}));
+         }},
+        {"Swish", [](FusedBody& body) { body.setOutput(0, swish(body, body.in(0))); }},
+    };
+    return all;
+}
+
+const std::map<std::string, Expand>& microsoftExpansions() {
     static const std::map<std::string, Expand> all{
         {"Attention", expandAttention},
         {"BiasGelu", expandBiasGelu},
@@ -199,6 +241,15 @@ const std::map<std::string, Expand>& expansions() {
         {"TransposeMatMul", expandMatMul},
     };
     return all;
+}
+
+/// Returns null if the operator stays as it is.
+const Expand* expansionOf(const onnx::NodeProto& node) {
+    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+    if (!standard && node.domain() != kMicrosoft) return nullptr;
+    const auto& all = standard ? standardExpansions() : microsoftExpansions();
+    const auto found = all.find(node.op_type());
+    return found == all.end() ? nullptr : &found->second;
 }
 
 class Expander {
@@ -253,12 +304,12 @@ class Expander {
                     Level inner{*attribute.mutable_g(), &level, {}};
                     run(inner);
                 }
-            const auto expansion = expansions().find(node.op_type());
-            if (node.domain() != kMicrosoft || expansion == expansions().end()) continue;
+            const Expand* expand = expansionOf(node);
+            if (expand == nullptr) continue;
             if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
             try {
                 FusedBody body(node, level.graphs(), level.shapes(), m_opset);
-                expansion->second(body);
+                (*expand)(body);
                 *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
             } catch (const Error& error) {
                 m_notices.push_back(
@@ -284,7 +335,7 @@ void expandFusedOperators(onnx::ModelProto& model, std::vector<std::string>& not
     expander.run();
     if (expander.kinds().empty()) return;
     const std::size_t count = expander.finish();
-    notices.push_back(fmt::format("{} fused {} of ONNX Runtime ({}) became plain nodes", count,
+    notices.push_back(fmt::format("{} fused {} ({}) became plain nodes", count,
                                   count == 1 ? "operator" : "operators", fmt::join(expander.kinds(), ", ")));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Operators of com.microsoft that ONNX Runtime's optimizers write for several operators of ONNX: FusedConv,
-// SkipLayerNormalization, Attention and others. They become the operators that they replaced, so that these
-// are shown, quantized and exported like those of the original file.
-// Source: ONNX Runtime's ContribOperators.md and its CPU kernels.
+// Operators that stand for several operators of ONNX: FusedConv, SkipLayerNormalization, Attention and others
+// of com.microsoft, which ONNX Runtime's optimizers write, and some of ONNX itself, such as Swish. They
+// become the operators that they replaced, so that these are shown, quantized and exported like those of
+// other files. Source: ONNX Runtime's ContribOperators.md and its CPU kernels, and ONNX's Operators.md.
 
 #include <string>
 #include <vector>
@@ -25,6 +25,7 @@ void expandAttention(FusedBody& body);
 void expandMultiHeadAttention(FusedBody& body);
 void expandGroupQueryAttention(FusedBody& body);
 void expandRotaryEmbedding(FusedBody& body);
+void expandRotaryEmbedding23(FusedBody& body);
 void expandMatMulNBits(FusedBody& body);
 void expandGatherBlocks(FusedBody& body);
 

@@ -59,6 +59,8 @@ const std::set<std::string>& keepsWidth() {
                                            "SkipSimplifiedLayerNormalization",
                                            "Softmax",
                                            "Sqrt",
+                                           "SwiGLU",
+                                           "Swish",
                                            "Tanh",
                                            "Trilu"};
     return ops;
@@ -160,7 +162,9 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
     };
     if (op == "EmbedLayerNormalization") return node.output_size() > 1 && tensor == node.output(1) ? 1 : 3;
     if (op.ends_with("Attention"))
-        return tensor == node.output(0) ? std::optional<std::size_t>(3) : std::nullopt;
+        return tensor != node.output(0) ? std::nullopt
+               : node.domain().empty()  ? input(0)
+                                        : std::optional<std::size_t>(3);
     if (keepsRank(op)) return input(0);
     if (op == "Shape" || op == "Range") return 1;
     if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;
@@ -254,6 +258,13 @@ std::optional<std::int64_t> KnownShapes::widthOf(const std::string& tensor, int 
         return known->second.back();
     return fromProducer(m_widths, &KnownShapes::widthOf, tensor, depth,
                         [&](const onnx::NodeProto& node) { return computedWidth(node, tensor, depth + 1); });
+}
+
+std::optional<std::int64_t> KnownShapes::first(const std::string& tensor) const {
+    const auto known = m_dims.find(tensor);
+    if (known == m_dims.end()) return m_outer == nullptr ? std::nullopt : m_outer->first(tensor);
+    const std::vector<std::int64_t>& dims = known->second;
+    return dims.empty() || dims[0] < 1 || dims[0] > kWidest ? std::nullopt : std::optional(dims[0]);
 }
 
 /// Of one output of a Split, or of a Slice along the last dimension.

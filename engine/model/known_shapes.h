@@ -22,6 +22,8 @@ class KnownShapes {
     std::optional<std::size_t> rank(const std::string& tensor) const { return rankOf(tensor, 0); }
     /// The extent of the last dimension.
     std::optional<std::int64_t> width(const std::string& tensor) const { return widthOf(tensor, 0); }
+    /// The extent of the first dimension, if the graph itself says it.
+    std::optional<std::int64_t> first(const std::string& tensor) const;
 
   private:
     template <typename T>

@@ -4,7 +4,7 @@
 // Checked when a model is loaded, before anything else (ONNX's shape inference, our kernels) relies on them.
 //
 // Source: the operator schemas of ONNX 1.23, with all versions of each operator combined: a node is accepted
-// if any opset allows it. Operators of other domains and attributes that are not listed are not checked.
+// if any opset allows it. Operators of other domains are not checked.
 
 #include "model/graph.h"
 
@@ -14,5 +14,9 @@ namespace quantloupe {
 /// attribute of another type or out of range. `formalInputs`: the number of inputs without those captured by
 /// subgraphs.
 void checkSignature(const Node& node, std::size_t formalInputs);
+
+/// Throws Error (Unsupported) if a node has an attribute that no version of the operator has: one of a later
+/// version of ONNX would change the results.
+void requireKnownAttributes(const Node& node);
 
 }  // namespace quantloupe

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that ONNX does not allow are rejected when a model is opened, with the node and the cause; valid
 // nodes are accepted.
+#include "model/operator_signatures.h"
+
 #include <onnx/onnx_pb.h>
 
 #include <QtTest>
@@ -112,6 +114,23 @@ class OperatorSignaturesTest : public QObject {
     void missingSubgraphsAreRejected() {
         refused("its subgraph 'body' is missing", "Scan", {"x"}, 1, {integer("num_scan_inputs", 1)});
         refused("its subgraph 'then_branch' is missing", "If", {"x"}, 1);
+    }
+
+    /// An attribute of a later version could change the result: the node opens, but it is not evaluated.
+    void unknownAttributesAreNotIgnored() {
+        const auto failure = [](const char* op, const char* domain) {
+            Node node;
+            node.op = op;
+            node.domain = domain;
+            node.attributes.set("axis", std::int64_t{1});
+            node.attributes.set("quantloupe.swish", std::int64_t{1});
+            node.attributes.set("sharpness", 0.5f);
+            return test::errorOf([&] { requireKnownAttributes(node); });
+        };
+        QCOMPARE(failure("Softmax", ""),
+                 QStringLiteral("the attribute 'sharpness' of Softmax is not supported"));
+        QCOMPARE(failure("Softmax", "com.example"), QString());
+        open("Softmax", {"x"}, 1, {integer("sharpness", 1)});
     }
 
     void requiredOutputsMayNotBeOmitted() {

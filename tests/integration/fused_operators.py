@@ -216,6 +216,18 @@ def language(folder):
     write(folder, "RotaryEmbedding_start", [fused("RotaryEmbedding", ["x", "at", "cos", "sin"])],
           {"x": values(N, 3, S, 4)}, {**tables, "at": np.array([2])})
 
+    # The operators of ONNX itself.
+    for interleaved, part in ((0, 0), (1, 0), (0, 2)):
+        how = {"interleaved": interleaved, "rotary_embedding_dim": part, "num_heads": 3}
+        half = {key: table[:, :part // 2 or 2] for key, table in tables.items()}
+        write(folder, f"RotaryEmbedding23_{interleaved}_{part}",
+              [helper.make_node("RotaryEmbedding", ["x", "cos", "sin", "at"], ["y"], **how)], words, half, opset=23)
+    rows = {key: table[:S][None].repeat(N, 0) for key, table in tables.items()}
+    write(folder, "RotaryEmbedding23_rows", [helper.make_node("RotaryEmbedding", ["x", "cos", "sin"], ["y"])],
+          {"x": values(N, 3, S, 4), **rows}, {}, opset=23)
+    write(folder, "Swish", [helper.make_node("Swish", ["x"], ["z"]), helper.make_node("Swish", ["z"], ["y"], alpha=0.5)],
+          {"x": values(N, D)}, {}, opset=24)
+
     heads, shared, width = 6, 2, 16
     def attention(name, words, before, packed=False, padded=False, **how):
         """ONNX Runtime takes several words of several samples only without a past."""

@@ -140,12 +140,16 @@ CompiledNode compileAdd(const NodeContext& context) {
         });
 }
 
+/// The rest of a division. Its sign is that of the dividend as in C, or that of the divisor.
 template <bool CSign>
 struct Modulo {
     template <typename T>
     T operator()(T l, T r) const {
         if constexpr (std::is_floating_point_v<T>) {
-            return std::fmod(l, r);
+            const T rest = std::fmod(l, r);  // 0 has the sign of l
+            if (CSign || std::isnan(rest)) return rest;
+            if (rest == 0) return std::copysign(rest, r);
+            return (rest < 0) != (r < 0) ? rest + r : rest;
         } else {
             if (r == 0 || (std::is_signed_v<T> && r == static_cast<T>(-1))) return T{0};
             const T rest = static_cast<T>(l % r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of opset 23: softmax(Q K^T scale + mask) V for each head. Several heads of Q may share one of K
-// and V.
+// Attention of opset 23 to 25: softmax(softcap(Q K^T scale) + mask) V for each head. Several heads of Q may
+// share one of K and V.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,10 +49,12 @@ QUANTLOUPE_SIMD void addScaled(float* out, const float* in, float factor, std::s
     for (std::size_t i = 0; i < count; ++i) out[i] += factor * in[i];
 }
 
-/// If all scores are masked, all weights are 0, as in ONNX Runtime.
-void softmax(std::vector<float>& scores) {
+constexpr float kMasked = -std::numeric_limits<float>::infinity();
+
+/// If all keys are masked (not `open`), all weights are 0, as in ONNX Runtime.
+void softmax(std::vector<float>& scores, bool open) {
     const float top = std::ranges::max(scores);
-    if (top == -std::numeric_limits<float>::infinity()) {
+    if (!open || top == kMasked) {
         std::ranges::fill(scores, 0.0f);
         return;
     }
@@ -80,83 +82,148 @@ std::vector<float> joined(const void* past, std::int64_t pastLength, const void*
     return all;
 }
 
+/// The keys that a query may use, apart from the mask. The first query of a sample is at the position
+/// `offset`: after the past keys, or, if K and V are whole caches, before the last of the valid keys.
+struct VisibleKeys {
+    std::int64_t offset, last, first = 0;  ///< the last is excluded
+
+    /// With a bound for the distance of a key to the left or the right; below 0, there is none.
+    VisibleKeys of(std::int64_t query, std::int64_t left, std::int64_t right) const {
+        VisibleKeys range = *this;
+        if (left >= 0) range.first = std::max(first, offset + query - left);
+        if (right >= 0) range.last = std::min(last, offset + query + right + 1);
+        return range;
+    }
+    bool contains(std::int64_t key) const { return key >= first && key < last; }
+};
+
+/// The mask of Attention, broadcast to batch × heads × queries × keys. Keys beyond its last column are
+/// masked.
+struct AttentionMask {
+    bool given = false, choosing = false;  ///< choosing: bool, true for valid keys; otherwise a summand
+    Dims steps = Dims(4, 0);
+    std::int64_t columns = 0;
+
+    float at(const void* data, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+        if (!given) return 0;
+        if (j >= columns) return kMasked;
+        const std::int64_t at = b * steps[0] + h * steps[1] + i * steps[2] + j * steps[3];
+        if (!choosing) return static_cast<const float*>(data)[at];
+        return static_cast<const bool*>(data)[at] ? 0.0f : kMasked;
+    }
+};
+
+AttentionMask maskOf(const NodeContext& context, const Dims& scores) {
+    if (!context.has(3)) return {};
+    AttentionMask mask{true, context.input(3).type == DataType::Bool};
+    if (!mask.choosing) requireFloat(context, 3);
+    const Dims &dims = context.input(3).dims, strides = context.input(3).strides();
+    const std::int64_t columns = dims.empty() ? 1 : dims.back();
+    mask.columns = columns == 1 ? scores.back() : columns;
+    Dims covered = scores;
+    covered.back() = std::min(scores.back(), mask.columns);
+    if (dims.size() > 4 || broadcastDims(dims, covered) != covered)
+        failInput("the mask {} of Attention does not fit {}", toString(dims), toString(scores));
+    for (std::size_t d = 0; d < dims.size(); ++d)
+        if (dims[d] != 1) mask.steps[4 - dims.size() + d] = strides[d];
+    return mask;
+}
+
+/// The number of past keys.
+std::int64_t pastLength(const NodeContext& context, const Heads& k, const Heads& v) {
+    if (context.has(4) != context.has(5))
+        failInput("Attention needs both past keys and past values, or neither");
+    if (!context.has(4)) return 0;
+    const Dims &keys = context.input(4).dims, &values = context.input(5).dims;
+    requireFloat(context, 4);
+    requireFloat(context, 5);
+    const std::int64_t past = keys.size() == 4 ? keys[2] : 0;
+    if (keys != Dims{k.batch, k.heads, past, k.width} || values != Dims{v.batch, v.heads, past, v.width})
+        failInput("the past keys and values of Attention, {} and {}, do not fit", toString(keys),
+                  toString(values));
+    return past;
+}
+
+/// The number of valid keys of each sample, if K and V are whole caches (input 6).
+void checkLengths(const NodeContext& context, std::int64_t batch) {
+    if (!context.has(6)) return;
+    const TensorDesc& lengths = context.input(6);
+    if (lengths.type != DataType::Int64 || lengths.dims != Dims{batch} || context.has(4))
+        failInput("the numbers of valid keys of Attention must be {} values of int64, without past keys",
+                  batch);
+}
+
 CompiledNode compileAttention(const NodeContext& context) {
     const Attributes& attributes = context.node.attributes;
     const Heads q = headsOf(context, 0, "q_num_heads"), k = headsOf(context, 1, "kv_num_heads"),
                 v = headsOf(context, 2, "kv_num_heads");
-    if (attributes.real("softcap", 0) != 0 || context.node.output(3).valid() || context.has(6))
-        fail(ErrorKind::Unsupported,
-             "Attention with a softcap, its fourth output or its seventh input is not supported");
     if (q.batch != k.batch || q.batch != v.batch || k.heads != v.heads || k.length != v.length ||
         q.width != k.width || k.heads == 0 || q.heads % k.heads != 0)
         failInput("Attention cannot combine {}, {} and {}", toString(context.input(0).dims),
                   toString(context.input(1).dims), toString(context.input(2).dims));
-    std::int64_t past = 0;
-    if (context.has(4) != context.has(5))
-        failInput("Attention needs both past keys and past values, or neither");
-    if (context.has(4)) {
-        const Dims &keys = context.input(4).dims, &values = context.input(5).dims;
-        requireFloat(context, 4);
-        requireFloat(context, 5);
-        past = keys.size() == 4 ? keys[2] : 0;
-        if (keys != Dims{k.batch, k.heads, past, k.width} || values != Dims{v.batch, v.heads, past, v.width})
-            failInput("the past keys and values of Attention, {} and {}, do not fit", toString(keys),
-                      toString(values));
-    }
+    const std::int64_t past = pastLength(context, k, v);
+    checkLengths(context, q.batch);
     const std::int64_t total = past + k.length;
     if (total == 0) failInput("Attention has no keys");
-    const Dims scores = {q.batch, q.heads, q.length, total};
-    Dims maskSteps(4, 0);
-    const bool masked = context.has(3), choosing = masked && context.input(3).type == DataType::Bool;
-    if (masked) {
-        if (!choosing) requireFloat(context, 3);
-        const Dims& mask = context.input(3).dims;
-        if (mask.size() > 4 || broadcastDims(mask, scores) != scores)
-            failInput("the mask {} of Attention does not fit {}", toString(mask), toString(scores));
-        const Dims strides = context.input(3).strides();
-        for (std::size_t d = 0; d < mask.size(); ++d)
-            if (mask[d] != 1) maskSteps[4 - mask.size() + d] = strides[d];
-    }
-    const bool causal = attributes.integer("is_causal", 0) != 0;
+    const Dims scoreDims = {q.batch, q.heads, q.length, total};
+    const AttentionMask mask = maskOf(context, scoreDims);
+    const std::int64_t left = attributes.integer("left_window_size", -1);
+    std::int64_t right = attributes.integer("right_window_size", -1);
+    if (attributes.integer("is_causal", 0) != 0) right = 0;
+    const float softcap = attributes.real("softcap", 0);
     const float scale =
         attributes.real("scale", 1.0f / std::sqrt(static_cast<float>(std::max<std::int64_t>(q.width, 1))));
+    /// What output 3 contains: scaled products, those with softcap, those with the mask, or the weights.
+    const std::int64_t shown = attributes.integer("qk_matmul_output_mode", 0);
+    if (shown < 0 || shown > 3) failInput("Attention has no qk_matmul_output_mode {}", shown);
 
     const Heads out{q.batch, q.heads, q.length, v.width, q.split};
     TensorDesc output{DataType::Float32, {q.batch, q.length, q.heads * v.width}, Layout::Plain};
     if (out.split) output.dims = {q.batch, q.heads, q.length, v.width};
-    std::vector<TensorDesc> outputs = {
-        output,
-        {DataType::Float32, {k.batch, k.heads, total, k.width}, Layout::Plain},
-        {DataType::Float32, {v.batch, v.heads, total, v.width}, Layout::Plain}};
+    std::vector<TensorDesc> outputs = {output,
+                                       {DataType::Float32, {k.batch, k.heads, total, k.width}, Layout::Plain},
+                                       {DataType::Float32, {v.batch, v.heads, total, v.width}, Layout::Plain},
+                                       {DataType::Float32, scoreDims, Layout::Plain}};
     outputs.resize(std::min(outputs.size(), context.node.outputs.size()));
     return {
-        std::move(outputs), makeKernel([=](const KernelArguments& a) {
+        std::move(outputs), makeKernel([=, hasLengths = context.has(6)](const KernelArguments& a) {
             const std::vector<float> keys = joined(past > 0 ? a.inputs[4] : nullptr, past, a.inputs[1], k);
             const std::vector<float> values = joined(past > 0 ? a.inputs[5] : nullptr, past, a.inputs[2], v);
-            for (std::size_t i = 1; i < a.outputs.size(); ++i)
+            for (std::size_t i = 1; i < std::min<std::size_t>(a.outputs.size(), 3); ++i)
                 if (a.outputs[i] != nullptr)
                     std::ranges::copy(i == 1 ? keys : values, static_cast<float*>(a.outputs[i]));
+            auto* scores = a.outputs.size() > 3 ? static_cast<float*>(a.outputs[3]) : nullptr;
             const auto width = static_cast<std::size_t>(q.width), wide = static_cast<std::size_t>(v.width);
             std::vector<float> row(static_cast<std::size_t>(total));
-            const auto maskAt = [&](std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-                const std::int64_t at =
-                    b * maskSteps[0] + h * maskSteps[1] + i * maskSteps[2] + j * maskSteps[3];
-                if (!choosing) return static_cast<const float*>(a.inputs[3])[at];
-                return static_cast<const bool*>(a.inputs[3])[at] ? 0.0f
-                                                                 : -std::numeric_limits<float>::infinity();
-            };
-            for (std::int64_t b = 0; b < q.batch; ++b)
+            for (std::int64_t b = 0; b < q.batch; ++b) {
+                const std::int64_t valid =
+                    hasLengths ? std::min(static_cast<const std::int64_t*>(a.inputs[6])[b], total) : total;
+                const VisibleKeys visible{hasLengths ? valid - q.length : past, valid};
                 for (std::int64_t h = 0; h < q.heads; ++h) {
                     const std::int64_t shared = (b * k.heads + h / (q.heads / k.heads)) * total;
                     for (std::int64_t i = 0; i < q.length; ++i) {
                         const float* query = static_cast<const float*>(a.inputs[0]) + q.at(b, h, i);
+                        const VisibleKeys range = visible.of(i, left, right);
+                        const auto show = [&](std::int64_t stage, std::int64_t j, float score) {
+                            if (scores != nullptr && shown == stage)
+                                scores[((b * q.heads + h) * q.length + i) * total + j] = score;
+                        };
+                        bool open = false;  // the query may use at least one key
                         for (std::int64_t j = 0; j < total; ++j) {
                             float& score = row[static_cast<std::size_t>(j)];
                             score = scale * dot(query, keys.data() + (shared + j) * k.width, width);
-                            if (masked) score += maskAt(b, h, i, j);
-                            if (causal && j > i + past) score = -std::numeric_limits<float>::infinity();
+                            show(0, j, score);
+                            if (softcap > 0) score = softcap * std::tanh(score / softcap);
+                            show(1, j, score);
+                            const float summand =
+                                range.contains(j) ? mask.at(mask.given ? a.inputs[3] : nullptr, b, h, i, j)
+                                                  : kMasked;
+                            open |= summand != kMasked;
+                            score += summand;
+                            show(2, j, score);
                         }
-                        softmax(row);
+                        softmax(row, open);
+                        for (std::int64_t j = 0; j < total; ++j) show(3, j, row[static_cast<std::size_t>(j)]);
                         float* to = static_cast<float*>(a.outputs[0]) + out.at(b, h, i);
                         std::fill_n(to, wide, 0.0f);
                         for (std::int64_t j = 0; j < total; ++j)
@@ -164,6 +231,7 @@ CompiledNode compileAttention(const NodeContext& context) {
                                       row[static_cast<std::size_t>(j)], wide);
                     }
                 }
+            }
         })};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that generate tensors (ConstantOfShape, EyeLike, Range), and running sums and triangles (CumSum,
-// Trilu).
+// Operators that generate tensors (ConstantOfShape, EyeLike, Range), and running sums and products, and
+// triangles (CumSum, CumProd, Trilu).
 #include <cstring>
 
 #include "base/error.h"
@@ -88,29 +88,30 @@ CompiledNode compileTrilu(const NodeContext& context) {
             })};
 }
 
-CompiledNode compileCumSum(const NodeContext& context) {
+CompiledNode compileRunning(const NodeContext& context, bool product) {
     const TensorDesc desc = context.input(0);
-    const auto axisValue = integerOf(context.needConstant(1, "CumSum's axis"));
+    const auto axisValue = integerOf(context.needConstant(1, context.node.op + "'s axis"));
     const std::size_t axis = normalizedAxis(axisValue, desc.dims.size());
     const bool exclusive = context.node.attributes.integer("exclusive", 0) != 0;
     const bool reverse = context.node.attributes.integer("reverse", 0) != 0;
     const auto extent = static_cast<std::size_t>(desc.dims[axis]);
     const auto inner = static_cast<std::size_t>(desc.strides()[axis]);
     const std::size_t outer = desc.count() == 0 ? 0 : desc.count() / (extent * inner);
-    return withArithmeticType(desc.type, "CumSum", [&]<typename T>(T) -> CompiledNode {
-        return {
-            {desc}, makeKernel([=](const KernelArguments& a) {
-                for (std::size_t o = 0; o < outer; ++o)
-                    for (std::size_t i = 0; i < inner; ++i) {
-                        T sum{};
-                        for (std::size_t k = 0; k < extent; ++k) {
-                            const std::size_t at = (o * extent + (reverse ? extent - 1 - k : k)) * inner + i;
-                            const T value = static_cast<const T*>(a.inputs[0])[at];
-                            static_cast<T*>(a.outputs[0])[at] = exclusive ? sum : static_cast<T>(sum + value);
-                            sum = static_cast<T>(sum + value);
+    return withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) -> CompiledNode {
+        return {{desc}, makeKernel([=](const KernelArguments& a) {
+                    for (std::size_t o = 0; o < outer; ++o)
+                        for (std::size_t i = 0; i < inner; ++i) {
+                            T total = static_cast<T>(product ? 1 : 0);
+                            for (std::size_t k = 0; k < extent; ++k) {
+                                const std::size_t at =
+                                    (o * extent + (reverse ? extent - 1 - k : k)) * inner + i;
+                                const T value = static_cast<const T*>(a.inputs[0])[at];
+                                const T next = static_cast<T>(product ? total * value : total + value);
+                                static_cast<T*>(a.outputs[0])[at] = exclusive ? total : next;
+                                total = next;
+                            }
                         }
-                    }
-            })};
+                })};
     });
 }
 
@@ -122,7 +123,8 @@ void addGenerators(OperatorTable& table) {
     table["EyeLike"] = {compileEyeLike, plain, false};
     table["Range"] = {compileRange, plain, false};
     table["Trilu"] = {compileTrilu, plain, false};
-    table["CumSum"] = {compileCumSum, plain, false};
+    table["CumSum"] = {[](const NodeContext& c) { return compileRunning(c, false); }, plain, false};
+    table["CumProd"] = {[](const NodeContext& c) { return compileRunning(c, true); }, plain, false};
 }
 
 }  // namespace quantloupe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample on images: values at positions given as data, by nearest neighbor, linear or cubic
+// GridSample on images and volumes: values at positions given as data, by nearest neighbor, linear or cubic
 // interpolation.
 #include <algorithm>
 #include <cmath>
@@ -97,41 +97,56 @@ CompiledNode compileGridSample(const NodeContext& context) {
     requireFloat(context, 1);
     const Dims& data = context.input(0).dims;
     const Dims& grid = context.input(1).dims;
-    if (data.size() != 4 || grid.size() != 4)
-        fail(ErrorKind::Unsupported, "GridSample of {} is not supported, only of images", toString(data));
-    if (grid[0] != data[0] || grid[3] != 2)
+    if (data.size() != 4 && data.size() != 5)
+        fail(ErrorKind::Unsupported, "GridSample of {} is not supported, only of images and volumes",
+             toString(data));
+    const bool volume = data.size() == 5;
+    if (grid.size() != data.size() || grid[0] != data[0] || grid.back() != (volume ? 3 : 2))
         failInput("GridSample's grid {} does not fit {}", toString(grid), toString(data));
-    if (data[2] < 1 || data[3] < 1) failInput("GridSample cannot sample empty images ({})", toString(data));
+    const Dims extents(data.begin() + 2, data.end());
+    if (std::ranges::any_of(extents, [](std::int64_t extent) { return extent < 1; }))
+        failInput("GridSample cannot sample empty images ({})", toString(data));
     const Attributes& attributes = context.node.attributes;
     const Interpolation how = interpolationOf(attributes.text("mode", "bilinear"));
     const Outside outside = outsideOf(attributes.text("padding_mode", "zeros"));
     const bool align = attributes.integer("align_corners", 0) != 0;
-    const Axis rows{data[2], align, outside}, columns{data[3], align, outside};
-    const auto places = static_cast<std::size_t>(grid[1] * grid[2]);
+    if (volume && how == Interpolation::Cubic)
+        fail(ErrorKind::Unsupported, "cubic GridSample of volumes is not supported");
+    // An image is a volume with one slice.
+    const Axis slices{volume ? data[2] : 1, align, outside},
+        rows{extents[extents.size() - 2], align, outside}, columns{extents.back(), align, outside};
+    const Dims placeDims(grid.begin() + 1, grid.end() - 1);
+    const auto places = static_cast<std::size_t>(elementCount(placeDims));
     const auto samples = static_cast<std::size_t>(data[0]), channels = static_cast<std::size_t>(data[1]);
-    const auto image = static_cast<std::size_t>(data[2] * data[3]);
-    return {
-        {{DataType::Float32, {data[0], data[1], grid[1], grid[2]}, Layout::Plain}},
-        makeKernel([=](const KernelArguments& a) {
-            const auto* at = static_cast<const float*>(a.inputs[1]);
-            for (std::size_t s = 0; s < samples; ++s)
-                for (std::size_t p = 0; p < places; ++p, at += 2) {
-                    const Taps x = tapsAt(columns.position(at[0], how), how),
-                               y = tapsAt(rows.position(at[1], how), how);
-                    for (std::size_t c = 0; c < channels; ++c) {
-                        const float* in = static_cast<const float*>(a.inputs[0]) + (s * channels + c) * image;
-                        float sum = 0;
-                        for (int i = 0; i < y.count; ++i)
-                            for (int j = 0; j < x.count; ++j) {
-                                const std::int64_t row = rows.pixel(y.first + i),
+    const auto image = static_cast<std::size_t>(elementCount(extents));
+    TensorDesc output{DataType::Float32, {data[0], data[1]}, Layout::Plain};
+    output.dims.insert(output.dims.end(), placeDims.begin(), placeDims.end());
+    return {{output}, makeKernel([=](const KernelArguments& a) {
+                const auto* at = static_cast<const float*>(a.inputs[1]);
+                for (std::size_t s = 0; s < samples; ++s)
+                    for (std::size_t p = 0; p < places; ++p, at += volume ? 3 : 2) {
+                        const Taps x = tapsAt(columns.position(at[0], how), how),
+                                   y = tapsAt(rows.position(at[1], how), how),
+                                   z = volume ? tapsAt(slices.position(at[2], how), how) : Taps{0, 1, {1}};
+                        for (std::size_t c = 0; c < channels; ++c) {
+                            const float* in =
+                                static_cast<const float*>(a.inputs[0]) + (s * channels + c) * image;
+                            float sum = 0;
+                            const auto add = [&](int k, int i, int j) {
+                                const std::int64_t slice = slices.pixel(z.first + k),
+                                                   row = rows.pixel(y.first + i),
                                                    column = columns.pixel(x.first + j);
-                                if (row >= 0 && column >= 0)
-                                    sum += y.weights[i] * x.weights[j] * in[row * columns.extent + column];
-                            }
-                        static_cast<float*>(a.outputs[0])[(s * channels + c) * places + p] = sum;
+                                if (slice >= 0 && row >= 0 && column >= 0)
+                                    sum += z.weights[k] * y.weights[i] * x.weights[j] *
+                                           in[(slice * rows.extent + row) * columns.extent + column];
+                            };
+                            for (int k = 0; k < z.count; ++k)
+                                for (int i = 0; i < y.count; ++i)
+                                    for (int j = 0; j < x.count; ++j) add(k, i, j);
+                            static_cast<float*>(a.outputs[0])[(s * channels + c) * places + p] = sum;
+                        }
                     }
-                }
-        })};
+            })};
 }
 
 /// The grid of an affine transformation: one point for each pixel, in coordinates from -1 to 1.

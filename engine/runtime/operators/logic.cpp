@@ -61,9 +61,14 @@ CompiledNode compileBitShift(const NodeContext& context) {
     const DataType type = context.input(0).type;
     return forIntegers(type, "BitShift", [&]<typename T>(T) {
         return compileBinary<T, T>(context, type, [left = direction == "LEFT"](T value, T by) {
-            const auto wide = static_cast<std::uint64_t>(value);
-            const auto places = static_cast<std::uint64_t>(by);
-            return static_cast<T>(places >= 8 * sizeof(T) ? 0 : left ? wide << places : wide >> places);
+            const auto places =
+                static_cast<std::uint64_t>(by);  // a negative number is larger than all widths
+            if (left)
+                return static_cast<T>(places >= 8 * sizeof(T) ? 0
+                                                              : static_cast<std::uint64_t>(value) << places);
+            // A shift by all bits but one leaves the sign.
+            const T shifted = static_cast<T>(value >> std::min<std::uint64_t>(places, 8 * sizeof(T) - 1));
+            return std::is_signed_v<T> || places < 8 * sizeof(T) ? shifted : T{0};
         });
     });
 }
@@ -174,6 +179,16 @@ CompiledNode compileCast(const NodeContext& context) {
     return castTo(context, static_cast<DataType>(context.node.attributes.integer("to", 0)));
 }
 
+/// The same bytes as another type.
+CompiledNode compileBitCast(const NodeContext& context) {
+    TensorDesc desc = context.input(0);
+    const auto target = static_cast<DataType>(context.node.attributes.integer("to", 0));
+    if (elementSize(target) != elementSize(desc.type))
+        failInput("BitCast cannot turn {} into {}", dataTypeName(desc.type), dataTypeName(target));
+    desc.type = target;
+    return {{desc}, nullptr};
+}
+
 }  // namespace
 
 void addLogic(OperatorTable& table) {
@@ -199,6 +214,7 @@ void addLogic(OperatorTable& table) {
     table["BitShift"] = {compileBitShift, LayoutPolicy::Same, false};
     table["Where"] = {compileWhere, LayoutPolicy::Same, false};
     table["Cast"] = {compileCast, LayoutPolicy::Plain, false};
+    table["BitCast"] = {compileBitCast, LayoutPolicy::Plain, false};
     table["CastLike"] = {[](const NodeContext& context) { return castTo(context, context.input(1).type); },
                          LayoutPolicy::Plain, false};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace, SpaceToDepth.
+// Operators that move elements: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace, SpaceToDepth,
+// CenterCropPad.
 #include <cstring>
 
 #include "base/error.h"
@@ -212,13 +213,56 @@ CompiledNode compileBlocks(const NodeContext& context, bool toSpace) {
     if (d.size() != 4 || b < 1) failInput("{} needs a rank of 4 and a positive blocksize", context.node.op);
     if (toSpace ? d[1] % (b * b) != 0 : d[2] % b != 0 || d[3] % b != 0)
         failInput("{} with blocks of {} does not fit {}", context.node.op, b, toString(d));
-    if (!toSpace)
-        return regroup(context, {d[0], d[1], d[2] / b, b, d[3] / b, b}, {0, 3, 5, 1, 2, 4},
+    const std::string mode = context.node.attributes.text("mode", "DCR");
+    if (mode != "DCR" && mode != "CRD") failInput("{} has no mode '{}'", context.node.op, mode);
+    if (!toSpace) {
+        const std::vector<std::size_t> order = mode == "CRD" ? std::vector<std::size_t>{0, 1, 3, 5, 2, 4}
+                                                             : std::vector<std::size_t>{0, 3, 5, 1, 2, 4};
+        return regroup(context, {d[0], d[1], d[2] / b, b, d[3] / b, b}, order,
                        {d[0], d[1] * b * b, d[2] / b, d[3] / b});
+    }
     const Dims made{d[0], d[1] / (b * b), d[2] * b, d[3] * b};
-    if (context.node.attributes.text("mode", "DCR") == "CRD")
-        return regroup(context, {d[0], made[1], b, b, d[2], d[3]}, {0, 1, 4, 2, 5, 3}, made);
+    if (mode == "CRD") return regroup(context, {d[0], made[1], b, b, d[2], d[3]}, {0, 1, 4, 2, 5, 3}, made);
     return regroup(context, {d[0], b, b, made[1], d[2], d[3]}, {0, 3, 4, 1, 5, 2}, made);
+}
+
+/// Cuts the same number of elements from both ends of each axis, or adds zeros; an odd one at the end.
+CompiledNode compileCenterCropPad(const NodeContext& context) {
+    const TensorDesc input = context.input(0);
+    const Dims target = context.needConstant(1, "the shape of a CenterCropPad").toInt64s();
+    Dims axes = context.node.attributes.integers("axes");
+    if (axes.empty())
+        for (std::size_t d = 0; d < input.dims.size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
+    if (target.size() != axes.size())
+        failInput("CenterCropPad has {} extents for {} axes", target.size(), axes.size());
+    TensorDesc output{input.type, input.dims, Layout::Plain}, copied = output;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::size_t d = normalizedAxis(axes[i], input.dims.size());
+        if (target[i] < 0) failInput("CenterCropPad has an extent of {}", target[i]);
+        output.dims[d] = target[i];
+        copied.dims[d] = std::min(target[i], input.dims[d]);
+    }
+    std::ptrdiff_t from = 0, to = 0;
+    for (std::size_t d = 0; d < input.dims.size(); ++d) {
+        from += (input.dims[d] - copied.dims[d]) / 2 * input.strides()[d];
+        to += (output.dims[d] - copied.dims[d]) / 2 * output.strides()[d];
+    }
+    const StridedLoops loops(extentsInMemoryOrder(copied), {inMemoryOrder(copied, input.strides()),
+                                                            inMemoryOrder(copied, output.strides())});
+    return {{output},
+            makeKernel([=, size = static_cast<std::ptrdiff_t>(elementSize(input.type)),
+                        bytes = output.bytes()](const KernelArguments& a) {
+                std::memset(a.outputs[0], 0, bytes);
+                loops.forEachRow([&](const std::ptrdiff_t* offsets) {
+                    const auto* in = static_cast<const std::byte*>(a.inputs[0]) + (from + offsets[0]) * size;
+                    auto* out = static_cast<std::byte*>(a.outputs[0]) + (to + offsets[1]) * size;
+                    for (std::size_t i = 0; i < loops.inner(); ++i) {
+                        const auto at = static_cast<std::ptrdiff_t>(i) * size;
+                        std::memcpy(out + at * loops.innerStep(1), in + at * loops.innerStep(0),
+                                    static_cast<std::size_t>(size));
+                    }
+                });
+            })};
 }
 
 }  // namespace
@@ -233,6 +277,7 @@ void addMoves(OperatorTable& table) {
     table["Expand"] = {compileExpand, any, false};
     table["Tile"] = {compileTile, any, false};
     table["DepthToSpace"] = {[](const NodeContext& c) { return compileBlocks(c, true); }, plain, false};
+    table["CenterCropPad"] = {compileCenterCropPad, plain, false};
     table["SpaceToDepth"] = {[](const NodeContext& c) { return compileBlocks(c, false); }, plain, false};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormalization, LRN, MeanVarianceNormalization.
+// BatchNormalization, LRN, MeanVarianceNormalization, LpNormalization.
 #include <cmath>
 
 #include "base/error.h"
@@ -168,11 +168,40 @@ CompiledNode compileMeanVariance(const NodeContext& context) {
             })};
 }
 
+/// Divides by the sum of the absolute values along an axis, or by the root of the sum of squares. If that is
+/// 0, the result is 0, as in ONNX Runtime.
+CompiledNode compileLpNorm(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc desc = context.input(0);
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", -1), desc.dims.size());
+    const std::int64_t p = context.node.attributes.integer("p", 2);
+    if (p != 1 && p != 2) failInput("LpNormalization has no norm of order {}", p);
+    const auto extent = static_cast<std::size_t>(desc.dims[axis]),
+               inner = static_cast<std::size_t>(desc.strides()[axis]);
+    const std::size_t lines = extent == 0 ? 0 : desc.count() / extent;
+    return {{desc}, makeKernel([=](const KernelArguments& a) {
+                for (std::size_t line = 0; line < lines; ++line) {
+                    const std::size_t start = line / inner * extent * inner + line % inner;
+                    const float* in = static_cast<const float*>(a.inputs[0]) + start;
+                    float* out = static_cast<float*>(a.outputs[0]) + start;
+                    double sum = 0;
+                    for (std::size_t k = 0; k < extent; ++k) {
+                        const double x = static_cast<double>(in[k * inner]);
+                        sum += p == 1 ? std::fabs(x) : x * x;
+                    }
+                    const auto norm = static_cast<float>(p == 1 ? sum : std::sqrt(sum));
+                    for (std::size_t k = 0; k < extent; ++k)
+                        out[k * inner] = norm == 0 ? 0.0f : in[k * inner] / norm;
+                }
+            })};
+}
+
 }  // namespace
 
 void addNormalizations(OperatorTable& table) {
     table["BatchNormalization"] = {compileBatchNorm, LayoutPolicy::Any, true};
     table["LRN"] = {compileLrn, LayoutPolicy::Any, false};
+    table["LpNormalization"] = {compileLpNorm, LayoutPolicy::Plain, false};
     table["MeanVarianceNormalization"] = {compileMeanVariance, LayoutPolicy::Any, false};
 }
 

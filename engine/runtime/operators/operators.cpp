@@ -35,6 +35,7 @@ const OperatorTable& table() {
         addEinsum(all);
         addRecurrences(all);
         addGridSamples(all);
+        addDeformableConvolutions(all);
         addPads(all);
         addResizes(all);
         addQuantizers(all);

@@ -29,6 +29,7 @@ void addGathers(OperatorTable& table);
 void addGenerators(OperatorTable& table);
 void addAttention(OperatorTable& table);
 void addCol2Im(OperatorTable& table);
+void addDeformableConvolutions(OperatorTable& table);
 void addSignals(OperatorTable& table);
 void addScatters(OperatorTable& table);
 void addControlFlow(OperatorTable& table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool, MaxUnpool, AveragePool, GlobalAveragePool, GlobalMaxPool.
+// MaxPool, MaxUnpool, AveragePool, LpPool, and the global ones.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "runtime/dnnl_adapter.h"
@@ -11,6 +12,31 @@
 
 namespace quantloupe {
 namespace {
+
+/// Calls start() and end() for each window of each channel in row-major order, and tap(offset, position)
+/// between them for each value within the input.
+template <typename Start, typename Tap, typename End>
+void forEachWindow(const TensorDesc& input, const Window& window, Start start, Tap tap, End end) {
+    const std::vector<std::ptrdiff_t> strides = input.strides();
+    const std::size_t rank = window.kernel.size();
+    Dims position(rank);
+    forEachPosition({input.dims[0], input.dims[1]}, [&](const Dims& plane) {
+        forEachPosition(window.output, [&](const Dims& at) {
+            start();
+            forEachPosition(window.kernel, [&](const Dims& step) {
+                std::ptrdiff_t offset = plane[0] * strides[0] + plane[1] * strides[1];
+                for (std::size_t d = 0; d < rank; ++d) {
+                    position[d] =
+                        at[d] * window.strides[d] - window.padBegin[d] + step[d] * window.dilations[d];
+                    if (position[d] < 0 || position[d] >= input.dims[d + 2]) return;
+                    offset += position[d] * strides[d + 2];
+                }
+                tap(offset, position);
+            });
+            end(plane);
+        });
+    });
+}
 
 /// MaxPool of any number, with plain loops. Output 1 contains the position of each maximum within the whole
 /// input, as if it were row-major, or column-major in the spatial dimensions with storage_order 1.
@@ -30,40 +56,60 @@ CompiledNode compilePlainMaxPool(const NodeContext& context, const Window& windo
     output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
     TensorDesc indices = output;
     indices.type = DataType::Int64;
-    const std::vector<std::ptrdiff_t> strides = input.strides();
     return withArithmeticType(input.type, "MaxPool", [&]<typename T>(T) -> CompiledNode {
-        return {{output, indices}, makeKernel([=](const KernelArguments& a) {
+        return {{output, indices}, makeKernel([=, input = input](const KernelArguments& a) {
                     const auto* in = static_cast<const T*>(a.inputs[0]);
                     auto* out = static_cast<T*>(a.outputs[0]);
                     auto* positions =
                         a.outputs.size() > 1 ? static_cast<std::int64_t*>(a.outputs[1]) : nullptr;
-                    const std::int64_t perChannel = elementCount(spatial);
-                    forEachPosition({input.dims[0], input.dims[1]}, [&](const Dims& plane) {
-                        const std::ptrdiff_t start = plane[0] * strides[0] + plane[1] * strides[1];
-                        const std::int64_t first = (plane[0] * input.dims[1] + plane[1]) * perChannel;
-                        forEachPosition(window.output, [&](const Dims& at) {
-                            T best = std::numeric_limits<T>::lowest();
-                            std::int64_t found = -1;
-                            forEachPosition(window.kernel, [&](const Dims& tap) {
-                                std::ptrdiff_t offset = start;
-                                std::int64_t index = first;
-                                for (std::size_t d = 0; d < rank; ++d) {
-                                    const std::int64_t x = at[d] * window.strides[d] - window.padBegin[d] +
-                                                           tap[d] * window.dilations[d];
-                                    if (x < 0 || x >= spatial[d]) return;
-                                    offset += x * strides[d + 2];
-                                    index += x * indexSteps[d];
-                                }
-                                if (found >= 0 && !(in[offset] > best)) return;
-                                best = in[offset];
-                                found = index;
-                            });
+                    T best{};
+                    std::int64_t found = -1;  // within the channel
+                    forEachWindow(
+                        input, window,
+                        [&] {
+                            best = std::numeric_limits<T>::lowest();
+                            found = -1;
+                        },
+                        [&](std::ptrdiff_t offset, const Dims& position) {
+                            if (found >= 0 && !(in[offset] > best)) return;
+                            best = in[offset];
+                            found = 0;
+                            for (std::size_t d = 0; d < rank; ++d) found += position[d] * indexSteps[d];
+                        },
+                        [&](const Dims& plane) {
                             *out++ = best;
-                            if (positions != nullptr) *positions++ = found;
+                            const std::int64_t first =
+                                (plane[0] * input.dims[1] + plane[1]) * elementCount(spatial);
+                            if (positions != nullptr) *positions++ = found < 0 ? found : first + found;
                         });
-                    });
                 })};
     });
+}
+
+/// LpPool: the p-th root of the sum of |x|^p.
+CompiledNode compileLpPool(const NodeContext& context, const Window& window) {
+    const TensorDesc& input = context.input(0);
+    TensorDesc output{DataType::Float32, {input.dims[0], input.dims[1]}, Layout::Plain};
+    output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
+    const std::int64_t p = context.node.attributes.integer("p", 2);
+    if (p < 1) failInput("{} has no norm of order {}", context.node.op, p);
+    return {{output}, makeKernel([=, input = input](const KernelArguments& a) {
+                const auto* in = static_cast<const float*>(a.inputs[0]);
+                auto* out = static_cast<float*>(a.outputs[0]);
+                const auto order = static_cast<double>(p);
+                double sum = 0;
+                forEachWindow(
+                    input, window, [&] { sum = 0; },
+                    [&](std::ptrdiff_t offset, const Dims&) {
+                        const double x = std::fabs(static_cast<double>(in[offset]));
+                        sum += p == 1 ? x : p == 2 ? x * x : std::pow(x, order);
+                    },
+                    [&](const Dims&) {
+                        *out++ = static_cast<float>(p == 1   ? sum
+                                                    : p == 2 ? std::sqrt(sum)
+                                                             : std::pow(sum, 1 / order));
+                    });
+            })};
 }
 
 /// The inverse of MaxPool: each value goes to the position in the output that MaxPool found it at, all others
@@ -105,8 +151,11 @@ CompiledNode compileMaxUnpool(const NodeContext& context) {
             })};
 }
 
-CompiledNode compilePool(const NodeContext& context, bool average, bool global) {
-    if (average || global) requireFloat(context, 0);
+enum class Pooling { Max, Average, Norm };
+
+CompiledNode compilePool(const NodeContext& context, Pooling kind, bool global) {
+    const bool average = kind == Pooling::Average;
+    if (kind != Pooling::Max || global) requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
     if (input.dims.size() < 3)
         failInput("pooling needs a batch, channels and at least one spatial dimension");
@@ -119,6 +168,7 @@ CompiledNode compilePool(const NodeContext& context, bool average, bool global) 
     } else {
         window = windowOf(context, spatial, {});
     }
+    if (kind == Pooling::Norm) return compileLpPool(context, window);
     const bool indices = context.node.outputs.size() > 1 && context.node.outputs[1].valid();
     if (!average && (indices || input.type != DataType::Float32)) return compilePlainMaxPool(context, window);
     TensorDesc output{DataType::Float32, {input.dims[0], input.dims[1]}, Layout::ChannelsLast};
@@ -132,14 +182,15 @@ CompiledNode compilePool(const NodeContext& context, bool average, bool global) 
 }  // namespace
 
 void addPools(OperatorTable& table) {
-    const auto add = [&](const char* name, bool average, bool global) {
-        table[name] = {[=](const NodeContext& context) { return compilePool(context, average, global); },
-                       LayoutPolicy::ChannelsLast, false};
+    const auto add = [&](const std::string& name, Pooling kind, LayoutPolicy layout) {
+        table[name] = {[=](const NodeContext& context) { return compilePool(context, kind, false); }, layout,
+                       false};
+        table["Global" + name] = {
+            [=](const NodeContext& context) { return compilePool(context, kind, true); }, layout, false};
     };
-    add("MaxPool", false, false);
-    add("AveragePool", true, false);
-    add("GlobalMaxPool", false, true);
-    add("GlobalAveragePool", true, true);
+    add("MaxPool", Pooling::Max, LayoutPolicy::ChannelsLast);
+    add("AveragePool", Pooling::Average, LayoutPolicy::ChannelsLast);
+    add("LpPool", Pooling::Norm, LayoutPolicy::Plain);
     table["MaxUnpool"] = {compileMaxUnpool, LayoutPolicy::Plain, false};
 }
 

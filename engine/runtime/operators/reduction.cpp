@@ -16,6 +16,7 @@ namespace {
 struct Sum {
     static constexpr double start = 0;
     static constexpr bool keepsSingle = true;  ///< the result of a single value is this value
+    static constexpr bool acceptsBool = false;
     static double add(double sum, double x) { return sum + x; }
     static double finish(double sum, double) { return sum; }
 };
@@ -46,10 +47,12 @@ struct Product : Sum {
     static double add(double product, double x) { return product * x; }
 };
 struct Largest : Sum {
+    static constexpr bool acceptsBool = true;
     static constexpr double start = -std::numeric_limits<double>::infinity();
     static double add(double top, double x) { return x > top ? x : top; }
 };
 struct Smallest : Sum {
+    static constexpr bool acceptsBool = true;
     static constexpr double start = std::numeric_limits<double>::infinity();
     static double add(double low, double x) { return x < low ? x : low; }
 };
@@ -114,8 +117,10 @@ CompiledNode compileReduction(const NodeContext& context) {
     }
     const StridedLoops loops(extentsInMemoryOrder(desc),
                              {inMemoryOrder(desc, desc.strides()), inMemoryOrder(desc, steps)});
+    const DataType computed =
+        R::acceptsBool && desc.type == DataType::Bool ? DataType::UInt8 : desc.type;  // 0 and 1
     return {{output},
-            withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) -> std::unique_ptr<Kernel> {
+            withArithmeticType(computed, context.node.op, [&]<typename T>(T) -> std::unique_ptr<Kernel> {
                 return std::make_unique<ReductionKernel<R, T>>(loops, outputs, desc.count());
             })};
 }

@@ -15,12 +15,22 @@ struct Axis {
     std::size_t outer = 1, from = 1, to = 1, inner = 1;
     std::vector<std::size_t> first;                   ///< for each output index: the index of its first tap
     std::vector<std::pair<std::size_t, float>> taps;  ///< input index and weight
+    std::vector<bool> beyond;  ///< whether an output index gets the extrapolation value; empty: none does
+    float extrapolated = 0;
 };
 
 struct Mode {
     std::string kind, coordinates, nearest;
     double cubic = -0.75;
     bool excludeOutside = false, antialias = false;
+    float extrapolated = 0;
+
+    bool crops() const { return coordinates == "tf_crop_and_resize"; }
+};
+
+/// The part of an axis that tf_crop_and_resize reads, as fractions of its length.
+struct CropRegion {
+    double start = 0, end = 1;
 };
 
 /// Up to opset 10, there is no nearest_mode; ONNX Runtime then rounds up if the image shrinks.
@@ -61,7 +71,20 @@ double filterValue(const Mode& mode, double x) {
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-void findTaps(Axis& axis, const Mode& mode, double scale) {
+/// The coordinate of an output index for tf_crop_and_resize.
+template <typename T>
+T croppedCoordinate(const CropRegion& region, T x, T from, T to) {
+    const auto start = static_cast<T>(region.start), end = static_cast<T>(region.end);
+    return to > 1 ? start * (from - 1) + x * (end - start) * (from - 1) / (to - 1)
+                  : (start + end) * (from - 1) / 2;
+}
+
+void findTaps(Axis& axis, const Mode& mode, double scale, const CropRegion& region) {
+    const auto coordinateOf = [&]<typename T>(std::size_t i, T factor) {
+        const auto x = static_cast<T>(i), from = static_cast<T>(axis.from), to = static_cast<T>(axis.to);
+        return mode.crops() ? croppedCoordinate(region, x, from, to)
+                            : sourceCoordinate(mode.coordinates, x, factor, from, to);
+    };
     const auto last = static_cast<std::int64_t>(axis.from) - 1;
     // The filter widens when the image shrinks.
     const double stretch = mode.antialias && scale < 1 ? scale : 1.0;
@@ -71,15 +94,15 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
         axis.first.push_back(axis.taps.size());
         if (mode.kind == "nearest") {
             const auto factor = static_cast<float>(scale);
-            const float x = sourceCoordinate(mode.coordinates, static_cast<float>(i), factor,
-                                             static_cast<float>(axis.from), static_cast<float>(axis.to));
+            const float x = coordinateOf(i, factor);
+            if (mode.crops()) axis.beyond.push_back(x < 0 || x > static_cast<float>(last));
             const auto at = std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x, factor)),
                                        std::int64_t{0}, last);
             axis.taps.emplace_back(static_cast<std::size_t>(at), 1.0f);
             continue;
         }
-        const double x = sourceCoordinate(mode.coordinates, static_cast<double>(i), scale,
-                                          static_cast<double>(axis.from), static_cast<double>(axis.to));
+        const double x = coordinateOf(i, scale);
+        if (mode.crops()) axis.beyond.push_back(x < 0 || x > static_cast<double>(last));
         std::vector<std::pair<std::int64_t, double>> found;
         double sum = 0;
         for (auto k = static_cast<std::int64_t>(std::floor(x - reach));
@@ -98,7 +121,11 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
 
 QUANTLOUPE_SIMD void resample(const Axis& axis, const float* in, float* out) {
     for (std::size_t o = 0; o < axis.outer; ++o, in += axis.from * axis.inner)
-        for (std::size_t i = 0; i < axis.to; ++i, out += axis.inner)
+        for (std::size_t i = 0; i < axis.to; ++i, out += axis.inner) {
+            if (!axis.beyond.empty() && axis.beyond[i]) {
+                std::fill_n(out, axis.inner, axis.extrapolated);
+                continue;
+            }
             for (std::size_t t = axis.first[i]; t < axis.first[i + 1]; ++t) {
                 const float* row = in + axis.taps[t].first * axis.inner;
                 const float weight = axis.taps[t].second;
@@ -107,6 +134,7 @@ QUANTLOUPE_SIMD void resample(const Axis& axis, const float* in, float* out) {
                 else
                     for (std::size_t k = 0; k < axis.inner; ++k) out[k] += row[k] * weight;
             }
+        }
 }
 
 class ResizeKernel final : public Kernel {
@@ -134,7 +162,24 @@ class ResizeKernel final : public Kernel {
 struct Target {
     Dims dims;
     std::vector<double> scales;
+    std::vector<CropRegion> regions;
 };
+
+/// Sets the same scale for all axes: the largest that makes no size larger than given, or the smallest that
+/// makes none smaller.
+void keepAspectRatio(Target& target, const Dims& from, const std::vector<std::size_t>& axes,
+                     const std::string& policy) {
+    if (policy != "not_larger" && policy != "not_smaller")
+        failInput("Resize has no keep_aspect_ratio_policy '{}'", policy);
+    std::vector<double> scales;
+    for (const std::size_t d : axes) scales.push_back(target.scales[d]);
+    if (scales.empty()) return;
+    const double scale = policy == "not_larger" ? std::ranges::min(scales) : std::ranges::max(scales);
+    for (const std::size_t d : axes) {
+        target.scales[d] = scale;
+        target.dims[d] = static_cast<std::int64_t>(std::round(scale * static_cast<double>(from[d])));
+    }
+}
 
 /// Upsample has its scales as an attribute in opset 7.
 std::vector<double> scalesOf(const NodeContext& context, std::size_t input) {
@@ -144,32 +189,41 @@ std::vector<double> scalesOf(const NodeContext& context, std::size_t input) {
     return context.needConstant(input, "Resize's scales").toDoubles();
 }
 
-Target targetOf(const NodeContext& context) {
+Target targetOf(const NodeContext& context, bool crops) {
     const Dims& dims = context.input(0).dims;
     const std::size_t scaleInput = context.node.op == "Upsample" || context.opset() < 11 ? 1 : 2;
     const auto given = [&](std::size_t i) { return context.has(i) && context.input(i).count() > 0; };
-    Dims axes = context.node.attributes.integers("axes");
+    std::vector<std::size_t> axes;
+    for (const std::int64_t axis : context.node.attributes.integers("axes"))
+        axes.push_back(normalizedAxis(axis, dims.size()));
     if (axes.empty())
-        for (std::size_t d = 0; d < dims.size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
-    Target target{dims, std::vector<double>(dims.size(), 1.0)};
+        for (std::size_t d = 0; d < dims.size(); ++d) axes.push_back(d);
+    Target target{dims, std::vector<double>(dims.size(), 1.0), std::vector<CropRegion>(dims.size())};
+    if (crops && scaleInput == 2) {
+        const std::vector<double> region = context.needConstant(1, "Resize's region").toDoubles();
+        if (region.size() != 2 * axes.size())
+            failInput("Resize's region has {} values for {} dimensions", region.size(), axes.size());
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            target.regions[axes[i]] = {region[i], region[axes.size() + i]};
+    }
     if (scaleInput == 2 && given(3)) {
         const Dims sizes = context.needConstant(3, "Resize's sizes").toInt64s();
         if (sizes.size() != axes.size())
             failInput("Resize has {} sizes for {} dimensions", sizes.size(), axes.size());
-        if (context.node.attributes.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-            fail(ErrorKind::Unsupported, "a Resize that keeps the aspect ratio is not supported");
         for (std::size_t i = 0; i < axes.size(); ++i) {
-            const std::size_t d = normalizedAxis(axes[i], dims.size());
+            const std::size_t d = axes[i];
             target.dims[d] = sizes[i];
             target.scales[d] = static_cast<double>(sizes[i]) / static_cast<double>(dims[d]);
         }
+        const std::string policy = context.node.attributes.text("keep_aspect_ratio_policy", "stretch");
+        if (policy != "stretch") keepAspectRatio(target, dims, axes, policy);
         return target;
     }
     const std::vector<double> scales = scalesOf(context, scaleInput);
     if (scales.size() != axes.size())
         failInput("Resize has {} scales for {} dimensions", scales.size(), axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        const std::size_t d = normalizedAxis(axes[i], dims.size());
+        const std::size_t d = axes[i];
         if (!(scales[i] > 0)) failInput("Resize's scale {} is not positive", scales[i]);
         if (static_cast<double>(dims[d]) * scales[i] > 1e9)
             failInput("Resize's scale {} is too large", scales[i]);
@@ -191,18 +245,22 @@ CompiledNode compileResize(const NodeContext& context) {
               old ? kSimple : attributes.text("nearest_mode", "round_prefer_floor"),
               attributes.real("cubic_coeff_a", -0.75f),
               attributes.integer("exclude_outside", 0) != 0,
-              attributes.integer("antialias", 0) != 0};
+              attributes.integer("antialias", 0) != 0,
+              attributes.real("extrapolation_value", 0)};
     if (mode.kind != "nearest" && mode.kind != "linear" && mode.kind != "cubic")
         failInput("Resize's mode '{}' is unknown", mode.kind);
-    const Target target = targetOf(context);
-    if (target.dims == input.dims) return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
+    const Target target = targetOf(context, mode.crops());
+    if (target.dims == input.dims && !mode.crops())
+        return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
     TensorDesc output = input;
     std::vector<Axis> axes;
     std::size_t largest = 0;
     const auto order = input.memoryOrder();
     for (std::size_t k = 0; k < order.size(); ++k) {
         const std::size_t d = order[k];
-        if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0) continue;
+        const CropRegion& region = target.regions[d];
+        const bool whole = !mode.crops() || (region.start == 0 && region.end == 1);
+        if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0 && whole) continue;
         if (target.dims[d] < 1 || input.dims[d] < 1 || target.dims[d] > (std::int64_t{1} << 31))
             failInput("Resize to {} is not possible", toString(target.dims));
         Axis axis;
@@ -210,7 +268,8 @@ CompiledNode compileResize(const NodeContext& context) {
             if (j != k) (j < k ? axis.outer : axis.inner) *= static_cast<std::size_t>(output.dims[order[j]]);
         axis.from = static_cast<std::size_t>(input.dims[d]);
         axis.to = static_cast<std::size_t>(target.dims[d]);
-        findTaps(axis, mode, target.scales[d]);
+        axis.extrapolated = mode.extrapolated;
+        findTaps(axis, mode, target.scales[d], region);
         output.dims[d] = target.dims[d];
         axes.push_back(std::move(axis));
         largest = std::max(largest, output.count());

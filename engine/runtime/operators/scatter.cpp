@@ -107,6 +107,43 @@ CompiledNode compileScatterNd(const NodeContext& context) {
     });
 }
 
+/// Writes rows into a cache, in each sample from its own position on.
+CompiledNode compileTensorScatter(const NodeContext& context) {
+    const TensorDesc &cache = context.input(0), &update = context.input(1);
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", -2), cache.dims.size());
+    Dims expected = cache.dims;
+    if (update.dims.size() == expected.size()) expected[axis] = std::min(expected[axis], update.dims[axis]);
+    if (axis == 0 || update.dims != expected || update.type != cache.type ||
+        (context.has(2) &&
+         (context.input(2).type != DataType::Int64 || context.input(2).dims != Dims{cache.dims[0]})))
+        failInput("TensorScatter of {} along axis {} does not fit {}", toString(update.dims), axis,
+                  toString(cache.dims));
+    const std::string mode = context.node.attributes.text("mode", "linear");
+    if (mode != "linear" && mode != "circular") failInput("TensorScatter has no mode '{}'", mode);
+    const std::int64_t extent = cache.dims[axis], added = update.dims[axis];
+    const std::size_t row = static_cast<std::size_t>(cache.strides()[axis]) * elementSize(cache.type);
+    const std::int64_t lines =
+        elementCount({cache.dims.begin() + 1, cache.dims.begin() + static_cast<std::ptrdiff_t>(axis)});
+    return {
+        {{cache.type, cache.dims, Layout::Plain}},
+        makeKernel([=, samples = cache.dims[0], hasStarts = context.has(2), circular = mode == "circular",
+                    bytes = cache.bytes()](const KernelArguments& a) {
+            auto* out = static_cast<std::byte*>(a.outputs[0]);
+            const auto* in = static_cast<const std::byte*>(a.inputs[1]);
+            std::memcpy(out, a.inputs[0], bytes);
+            for (std::int64_t s = 0; s < samples; ++s) {
+                const std::int64_t start = hasStarts ? static_cast<const std::int64_t*>(a.inputs[2])[s] : 0;
+                if (start < 0 || (!circular && start > extent - added))
+                    failInput("TensorScatter writes {} rows from row {} on into {}", added, start, extent);
+                for (std::int64_t line = s * lines; line < (s + 1) * lines; ++line)
+                    for (std::int64_t k = 0; k < added; ++k, in += row) {
+                        const std::int64_t to = line * extent + (start % extent + k) % extent;
+                        std::memcpy(out + static_cast<std::size_t>(to) * row, in, row);
+                    }
+            }
+        })};
+}
+
 /// Indices outside the depth produce a row of off values.
 CompiledNode compileOneHot(const NodeContext& context) {
     const TensorDesc& index = context.input(0);
@@ -146,6 +183,7 @@ void addScatters(OperatorTable& table) {
     table["Scatter"] = {compileScatterElements, LayoutPolicy::Plain, false};
     table["ScatterElements"] = {compileScatterElements, LayoutPolicy::Plain, false};
     table["ScatterND"] = {compileScatterNd, LayoutPolicy::Plain, false};
+    table["TensorScatter"] = {compileTensorScatter, LayoutPolicy::Plain, false};
     table["OneHot"] = {compileOneHot, LayoutPolicy::Plain, false};
 }
 

@@ -76,13 +76,17 @@ CompiledNode compileDft(const NodeContext& context) {
     const bool complex = dims.back() == 2;
     const bool inverse = context.node.attributes.integer("inverse", 0) != 0;
     const bool oneSided = context.node.attributes.integer("onesided", 0) != 0;
-    if (oneSided && (inverse || complex))
-        fail(ErrorKind::Unsupported, "a one-sided DFT is only supported for real numbers and not inverse");
-    const std::size_t length = checkedLength(
-        context.has(1) ? integerOf(context.needConstant(1, "DFT's length")) : dims[axis], "DFT's length");
+    if (oneSided && inverse != complex)
+        failInput("a one-sided DFT needs real numbers, an inverse one complex numbers");
+    const bool real = oneSided && inverse;  // the output
+    const std::size_t length =
+        checkedLength(context.has(1) ? integerOf(context.needConstant(1, "DFT's length"))
+                      : real         ? 2 * (dims[axis] - 1)
+                                     : dims[axis],
+                      "DFT's length");
     TensorDesc output{DataType::Float32, dims, Layout::Plain};
-    output.dims.back() = 2;
-    output.dims[axis] = static_cast<std::int64_t>(oneSided ? length / 2 + 1 : length);
+    output.dims.back() = real ? 1 : 2;
+    output.dims[axis] = static_cast<std::int64_t>(oneSided && !inverse ? length / 2 + 1 : length);
 
     std::size_t outer = 1, inner = 1;
     for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(dims[d]);
@@ -101,11 +105,13 @@ CompiledNode compileDft(const NodeContext& context) {
                         const float* at = in + ((o * extent + k) * inner + i) * parts;
                         values[k] = k >= extent ? Complex() : Complex(at[0], complex ? at[1] : 0.0f);
                     }
+                    for (std::size_t k = length / 2 + 1; real && k < length; ++k)
+                        values[k] = std::conj(values[length - k]);
                     const std::vector<Complex> result = transform(values);
                     for (std::size_t k = 0; k < kept; ++k) {
-                        float* at = out + ((o * kept + k) * inner + i) * 2;
+                        float* at = out + ((o * kept + k) * inner + i) * (real ? 1 : 2);
                         at[0] = static_cast<float>(result[k].real() * scale);
-                        at[1] = static_cast<float>(result[k].imag() * scale);
+                        if (!real) at[1] = static_cast<float>(result[k].imag() * scale);
                     }
                 }
             })};

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/rethrow.h"
+#include "model/operator_signatures.h"
 #include "runtime/aligned.h"
 #include "runtime/operators/operators.h"
 #include "runtime/program/sample_flow.h"
@@ -269,6 +270,7 @@ void ProgramCompiler::addNode(NodeId id) {
     if (op == nullptr)
         fail(ErrorKind::Unsupported, "the operator {}{}{} is not supported", node.domain,
              node.domain.empty() ? "" : ".", node.op);
+    requireKnownAttributes(m_graph.node(id));
     for (const TensorId in : node.inputs)
         if (in.valid()) valueOf(in);
 
