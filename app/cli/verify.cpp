@@ -37,21 +37,25 @@ void runVerify(const Options& options) {
     progress.clear();
 
     if (options.json) {
+        const auto comparison = [](const std::optional<RuntimeComparison>& found) -> Json {
+            if (!found) return nullptr;
+            Json made = {{"agreement", found->agreement}, {"max_abs_diff", found->maxAbsDiff}};
+            if (found->top1) made["top1"] = *found->top1;
+            return made;
+        };
         Json json = {{"output", options.output.string()},
                      {"runtime", result.runtime},
                      {"samples", result.samples},
-                     {"agreement", result.agreement},
-                     {"max_abs_diff", result.maxAbsDiff},
-                     {"optimized", nullptr},
+                     {"agreement", result.plain.agreement},
+                     {"max_abs_diff", result.plain.maxAbsDiff},
+                     {"optimized", comparison(result.optimized)},
+                     {"exact", comparison(result.exact)},
                      {"here", nullptr},
                      {"there", nullptr}};
         if (result.here) {
             json["here"] = {{"top1", *result.here}};
-            json["there"] = {{"top1", *result.there}};
+            json["there"] = {{"top1", *result.plain.top1}};
         }
-        if (result.optimizedAgreement)
-            json["optimized"] = {{"agreement", *result.optimizedAgreement},
-                                 {"max_abs_diff", *result.optimizedMaxAbsDiff}};
         const std::string why = whyVerificationFailed(result);
         json["failure"] = why.empty() ? Json() : Json(why);
         json["not_compared"] = result.notCompared;
@@ -61,17 +65,22 @@ void runVerify(const Options& options) {
     }
     if (result.here)
         fmt::print("top-1 on {} samples: {:.2f} % in the preview, {:.2f} % in {}\n", result.samples,
-                   100 * *result.here, 100 * *result.there, result.runtime);
+                   100 * *result.here, 100 * *result.plain.top1, result.runtime);
     // Only outputs with one row of scores for each sample have classes.
-    const auto classes = [&](double agreement) {
-        return result.classifies ? fmt::format("same class for {:.2f} % of {}; ", 100 * agreement,
-                                               counted(result.samples, "sample"))
-                                 : std::string();
+    const auto print = [&](std::string_view where, const RuntimeComparison& found, bool withTop1) {
+        fmt::print("{}", where);
+        if (withTop1 && found.top1) fmt::print("top-1 {:.2f} %; ", 100 * *found.top1);
+        if (result.classifies)
+            fmt::print("same class for {:.2f} % of {}; ", 100 * found.agreement,
+                       counted(result.samples, "sample"));
+        fmt::print("largest output difference: {:.3g}\n", found.maxAbsDiff);
     };
-    fmt::print("{}largest output difference: {:.3g}\n", classes(result.agreement), result.maxAbsDiff);
-    if (result.optimizedAgreement)
-        fmt::print("at the default optimization level: {}largest output difference: {:.3g}\n",
-                   classes(*result.optimizedAgreement), *result.optimizedMaxAbsDiff);
+    print("", result.plain, false);
+    if (result.optimized) print("at the default optimization level: ", *result.optimized, true);
+    if (const std::string advice = saturationAdvice(result); !advice.empty()) {
+        print("at the default level without saturation: ", *result.exact, true);
+        fmt::print("{}\n", advice);
+    }
     if (!result.notCompared.empty())
         fmt::print("not compared, because their shapes are different from those in the preview: {}\n",
                    fmt::join(result.notCompared, ", "));

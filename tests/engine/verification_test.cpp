@@ -32,25 +32,25 @@ class VerificationTest : public QObject {
         QFETCH(QString, reason);
         Verification result;
         result.samples = static_cast<std::size_t>(samples);
-        result.agreement = 1 - static_cast<double>(otherClasses) / samples;
+        result.plain.agreement = 1 - static_cast<double>(otherClasses) / samples;
         result.here = 1;
-        result.there = 1 - static_cast<double>(lost) / samples;
+        result.plain.top1 = 1 - static_cast<double>(lost) / samples;
         QCOMPARE(QString::fromStdString(whyVerificationFailed(result)), reason);
     }
 
     void withoutLabelsOnlyClassesCount() {
         Verification result;
         result.samples = 2;
-        result.agreement = 0.5;
+        result.plain.agreement = 0.5;
         QVERIFY(whyVerificationFailed(result).empty());
-        result.agreement = 0;
+        result.plain.agreement = 0;
         QVERIFY(!whyVerificationFailed(result).empty());
     }
 
     void outputsMustNotDiffer() {
         Verification result;
         result.samples = 10;
-        result.agreement = 1;
+        result.plain.agreement = 1;
         result.differing = {"'boxes' by up to 141"};
         QVERIFY(QString::fromStdString(whyVerificationFailed(result)).contains("'boxes' by up to 141"));
     }
@@ -58,17 +58,27 @@ class VerificationTest : public QObject {
     void agreementOfOtherOutputsDoesNotCount() {
         Verification result;
         result.samples = 10;
-        result.agreement = 0.2;
+        result.plain.agreement = 0.2;
         result.classifies = false;
         QVERIFY(whyVerificationFailed(result).empty());
+    }
+
+    void saturationIsExplained() {
+        Verification result;
+        result.optimized = RuntimeComparison{0.9, 0.4, {}};
+        QVERIFY(saturationAdvice(result).empty());  // the outputs were not computed without it
+        result.exact = RuntimeComparison{0.9, 0.3, {}};
+        QVERIFY(saturationAdvice(result).empty());  // other optimizations change them as much
+        result.exact = RuntimeComparison{1, 0.01, {}};
+        QVERIFY(QString::fromStdString(saturationAdvice(result)).contains("session.x64quantprecision"));
     }
 
     void theModelMustRunOptimized() {
         Verification result;
         result.runtime = "ONNX Runtime 1.31.1";
         result.samples = 10;
-        result.agreement = 1;
-        result.optimizedAgreement = 0.5;  // reported, but not a failure
+        result.plain.agreement = 1;
+        result.optimized = RuntimeComparison{0.5, 1, {}};  // reported, but not a failure
         QVERIFY(whyVerificationFailed(result).empty());
         result.optimizedFailure = "no kernel";
         QCOMPARE(whyVerificationFailed(result),

@@ -12,6 +12,15 @@ namespace {
 
 QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 'f', 2); }
 
+QString comparison(const Verification& r, const RuntimeComparison& found) {
+    const QString largest = QString::number(found.maxAbsDiff, 'g', 3);
+    return r.classifies ? VerifyDialog::tr(
+                              "The predicted class agrees for %1 of %2; the largest output difference is %3.")
+                              .arg(percent(found.agreement), samplesText(r.samples), largest)
+                        : VerifyDialog::tr("The largest output difference on %1 is %2.")
+                              .arg(samplesText(r.samples), largest);
+}
+
 }  // namespace
 
 VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
@@ -112,16 +121,20 @@ void VerifyDialog::present(const Verification& r) {
     // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
     const QString none = QStringLiteral("\u2013");
     m_here->setText(r.here ? percent(*r.here) : none);
-    m_there->setText(r.there ? percent(*r.there) : r.classifies ? percent(r.agreement) : none);
+    m_there->setText(r.plain.top1   ? percent(*r.plain.top1)
+                     : r.classifies ? percent(r.plain.agreement)
+                                    : none);
     const std::string why = whyVerificationFailed(r);
     showVerdict(
         why.empty() ? tr("Verified.") : tr("Verification failed: %1.").arg(QString::fromStdString(why)),
         why.empty() ? "good" : "bad");
-    const QString largest = QString::number(r.maxAbsDiff, 'g', 3);
-    m_details->setText(
-        r.classifies ? tr("The predicted class agrees for %1 of %2; the largest output difference is %3.")
-                           .arg(percent(r.agreement), samplesText(r.samples), largest)
-                     : tr("The largest output difference on %1 is %2.").arg(samplesText(r.samples), largest));
+    QStringList details{comparison(r, r.plain)};
+    if (r.optimized)
+        details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));
+    if (const std::string advice = saturationAdvice(r); !advice.empty())
+        details << tr("Without saturation: %1").arg(comparison(r, *r.exact))
+                << sentence(QString::fromStdString(advice));
+    m_details->setText(details.join(QLatin1Char('\n')));
     markStale();
 }
 

@@ -34,20 +34,29 @@ struct VerifySource {
     std::shared_ptr<const SampleBatches> samples;
 };
 
+/// Outputs of ONNX Runtime, compared with the preview's.
+struct RuntimeComparison {
+    double agreement = 0;        ///< rate of samples with the same predicted class in the first output
+    double maxAbsDiff = 0;       ///< largest difference in all compared outputs
+    std::optional<double> top1;  ///< as a rate, if there are labels
+};
+
 struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
-    double agreement = 0;    ///< rate of samples with the same predicted class in the first output
-    bool classifies = true;  ///< false: the first output has no classes, so agreement is not judged
-    double maxAbsDiff = 0;   ///< largest difference in all compared outputs
-    std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
+    bool classifies = true;      ///< false: the first output has no classes, so agreement is not judged
+    std::optional<double> here;  ///< top-1 of the preview, if there are labels
+    RuntimeComparison plain;     ///< without graph optimizations
     /// Names of the outputs that are too far from the preview's.
     std::vector<std::string> differing;
     /// Names of the outputs that could not be compared, because their shape is not that of the preview's.
     std::vector<std::string> notCompared;
-    /// At the default optimization level, compared with the preview; empty if it failed there.
-    std::optional<double> optimizedAgreement, optimizedMaxAbsDiff;
+    /// At the default optimization level; empty if it failed there.
+    std::optional<RuntimeComparison> optimized;
     std::string optimizedFailure;  ///< why it failed there
+    /// At the default level with the session option x64quantprecision, if the default level changes the
+    /// outputs.
+    std::optional<RuntimeComparison> exact;
 };
 
 /// Writes the quantized model to `model` and computes the preview's outputs. Throws Error, also without data;
@@ -62,5 +71,8 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
 /// same, no output may be further from the preview than the preview is from the float network, and the model
 /// must run at ONNX Runtime's default optimization level, where other differences are not judged.
 std::string whyVerificationFailed(const Verification& result);
+/// What to do if ONNX Runtime's 8-bit kernels saturate on this processor, so that the outputs at its default
+/// level are further from the preview than necessary; otherwise empty.
+std::string saturationAdvice(const Verification& result);
 
 }  // namespace quantloupe
