@@ -13,12 +13,14 @@ namespace {
 QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 'f', 2); }
 
 QString comparison(const Verification& r, const RuntimeComparison& found) {
-    const QString largest = QString::number(found.maxAbsDiff, 'g', 3);
-    return r.classifies ? VerifyDialog::tr(
-                              "The predicted class agrees for %1 of %2; the largest output difference is %3.")
-                              .arg(percent(found.agreement), samplesText(r.samples), largest)
-                        : VerifyDialog::tr("The largest output difference on %1 is %2.")
-                              .arg(samplesText(r.samples), largest);
+    QStringList parts;
+    if (found.top1) parts << VerifyDialog::tr("the accuracy is %1").arg(percent(*found.top1));
+    if (r.classifies)
+        parts << VerifyDialog::tr("the predicted class agrees for %1 of %2")
+                     .arg(percent(found.agreement), samplesText(r.samples));
+    parts << VerifyDialog::tr("the largest output difference is %1")
+                 .arg(QString::number(found.maxAbsDiff, 'g', 3));
+    return parts.join(QStringLiteral("; ")) + QLatin1Char('.');
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ void VerifyDialog::present(const Verification& r) {
     showVerdict(
         why.empty() ? tr("Verified.") : tr("Verification failed: %1.").arg(QString::fromStdString(why)),
         why.empty() ? "good" : "bad");
-    QStringList details{comparison(r, r.plain)};
+    QStringList details{sentence(comparison(r, r.plain))};
     if (r.optimized)
         details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));
     if (const std::string advice = saturationAdvice(r); !advice.empty())
