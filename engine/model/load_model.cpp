@@ -19,6 +19,7 @@
 #include "model/half_networks.h"
 #include "model/infer_shapes.h"
 #include "model/inline_functions.h"
+#include "model/legacy_broadcast.h"
 #include "model/moved_constants.h"
 #include "model/onnx_proto.h"
 #include "model/operator_signatures.h"
@@ -210,6 +211,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     if (const std::size_t calls = inlineFunctions(model); calls > 0)
         notices.push_back(fmt::format("{} {} of functions that the file defines became plain nodes", calls,
                                       calls == 1 ? "call" : "calls"));
+    alignOperands(model);
     expandFusedOperators(model, notices);
     if (computesInHalf(proto)) {
         widenHalf(proto, folder);

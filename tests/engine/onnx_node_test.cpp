@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kTests = "/usr/share/libonnx-testdata/data/node";
+const fs::path kTests = "/usr/share/libonnx-testdata/data";
 
 /// Tests whose expected values differ from those of ONNX Runtime 1.32, which Quantloupe computes: the
 /// expected ones count a fraction of a pixel in the size of a resized image, take the indices of a MaxUnpool
@@ -139,8 +139,9 @@ class OnnxNodeTest : public QObject {
             for (const std::string& name : names)
                 QTest::newRow((prefix + name).c_str()) << QString::fromStdString((folder / name).string());
         };
-        if (fs::exists(kTests)) add(kTests, "");
-        if (!m_version.isEmpty()) add(m_folder.path().toStdString(), "python_");
+        for (const std::string kind : {"node", "simple", "pytorch-converted", "pytorch-operator"})
+            if (fs::exists(kTests / kind)) add(kTests / kind, (kind + '/').c_str());
+        if (!m_version.isEmpty()) add(m_folder.path().toStdString(), "python/");
     }
 
     /// Results are right or refused with a reason, never wrong.

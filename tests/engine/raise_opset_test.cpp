@@ -25,6 +25,42 @@ class RaiseOpsetTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// Before opset 7, an attribute says with which axis of the first operand the second one is aligned.
+    void operandsOfOldOpsetsAreAligned_data() {
+        QTest::addColumn<QString>("old");
+        QTest::addColumn<QString>("now");
+        const auto row = [](const char* old, const char* now) {
+            QTest::newRow(old) << QString(old) << QString(now);
+        };
+        row("Y = Add<broadcast = 1, axis = 1>(X, W)", "Y = Add(X, V)");
+        row("Y = Mul<broadcast = 1, axis = -3>(X, W)", "Y = Mul(X, V)");
+        row("Y = Sub<broadcast = 1>(X, W)", "Y = Sub(X, W)");
+        row("Y = Div<broadcast = 1, axis = 3>(X, W)", "Y = Div(X, W)");
+        row("N = Neg(W) Y = Add<broadcast = 1, axis = 1>(X, N)", "N = Neg(V) Y = Add(X, N)");
+        row("A = Abs(X) B = Relu(A) Y = Pow<broadcast = 1, axis = 2>(B, W)",
+            "A = Abs(X) B = Relu(A) Y = Pow(B, U)");
+        row("Y = PRelu(X, W)", "Y = PRelu(X, V)");
+        row("Y = Add<broadcast = 1, axis = 2>(X, M)", "Y = Add(X, M)");
+        row("Y = Add<broadcast = 1, axis = 1>(X, M)", "Y = Add(X, K)");
+    }
+    void operandsOfOldOpsetsAreAligned() {
+        QFETCH(QString, old);
+        QFETCH(QString, now);
+        std::vector<float> x;
+        for (int i = 0; i < 8; ++i) x.push_back(static_cast<float>(i * 7 % 8) / 2 - 2);
+        const auto values = [&](const QString& nodes, int opset) {
+            return test::run(
+                test::graph(
+                    "(float[1,2,2,2] X) => (float Y) <float[2] W = {0.5, 3}, float[2,1] U = {0.5, 3}, "
+                    "float[2,1,1] V = {0.5, 3}, float[2,2] M = {1, 2, 3, 4}, "
+                    "float[2,2,1] K = {1, 2, 3, 4}> { " +
+                        nodes + " }",
+                    opset),
+                {1, 2, 2, 2}, x);
+        };
+        QCOMPARE(values(old, 6), values(now, 13));
+    }
+
     void sameValues_data() {
         QTest::addColumn<QString>("nodes");
         const auto row = [](const char* name, const char* nodes) { QTest::newRow(name) << QString(nodes); };

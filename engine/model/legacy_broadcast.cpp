@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/legacy_broadcast.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "model/known_shapes.h"
+
+namespace quantloupe {
+namespace {
+
+bool alignsByAxis(const std::string& op) {
+    static const std::set<std::string> ops{"Add", "And", "Div", "Equal", "Greater", "Less",
+                                           "Mul", "Or",  "Pow", "Sub",   "Xor"};
+    return ops.contains(op);
+}
+
+void eraseAttribute(onnx::NodeProto& node, const std::string& name) {
+    auto& attributes = *node.mutable_attribute();
+    const auto last = std::remove_if(attributes.begin(), attributes.end(),
+                                     [&](const onnx::AttributeProto& a) { return a.name() == name; });
+    attributes.DeleteSubrange(static_cast<int>(last - attributes.begin()),
+                              static_cast<int>(attributes.end() - last));
+}
+
+class Aligner {
+  public:
+    explicit Aligner(onnx::GraphProto& graph) : m_graph(graph), m_shapes(graph) {}
+
+    void run() {
+        std::vector<Missing> missing;  // first of all: m_shapes points to the nodes
+        for (onnx::NodeProto& node : *m_graph.mutable_node()) missing.push_back(missingDimensions(node));
+        google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+        nodes.Swap(m_graph.mutable_node());
+        for (int n = 0; n < nodes.size(); ++n) {
+            if (missing[static_cast<std::size_t>(n)].count > 0)
+                align(nodes[n], missing[static_cast<std::size_t>(n)]);
+            m_graph.add_node()->Swap(&nodes[n]);
+        }
+    }
+
+  private:
+    /// The dimensions that a second operand needs at its end.
+    struct Missing {
+        std::int64_t count = 0, rank = 0;  ///< rank: the present number of dimensions
+    };
+
+    Missing missingDimensions(onnx::NodeProto& node) {
+        const bool slope = node.op_type() == "PRelu";  // one for each channel
+        if (node.input_size() != 2 || (!slope && !alignsByAxis(node.op_type()))) return {};
+        std::int64_t axis = 1;
+        bool aligned = slope;
+        for (const auto& attribute : node.attribute())
+            if (attribute.name() == "axis") {
+                axis = attribute.i();
+                aligned = true;
+            }
+        const auto whole = m_shapes.rank(node.input(0)), part = m_shapes.rank(node.input(1));
+        if (!aligned || !whole || !part || (slope && (*part != 1 || m_shapes.width(node.input(1)) == 1)))
+            return {};
+        const auto rank = static_cast<std::int64_t>(*whole), own = static_cast<std::int64_t>(*part);
+        if (axis < 0) axis += rank;
+        if (axis < 0 || axis > rank - own) return {};
+        eraseAttribute(node, "axis");
+        return {rank - own - axis, own};
+    }
+
+    void align(onnx::NodeProto& node, const Missing& missing) {
+        const std::string from = node.input(1);
+        std::string name = from + "/aligned";
+        while (!m_names.insert(name).second) name += '_';
+        node.set_input(1, name);
+        for (const onnx::TensorProto& tensor : m_graph.initializer()) {
+            if (tensor.name() != from) continue;
+            onnx::TensorProto copy = tensor;
+            copy.set_name(name);
+            for (std::int64_t i = 0; i < missing.count; ++i) copy.add_dims(1);
+            *m_graph.add_initializer() = std::move(copy);
+            return;
+        }
+        onnx::NodeProto& unsqueeze = *m_graph.add_node();
+        unsqueeze.set_op_type("Unsqueeze");
+        unsqueeze.set_name(name);
+        unsqueeze.add_input(from);
+        unsqueeze.add_output(name);
+        onnx::AttributeProto& axes = *unsqueeze.add_attribute();
+        axes.set_name("axes");
+        axes.set_type(onnx::AttributeProto::INTS);
+        for (std::int64_t i = 0; i < missing.count; ++i) axes.add_ints(missing.rank + i);
+    }
+
+    onnx::GraphProto& m_graph;
+    KnownShapes m_shapes;
+    std::set<std::string> m_names;
+};
+
+}  // namespace
+
+void alignOperands(onnx::ModelProto& model) {
+    constexpr std::int64_t kAlwaysLastAxes = 7;  // from this opset on
+    for (const auto& opset : model.opset_import())
+        if ((opset.domain().empty() || opset.domain() == "ai.onnx") && opset.version() >= kAlwaysLastAxes)
+            return;
+    Aligner(*model.mutable_graph()).run();
+}
+
+}  // namespace quantloupe
