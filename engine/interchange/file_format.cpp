@@ -226,7 +226,7 @@ std::vector<std::string> formatNames(bool reading) {
     return names;
 }
 
-const FileFormat& formatNamed(const std::string& name, bool reading) {
+const FileFormat& formatNamed(std::string_view name, bool reading) {
     for (const FileFormat& format : fileFormats())
         if (format.name == name && (reading ? format.read != nullptr : format.write != nullptr))
             return format;

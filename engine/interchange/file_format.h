@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -120,7 +121,7 @@ struct FileFormat {
 const std::vector<FileFormat>& fileFormats();
 /// Throws Error that lists the available names. `reading`: finds a format that can be read, otherwise one
 /// that can be written.
-const FileFormat& formatNamed(const std::string& name, bool reading);
+const FileFormat& formatNamed(std::string_view name, bool reading);
 std::vector<std::string> formatNames(bool reading);
 
 /// Writes the format. Notices about precisions are first in the result.

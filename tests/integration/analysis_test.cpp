@@ -18,17 +18,16 @@ using namespace quantloupe::test;
 
 namespace {
 
-const LayerMetrics& of(const Session& session, const std::vector<LayerMetrics>& all,
-                       const std::string& layer) {
+const LayerMetrics& of(const Session& session, const std::vector<LayerMetrics>& all, std::string_view layer) {
     for (const LayerMetrics& metrics : all)
         if (session.graph().node(metrics.node).name == layer) return metrics;
-    throw std::runtime_error("no metrics of " + layer);
+    throw std::runtime_error("no metrics of " + std::string(layer));
 }
 
-const LayerResult& layer(const Evaluation& evaluation, const std::string& name) {
+const LayerResult& layer(const Evaluation& evaluation, std::string_view name) {
     for (const LayerResult& item : evaluation.layers)
         if (item.name == name) return item;
-    throw std::runtime_error("no layer " + name);
+    throw std::runtime_error("no layer " + std::string(name));
 }
 
 }  // namespace

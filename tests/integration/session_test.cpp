@@ -29,10 +29,10 @@ QString states(const Evaluation& evaluation) {
         .arg(c.fused);
 }
 
-const LayerResult& layer(const Evaluation& evaluation, const std::string& name) {
+const LayerResult& layer(const Evaluation& evaluation, std::string_view name) {
     for (const LayerResult& item : evaluation.layers)
         if (item.name == name) return item;
-    throw std::runtime_error("no layer " + name);
+    throw std::runtime_error("no layer " + std::string(name));
 }
 
 const std::string kWorst = "/features/features.17/conv/conv.2/Conv";

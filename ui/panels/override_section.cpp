@@ -231,7 +231,8 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
     bool first = true, mixed = false;
     for (const std::string& name : names()) {
         const auto found = layers.find(name);
-        const auto value = found == layers.end() ? std::nullopt : found->second.*member;
+        std::optional<Value> value;
+        if (found != layers.end()) value = found->second.*member;
         mixed = mixed || (!first && value != shown);
         shown = value;
         first = false;

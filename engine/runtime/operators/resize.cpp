@@ -45,7 +45,7 @@ T sourceCoordinate(const std::string& mode, T x, T scale, T from, T to) {
     if (mode == "pytorch_half_pixel") return to > 1 ? (x + half) / scale - half : 0;
     if (mode == "half_pixel_symmetric") {
         const T adjustment = to / (scale * from), center = from / 2;
-        return center * (1 - adjustment) + (x + half) / scale - half;
+        return center * (1 - adjustment) + ((x + half) / scale - half);
     }
     if (mode == "align_corners") return to == 1 ? 0 : x * (from - 1) / (to - 1);
     if (mode == "asymmetric") return x / scale;
@@ -250,17 +250,15 @@ CompiledNode compileResize(const NodeContext& context) {
     if (mode.kind != "nearest" && mode.kind != "linear" && mode.kind != "cubic")
         failInput("Resize's mode '{}' is unknown", mode.kind);
     const Target target = targetOf(context, mode.crops());
-    if (target.dims == input.dims && !mode.crops())
-        return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
+    if (target.dims == input.dims) return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
     TensorDesc output = input;
     std::vector<Axis> axes;
     std::size_t largest = 0;
     const auto order = input.memoryOrder();
     for (std::size_t k = 0; k < order.size(); ++k) {
         const std::size_t d = order[k];
-        const CropRegion& region = target.regions[d];
-        const bool whole = !mode.crops() || (region.start == 0 && region.end == 1);
-        if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0 && whole) continue;
+        // As in ONNX Runtime, an axis that keeps its size is not cropped.
+        if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0) continue;
         if (target.dims[d] < 1 || input.dims[d] < 1 || target.dims[d] > (std::int64_t{1} << 31))
             failInput("Resize to {} is not possible", toString(target.dims));
         Axis axis;
@@ -269,7 +267,7 @@ CompiledNode compileResize(const NodeContext& context) {
         axis.from = static_cast<std::size_t>(input.dims[d]);
         axis.to = static_cast<std::size_t>(target.dims[d]);
         axis.extrapolated = mode.extrapolated;
-        findTaps(axis, mode, target.scales[d], region);
+        findTaps(axis, mode, target.scales[d], target.regions[d]);
         output.dims[d] = target.dims[d];
         axes.push_back(std::move(axis));
         largest = std::max(largest, output.count());
