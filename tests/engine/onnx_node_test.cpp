@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator on ONNX's own node tests: those of Debian's libonnx-testdata, and those of the Python
-// package onnx, which knows more operators. Weights and parameters are made constant, as they usually are in
-// networks.
+// Every operator on ONNX's own node tests: those of Debian's libonnx-testdata, those of the Python package
+// onnx, which knows more operators, and the latter with the opsets of other versions of each operator,
+// compared with ONNX Runtime. Weights and parameters are made constant, as they usually are in networks.
 #include <onnx/onnx_pb.h>
 
 #include <QRegularExpression>
@@ -109,23 +109,22 @@ ConstantPtr readTensor(const fs::path& path, const onnx::ValueInfoProto& declare
 class OnnxNodeTest : public QObject {
     Q_OBJECT
 
-    QTemporaryDir m_folder;
-    QString m_version;  ///< of the Python package onnx; empty without it
+    QTemporaryDir m_folder, m_others;  ///< the tests of the Python package, and those with other opsets
+    QString m_version;                 ///< of the Python package onnx; empty without it
 
     /// The tests of the Python package by outcome, and each operator's.
     std::map<std::string, std::string> m_refused;           ///< test, reason
     std::map<std::string, std::array<int, 2>> m_operators;  ///< passed, refused
-    std::set<std::string> m_others;                         ///< passed with values of kOnnxRuntimeValues
+    std::set<std::string> m_substituted;                    ///< passed with values of kOnnxRuntimeValues
 
   private Q_SLOTS:
     void initTestCase() {
         limitOpenMpOfThisThread();
-        QVERIFY(m_folder.isValid());
-        const test::Outcome written = test::runProgram(
-            qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
-            {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/onnx_node_tests.py"), m_folder.path()});
-        if (written.code == 0) m_version = written.out.trimmed();
-        QVERIFY2(!m_version.isEmpty() || !test::pythonHasOnnxRuntime(), written.text());
+        QVERIFY(m_folder.isValid() && m_others.isValid());
+        if (test::pythonHasOnnxRuntime()) {
+            m_version = written(m_folder, {});
+            QVERIFY(!m_version.isEmpty() && written(m_others, {"--versions"}).toInt() > 500);
+        }
         if (m_version.isEmpty() && !fs::exists(kTests))
             QSKIP("neither Debian's package libonnx-testdata nor the Python package onnx is installed");
     }
@@ -141,7 +140,9 @@ class OnnxNodeTest : public QObject {
         };
         for (const std::string kind : {"node", "simple", "pytorch-converted", "pytorch-operator"})
             if (fs::exists(kTests / kind)) add(kTests / kind, (kind + '/').c_str());
-        if (!m_version.isEmpty()) add(m_folder.path().toStdString(), "python/");
+        if (m_version.isEmpty()) return;
+        add(m_folder.path().toStdString(), "python/");
+        add(m_others.path().toStdString(), "versions/");
     }
 
     /// Results are right or refused with a reason, never wrong.
@@ -189,8 +190,8 @@ class OnnxNodeTest : public QObject {
             "[Networks that are evaluated in part](command_line.md#networks-that-are-evaluated-in-part).\n\n"
             "## By operator\n\n| operator | passed | refused |\n|---|---|---|\n{}\n## Why tests are "
             "refused\n\n",
-            passed + refused, m_version.toStdString(), passed, refused, m_others.size(),
-            fmt::join(m_others, ", "), table);
+            passed + refused, m_version.toStdString(), passed, refused, m_substituted.size(),
+            fmt::join(m_substituted, ", "), table);
         for (const auto& [reason, names] : byReason)
             text += fmt::format("- {}: {}\n", reason, fmt::join(names, ", "));
         const fs::path file = fs::path(QUANTLOUPE_SOURCE_DIR) / "docs/operators.md";
@@ -200,6 +201,17 @@ class OnnxNodeTest : public QObject {
     }
 
   private:
+    /// Has Python write tests into a folder, and returns what it prints; empty after a failure.
+    static QString written(const QTemporaryDir& folder, const QStringList& how) {
+        const test::Outcome outcome = test::runProgram(
+            qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
+            QStringList{QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/onnx_node_tests.py"),
+                        folder.path()} +
+                how);
+        if (outcome.code != 0) qWarning("%s", outcome.text().constData());
+        return outcome.code == 0 ? outcome.out.trimmed() : QString();
+    }
+
     static onnx::ModelProto modelOf(const fs::path& path) {
         onnx::ModelProto model;
         model.ParseFromString(readFile(path / "model.onnx"));
@@ -269,7 +281,7 @@ class OnnxNodeTest : public QObject {
             std::vector<double> truth = expected->toDoubles();
             const auto other = kOnnxRuntimeValues.find(path.filename());
             if (other != kOnnxRuntimeValues.end()) {
-                if (isCounted(path) && !same(truth, other->second)) m_others.insert(path.filename());
+                if (isCounted(path) && !same(truth, other->second)) m_substituted.insert(path.filename());
                 truth = other->second;
             }
             compare(Constant::fromBytes(desc.type, desc.dims, plain)->toDoubles(), truth,
