@@ -96,6 +96,12 @@ class MpiTest : public QObject {
 
     /// The processes must not wait for each other forever.
     void processesWithDifferentModelsEnd() {
+        const Outcome two = quantloupe::test::runProgram(
+            QStringLiteral("mpirun"), launcher(1) << QStringLiteral("true") << QStringLiteral(":")
+                                                  << QStringLiteral("-n") << QStringLiteral("1")
+                                                  << QStringLiteral("true"));
+        if (two.code != 0)
+            QSKIP("this mpirun cannot start two programs: Open MPI 5.0.7 of Debian 13 crashes");
         QStringList arguments = launcher(1);
         for (const char* model : {"MODEL", "no_such_model.onnx"}) {
             if (arguments.size() > launcher(1).size())
