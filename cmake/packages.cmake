@@ -23,8 +23,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "shared-mime-info, hicolor-icon-theme")
-# The Python package needs no version in particular, and numpy only for arrays.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3:any")
+# The Python package needs no version in particular, and numpy only for arrays. Debian 13 has Qt's SVG plugins, which the
+# style sheet needs, in a package of their own.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3:any, libqt6svg6 (<< 6.7.2-5~) | qt6-svg-plugins")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy, qt6-wayland")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/postinst ${CMAKE_SOURCE_DIR}/packaging/debian/postrm)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

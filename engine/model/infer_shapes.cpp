@@ -40,7 +40,7 @@ std::optional<Shape> shapeOf(const onnx::TypeProto& type) {
         Dim item;
         if (dim.has_dim_value() && dim.dim_value() >= 0)
             item.value = dim.dim_value();
-        else if (dim.has_dim_param())
+        else if (dim.has_dim_param() && !dim.dim_param().starts_with("unk__"))  // a name that ONNX made up
             item.symbol = dim.dim_param();
         shape.push_back(std::move(item));
     }

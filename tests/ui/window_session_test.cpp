@@ -273,7 +273,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
             MainWindow window;
             window.setAskBeforeClosing(false);
             window.keepLayout();
-            window.resize(1111, 777);
+            window.resize(790, 711);  // the screen of the offscreen platform is 800 × 800
             window.show();
             QVERIFY(test::openAndWait(*window.document(), m_path));
             window.inspector()->hide();
@@ -283,7 +283,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         MainWindow window;
         window.setAskBeforeClosing(false);
         window.keepLayout();
-        QCOMPARE(window.size(), QSize(1111, 777));
+        QCOMPARE(window.size(), QSize(790, 711));
         QVERIFY(window.inspector()->isHidden());
         QVERIFY(!window.historyPanel()->parentWidget()->isHidden());
         test::actionNamed(window.allActions(), "Reset Panel Layout")->trigger();

@@ -170,6 +170,7 @@ CompiledNode compileAttention(const NodeContext& context) {
     const std::int64_t left = attributes.integer("left_window_size", -1);
     std::int64_t right = attributes.integer("right_window_size", -1);
     if (attributes.integer("is_causal", 0) != 0) right = 0;
+    right = std::min(right, total);
     const float softcap = attributes.real("softcap", 0);
     const float scale =
         attributes.real("scale", 1.0f / std::sqrt(static_cast<float>(std::max<std::int64_t>(q.width, 1))));

@@ -183,10 +183,16 @@ CompiledNode compileCast(const NodeContext& context) {
 CompiledNode compileBitCast(const NodeContext& context) {
     TensorDesc desc = context.input(0);
     const auto target = static_cast<DataType>(context.node.attributes.integer("to", 0));
-    if (elementSize(target) != elementSize(desc.type))
+    const auto hasHalfBytes = [](DataType type) { return type == DataType::Int4 || type == DataType::UInt4; };
+    if (elementSize(target) == 0 || elementSize(target) != elementSize(desc.type) || hasHalfBytes(target) ||
+        hasHalfBytes(desc.type))
         failInput("BitCast cannot turn {} into {}", dataTypeName(desc.type), dataTypeName(target));
     desc.type = target;
-    return {{desc}, nullptr};
+    if (target != DataType::Bool) return {{desc}, nullptr};
+    return {{desc}, makeKernel([count = desc.count()](const KernelArguments& a) {
+                const auto* in = static_cast<const std::uint8_t*>(a.inputs[0]);
+                for (std::size_t i = 0; i < count; ++i) static_cast<bool*>(a.outputs[0])[i] = in[i] != 0;
+            })};
 }
 
 }  // namespace

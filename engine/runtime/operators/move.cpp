@@ -2,6 +2,7 @@
 // Operators that move elements: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace, SpaceToDepth,
 // CenterCropPad.
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 #include "runtime/operators/broadcast.h"
@@ -238,7 +239,8 @@ CompiledNode compileCenterCropPad(const NodeContext& context) {
     TensorDesc output{input.type, input.dims, Layout::Plain}, copied = output;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::size_t d = normalizedAxis(axes[i], input.dims.size());
-        if (target[i] < 0) failInput("CenterCropPad has an extent of {}", target[i]);
+        if (target[i] < 0 || target[i] > std::numeric_limits<std::int32_t>::max())
+            failInput("CenterCropPad has an extent of {}", target[i]);
         output.dims[d] = target[i];
         copied.dims[d] = std::min(target[i], input.dims[d]);
     }

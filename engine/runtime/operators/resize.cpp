@@ -92,17 +92,20 @@ void findTaps(Axis& axis, const Mode& mode, double scale, const CropRegion& regi
     requireMemory(axis.to * (sizeof axis.first[0] + sizeof axis.taps[0]));
     for (std::size_t i = 0; i < axis.to; ++i) {
         axis.first.push_back(axis.taps.size());
+        if (mode.crops()) {
+            const float x = coordinateOf(i, static_cast<float>(scale));  // as in ONNX Runtime
+            axis.beyond.push_back(!(x >= 0 && x <= static_cast<float>(last)));
+            if (axis.beyond.back()) continue;
+        }
         if (mode.kind == "nearest") {
             const auto factor = static_cast<float>(scale);
             const float x = coordinateOf(i, factor);
-            if (mode.crops()) axis.beyond.push_back(x < 0 || x > static_cast<float>(last));
             const auto at = std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x, factor)),
                                        std::int64_t{0}, last);
             axis.taps.emplace_back(static_cast<std::size_t>(at), 1.0f);
             continue;
         }
         const double x = coordinateOf(i, scale);
-        if (mode.crops()) axis.beyond.push_back(x < 0 || x > static_cast<double>(last));
         std::vector<std::pair<std::int64_t, double>> found;
         double sum = 0;
         for (auto k = static_cast<std::int64_t>(std::floor(x - reach));
@@ -176,8 +179,10 @@ void keepAspectRatio(Target& target, const Dims& from, const std::vector<std::si
     if (scales.empty()) return;
     const double scale = policy == "not_larger" ? std::ranges::min(scales) : std::ranges::max(scales);
     for (const std::size_t d : axes) {
+        const double extent = std::round(scale * static_cast<double>(from[d]));
+        if (!(extent < 1e9)) failInput("Resize to {} is not possible", extent);
         target.scales[d] = scale;
-        target.dims[d] = static_cast<std::int64_t>(std::round(scale * static_cast<double>(from[d])));
+        target.dims[d] = static_cast<std::int64_t>(extent);
     }
 }
 
