@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "base/error.h"
 #include "model/attribute_rules.h"
@@ -240,6 +239,16 @@ const std::map<std::string_view, const Signature*>& signatures() {
     return all;
 }
 
+/// Whether the words contain the name.
+bool listed(std::string_view words, std::string_view name) {
+    for (std::size_t begin = 0; begin < words.size();) {
+        const std::size_t end = std::min(words.find(' ', begin), words.size());
+        if (words.substr(begin, end - begin) == name) return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
 std::string countOf(std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -291,10 +300,7 @@ void requireKnownAttributes(const Node& node) {
     if (found == signatures().end()) return;
     for (const auto& [name, value] : node.attributes) {
         if (name.starts_with("quantloupe.")) continue;  // written by fusions
-        bool known = false;
-        for (const auto each : std::views::split(std::string_view(found->second->attributes), ' '))
-            known = known || std::ranges::equal(each, name);
-        if (!known)
+        if (!listed(found->second->attributes, name))
             fail(ErrorKind::Unsupported, "the attribute '{:.40}' of {} is not supported", name, node.op);
     }
 }
