@@ -35,7 +35,7 @@ include(CPack)
 # The package quantloupe-mpi: what differs from the settings above.
 if(TARGET quantloupe-mpi)
     file(WRITE ${CMAKE_BINARY_DIR}/CPackMpi.cmake
-"include(${CMAKE_BINARY_DIR}/CPackConfig.cmake)
+"include(\"${CMAKE_BINARY_DIR}/CPackConfig.cmake\")
 set(CPACK_PACKAGE_NAME quantloupe-mpi)
 set(CPACK_DEBIAN_PACKAGE_NAME quantloupe-mpi)
 set(CPACK_INSTALL_CMAKE_PROJECTS \"${CMAKE_BINARY_DIR};quantloupe;mpi;/\")
