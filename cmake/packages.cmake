@@ -28,6 +28,7 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "shared-mime-info, hicolor-icon-theme")
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3:any, libqt6svg6 (<< 6.7.2-5~) | qt6-svg-plugins")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy, qt6-wayland")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/postinst ${CMAKE_SOURCE_DIR}/packaging/debian/postrm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)  # whatever the umask was at the checkout
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
 include(CPack)
