@@ -208,7 +208,7 @@ class OnnxNodeTest : public QObject {
     }
 
   private:
-    /// Has Python write tests into a folder, and returns what it prints; empty after a failure.
+    /// Runs the Python script that writes the tests into a folder. Returns its output; empty if it fails.
     static QString written(const QTemporaryDir& folder, const QStringList& how) {
         const test::Outcome outcome = test::runProgram(
             qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),

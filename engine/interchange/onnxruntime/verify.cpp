@@ -160,9 +160,9 @@ std::string whyVerificationFailed(const Verification& r) {
 
 std::string saturationAdvice(const Verification& r) {
     if (!r.optimized || !r.exact || r.exact->maxAbsDiff > r.optimized->maxAbsDiff / 2) return {};
-    return "on this processor, ONNX Runtime's 8-bit kernels saturate, because it has no VNNI: use 7-bit "
-           "weights, or set "
-           "the session option session.x64quantprecision to 1, which is slower";
+    return "ONNX Runtime's 8-bit kernels saturate on this processor: use 7-bit weights, or set the session "
+           "option "
+           "session.x64quantprecision to 1";
 }
 
 }  // namespace quantloupe

@@ -83,7 +83,8 @@ std::vector<float> joined(const void* past, std::int64_t pastLength, const void*
 }
 
 /// The keys that a query may use, apart from the mask. The first query of a sample is at the position
-/// `offset`: after the past keys, or, if K and V are whole caches, before the last of the valid keys.
+/// `offset`: after the past keys, or, if K and V are whole caches, where the last query is at the last valid
+/// key.
 struct VisibleKeys {
     std::int64_t offset, last, first = 0;  ///< the last is excluded
 
@@ -174,7 +175,7 @@ CompiledNode compileAttention(const NodeContext& context) {
     const float softcap = attributes.real("softcap", 0);
     const float scale =
         attributes.real("scale", 1.0f / std::sqrt(static_cast<float>(std::max<std::int64_t>(q.width, 1))));
-    /// What output 3 contains: scaled products, those with softcap, those with the mask, or the weights.
+    // What output 3 contains: scaled products, those with softcap, those with the mask, or the weights.
     const std::int64_t shown = attributes.integer("qk_matmul_output_mode", 0);
     if (shown < 0 || shown > 3) failInput("Attention has no qk_matmul_output_mode {}", shown);
 
