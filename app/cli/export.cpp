@@ -64,7 +64,7 @@ void runExport(const Options& options) {
     }
     fmt::print("{}: {} quantized, {} skipped\n", options.output.string(),
                counted(source.evaluation->counts.quantized, "layer"), source.evaluation->counts.skipped);
-    for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: companion file\n", paths[i].string());
+    for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: additional file\n", paths[i].string());
 }
 
 }  // namespace quantloupe::cli

@@ -143,7 +143,9 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     }
     path(
         "--calibration-data", m_options.calibrationData,
-        has.data == Need::No ? "Calibration data" : "Calibration data; default: half of the evaluation data");
+        has.data == Need::No
+            ? "Calibration data"
+            : "Calibration data; default: half of the evaluation data, or all of it if nothing is evaluated");
     path("--preprocess", m_options.preprocess,
          "Preprocessing of images: a file or JSON text; default: NAME.preprocess.json next to the model");
     if (has.window) return;

@@ -26,8 +26,8 @@ std::function<void(QuantizationConfig&)> precisionEdit(const std::string& value)
     const std::size_t equals = value.rfind('=');  // names may contain the character
     if (equals == std::string::npos || equals == 0)
         throw UsageError(
-            fmt::format("--precision takes NAME=PRECISION, re:PATTERN=PRECISION, type:OP=PRECISION or "
-                        "block:NAME=PRECISION, as in /stem/Conv=w8a16, not '{}'",
+            fmt::format("--precision takes NAME=PRECISION, re:PATTERN=PRECISION, type:OP=PRECISION, "
+                        "block:NAME=PRECISION or downstream:NAME=PRECISION, as in /stem/Conv=w8a16, not '{}'",
                         value));
     const std::string layers = value.substr(0, equals);
     PrecisionRule rule;

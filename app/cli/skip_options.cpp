@@ -69,7 +69,7 @@ void OptionReader::addSkips() {
     });
     text("--precision",
          "Give layers a precision (float32, float16, wXaY): NAME=w8a16, re:PATTERN=float16, type:OP=w8a16 "
-         "(type:depthwise: all depthwise convolutions), block:NAME=w4a8",
+         "(type:depthwise: all depthwise convolutions), block:NAME=w4a8, downstream:NAME=w8a16",
          [this](const std::string& value) { m_edits.push_back(precisionEdit(value)); })
         ->type_name("NAME=PRECISION");
     text("--skip-until", "Keep all layers on the paths from NAME to each following --to in float",

@@ -120,7 +120,7 @@ void OptionReader::addTuning() {
 }
 
 void OptionReader::addResume() {
-    flag("--resume", "Reuse the measurements of earlier runs, and save those of this one",
+    flag("--resume", "Reuse the evaluations of earlier runs, and save those of this one",
          [this] { m_options.resume = true; });
 }
 

@@ -28,7 +28,7 @@ struct ExportSource {
     /// Evaluation::layers; states are sufficient unless the format needs metrics.
     std::vector<LayerResult> layers;
     std::filesystem::path model;   ///< the source model's file
-    std::filesystem::path output;  ///< path of the main file; companion files are named after it
+    std::filesystem::path output;  ///< path of the main file; additional files are named after it
     /// Source of the calibration samples, and how images are preprocessed; empty: not given.
     std::filesystem::path calibrationData;
     Preprocess preprocess;
@@ -53,7 +53,7 @@ struct ExportedFile {
 
 struct ExportResult {
     std::vector<ExportedFile> files;  ///< the main file first
-    /// Messages about what the format cannot express: "AMCT has no leave-until rule: resolved to 14 layers".
+    /// Messages about what the format cannot express: "AMCT has no skip-until rule: resolved to 14 layers".
     std::vector<std::string> notices;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tools configured mainly by a list of layers to exclude: NNCF's IgnoredScope and ModelOpt's quantize().
 //
-// NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a leave-until
+// NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a skip-until
 // rule), so these rules are exported directly. ModelOpt matches regular expressions, so names are escaped.
 
 #include "config/skip_rules.h"

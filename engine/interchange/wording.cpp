@@ -15,7 +15,7 @@ std::string_view kindWord(SkipKind kind) {
         case SkipKind::Node:
             return "layer";
         case SkipKind::Until:
-            return "leave-until";
+            return "skip-until";
         case SkipKind::Downstream:
             return "downstream";
         case SkipKind::Type:

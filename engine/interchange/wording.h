@@ -18,7 +18,7 @@ std::string shortList(const std::vector<std::string>& names);
 /// Returns the text as a JSON string. Throws Error for text that is not UTF-8.
 std::string jsonQuoted(const std::string& text);
 
-/// Returns one notice per rule that the tool does not support: "AMCT has no leave-until rule: resolved to 14
+/// Returns one notice per rule that the tool does not support: "AMCT has no skip-until rule: resolved to 14
 /// layers (from A until B)". `known`: the supported kinds; `tail`: whether the tool can keep the tail in
 /// float.
 std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/data_type.h"
 
+#include <array>
+
 namespace quantloupe {
 
 std::size_t elementSize(DataType type) {
@@ -32,43 +34,14 @@ std::size_t elementSize(DataType type) {
 }
 
 std::string_view dataTypeName(DataType type) {
-    switch (type) {
-        case DataType::Undefined:
-            return "undefined";
-        case DataType::Float32:
-            return "float32";
-        case DataType::UInt8:
-            return "uint8";
-        case DataType::Int8:
-            return "int8";
-        case DataType::UInt16:
-            return "uint16";
-        case DataType::Int16:
-            return "int16";
-        case DataType::Int32:
-            return "int32";
-        case DataType::Int64:
-            return "int64";
-        case DataType::String:
-            return "string";
-        case DataType::Bool:
-            return "bool";
-        case DataType::Float16:
-            return "float16";
-        case DataType::Float64:
-            return "float64";
-        case DataType::UInt32:
-            return "uint32";
-        case DataType::UInt64:
-            return "uint64";
-        case DataType::BFloat16:
-            return "bfloat16";
-        case DataType::UInt4:
-            return "uint4";
-        case DataType::Int4:
-            return "int4";
-    }
-    return "unknown type";
+    constexpr std::array<std::string_view, 29> names{
+        "undefined",      "float32",    "uint8",          "int8",       "uint16",    "int16",
+        "int32",          "int64",      "string",         "bool",       "float16",   "float64",
+        "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
+        "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
+        "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
+    const auto index = static_cast<std::size_t>(type);
+    return index < names.size() ? names[index] : "unknown type";
 }
 
 }  // namespace quantloupe

@@ -30,7 +30,7 @@ enum class DataType : std::int32_t {
 
 /// Bytes per element; 0 for strings and types without a fixed size.
 std::size_t elementSize(DataType type);
-/// The name as ONNX writes it: "float32", "int64".
+/// The name: "float32", "int64". Also of the types of ONNX that are not supported, such as "float8e4m3fn".
 std::string_view dataTypeName(DataType type);
 
 }  // namespace quantloupe

@@ -101,14 +101,21 @@ void expandRotaryEmbedding23(FusedBody& body) {
     const auto width = body.width(1);
     refuse(!rank || (*rank != 3 && *rank != 4), "an input of unknown rank");
     refuse(!width, "RotaryEmbedding with tables of unknown shape");
+    const std::int64_t part = body.integer("rotary_embedding_dim", 0);
+    auto head = body.width(0);  // values of a head
+    if (*rank == 3 && head) *head /= body.heads("num_heads");
+    if (part < 0 || (part > 0 && 2 * *width != part) || (part == 0 && head && 2 * *width != *head) ||
+        body.width(2).value_or(*width) != *width)
+        failInput("tables of {} and {} columns do not fit heads of {} values, of which {} are rotated",
+                  *width, body.width(2).value_or(*width), head.value_or(2 * *width),
+                  part > 0 ? part : head.value_or(2 * *width));
     Operand hidden = body.in(0);
     if (*rank == 3) hidden = splitHeads(body, hidden, body.heads("num_heads"));
     const auto rows = [&](int table) {
         return body.has(3) ? rowsOf(body, table, body.in(3), true) : body.unsqueeze(body.in(table), 1);
     };
-    const Operand turned = rotated(body, hidden,
-                                   {rows(1), rows(2), *width, body.integer("rotary_embedding_dim", 0) == 0,
-                                    body.integer("interleaved", 0) != 0});
+    const Operand turned =
+        rotated(body, hidden, {rows(1), rows(2), *width, part == 0, body.integer("interleaved", 0) != 0});
     body.setOutput(0, *rank == 3 ? joinHeads(body, turned) : turned);
 }
 

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "model/fused_body.h"
 #include "model/inline_functions.h"
+#include "model/onnx_proto.h"
+#include "model/operator_signatures.h"
 
 namespace quantloupe {
 namespace {
@@ -187,6 +189,8 @@ void expandCausalConvolution(FusedBody& body) {
     const auto channels = body.first(1), width = body.width(1);
     refuse(!channels || !width, "CausalConvWithState with a weight of unknown shape");
     const std::int64_t before = *width - 1;
+    if (const auto past = body.width(3); past && *past != before)
+        failInput("the past has {} values for a window of {}", *past, *width);
     const Operand x = body.has(3) ? body.add("Concat", {body.in(3), body.in(0)}, {{"axis", std::int64_t{2}}})
                                   : body.add("Pad", {body.in(0), body.numbers({0, 0, before, 0, 0, 0})});
     Operand y = body.add("Conv", {x, body.in(1), body.in(2)}, {{"group", *channels}});
@@ -243,11 +247,25 @@ const std::map<std::string, Expand>& microsoftExpansions() {
     return all;
 }
 
+/// Throws Error if the node violates ONNX's rules, or has an attribute that is not known.
+void checkStandard(const onnx::NodeProto& item) {
+    const auto idOf = [](const std::string& name) { return name.empty() ? TensorId() : TensorId(0); };
+    Node node;
+    node.op = item.op_type();
+    for (const std::string& name : item.input()) node.inputs.push_back(idOf(name));
+    for (const std::string& name : item.output()) node.outputs.push_back(idOf(name));
+    for (int a = 0; a < item.attribute_size(); ++a)
+        node.attributes.set(item.attribute(a).name(), attributeFromProto(item, a, {}, {}));
+    checkSignature(node, node.inputs.size());
+    requireKnownAttributes(node);
+}
+
+bool isStandard(const onnx::NodeProto& node) { return node.domain().empty() || node.domain() == "ai.onnx"; }
+
 /// Returns null if the operator stays as it is.
 const Expand* expansionOf(const onnx::NodeProto& node) {
-    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-    if (!standard && node.domain() != kMicrosoft) return nullptr;
-    const auto& all = standard ? standardExpansions() : microsoftExpansions();
+    if (!isStandard(node) && node.domain() != kMicrosoft) return nullptr;
+    const auto& all = isStandard(node) ? standardExpansions() : microsoftExpansions();
     const auto found = all.find(node.op_type());
     return found == all.end() ? nullptr : &found->second;
 }
@@ -308,6 +326,7 @@ class Expander {
             if (expand == nullptr) continue;
             if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
             try {
+                if (isStandard(node)) checkStandard(node);
                 FusedBody body(node, level.graphs(), level.shapes(), m_opset);
                 (*expand)(body);
                 *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));

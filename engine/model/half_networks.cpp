@@ -86,8 +86,9 @@ void widenHalf(onnx::GraphProto& graph, const std::filesystem::path& folder) {
         for (auto& attribute : *node.mutable_attribute()) {
             if (attribute.has_t()) widenTensor(*attribute.mutable_t(), folder);
             for (auto& tensor : *attribute.mutable_tensors()) widenTensor(tensor, folder);
-            // the element type that an operator produces
-            if (isOneOf(attribute.name(), {"to", "dtype", "output_dtype"}) && isHalf(attribute.i()))
+            // The element type that an operator produces. BitCast needs the original one: it is then refused.
+            if (node.op_type() != "BitCast" && isOneOf(attribute.name(), {"to", "dtype", "output_dtype"}) &&
+                isHalf(attribute.i()))
                 attribute.set_i(onnx::TensorProto::FLOAT);
             if (attribute.has_g()) widenHalf(*attribute.mutable_g(), folder);
         }

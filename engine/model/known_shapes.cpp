@@ -31,6 +31,7 @@ const std::set<std::string>& keepsWidth() {
     static const std::set<std::string> ops{"Abs",
                                            "BatchNormalization",
                                            "BiasGelu",
+                                           "Celu",
                                            "Cast",
                                            "Clip",
                                            "CumSum",
@@ -48,16 +49,21 @@ const std::set<std::string>& keepsWidth() {
                                            "LeakyRelu",
                                            "Log",
                                            "LogSoftmax",
+                                           "LRN",
+                                           "Mish",
                                            "Neg",
                                            "PRelu",
                                            "QuickGelu",
                                            "Relu",
                                            "RotaryEmbedding",
+                                           "Selu",
                                            "Sigmoid",
                                            "SimplifiedLayerNormalization",
                                            "SkipLayerNormalization",
                                            "SkipSimplifiedLayerNormalization",
                                            "Softmax",
+                                           "Softplus",
+                                           "Softsign",
                                            "Sqrt",
                                            "SwiGLU",
                                            "Swish",
@@ -68,17 +74,34 @@ const std::set<std::string>& keepsWidth() {
 
 /// Operators whose output has as many dimensions as the first input.
 bool keepsRank(const std::string& op) {
-    static const std::set<std::string> ops{
-        "AveragePool", "Concat", "Conv",  "FusedConv", "GlobalAveragePool", "GlobalMaxPool", "MaxPool", "Pad",
-        "Resize",      "Slice",  "Split", "Tile"};
+    static const std::set<std::string> ops{"AveragePool",
+                                           "Concat",
+                                           "Conv",
+                                           "ConvTranspose",
+                                           "Crop",
+                                           "DepthToSpace",
+                                           "FusedConv",
+                                           "GlobalAveragePool",
+                                           "GlobalLpPool",
+                                           "GlobalMaxPool",
+                                           "LpNormalization",
+                                           "LpPool",
+                                           "MaxPool",
+                                           "Pad",
+                                           "Resize",
+                                           "Slice",
+                                           "SpaceToDepth",
+                                           "Split",
+                                           "Tile",
+                                           "Upsample"};
     return ops.contains(op) || keepsWidth().contains(op);
 }
 
 /// Operators whose output has as many dimensions as the input with most.
 bool broadcasts(const std::string& op) {
-    static const std::set<std::string> ops{"Add",     "Div",  "Equal",  "Expand", "FusedMatMul",
-                                           "Greater", "Less", "MatMul", "Max",    "Min",
-                                           "Mul",     "Pow",  "Sub",    "Where"};
+    static const std::set<std::string> ops{"Add",  "Div",    "Equal", "Expand", "FusedMatMul", "Greater",
+                                           "Less", "MatMul", "Max",   "Mean",   "Min",         "Mul",
+                                           "Pow",  "Sub",    "Sum",   "Where"};
     return ops.contains(op);
 }
 
@@ -155,6 +178,7 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         return i < node.input_size() ? rankOf(node.input(i), depth) : std::optional<std::size_t>();
     };
     const std::string& op = node.op_type();
+    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
     if (op == "If") return ofBranches(node, tensor, &KnownShapes::rankOf, depth);
     const auto without = [&](const std::optional<std::size_t>& axes) -> std::optional<std::size_t> {
         const auto rank = input(0);
@@ -162,9 +186,7 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
     };
     if (op == "EmbedLayerNormalization") return node.output_size() > 1 && tensor == node.output(1) ? 1 : 3;
     if (op.ends_with("Attention"))
-        return tensor != node.output(0) ? std::nullopt
-               : node.domain().empty()  ? input(0)
-                                        : std::optional<std::size_t>(3);
+        return tensor != node.output(0) ? std::nullopt : standard ? input(0) : std::optional<std::size_t>(3);
     if (keepsRank(op)) return input(0);
     if (op == "Shape" || op == "Range") return 1;
     if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;

@@ -26,13 +26,36 @@ void eraseAttribute(onnx::NodeProto& node, const std::string& name) {
                               static_cast<int>(attributes.end() - last));
 }
 
+/// The names of all tensors of the graph and its subgraphs.
+void addNames(const onnx::GraphProto& graph, std::set<std::string>& names) {
+    for (const auto& input : graph.input()) names.insert(input.name());
+    for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
+    for (const auto& node : graph.node()) {
+        names.insert(node.output().begin(), node.output().end());
+        for (const auto& attribute : node.attribute())
+            if (attribute.has_g()) addNames(attribute.g(), names);
+    }
+}
+
+void setAxis(onnx::NodeProto& node) {
+    onnx::AttributeProto& axis = *node.add_attribute();
+    axis.set_name("axis");
+    axis.set_type(onnx::AttributeProto::INT);
+    axis.set_i(1);
+}
+
 class Aligner {
   public:
-    explicit Aligner(onnx::GraphProto& graph) : m_graph(graph), m_shapes(graph) {}
+    Aligner(onnx::GraphProto& graph, const KnownShapes* outer, std::set<std::string>& names)
+        : m_graph(graph), m_shapes(graph, outer), m_names(names) {}
 
     void run() {
         std::vector<Missing> missing;  // first of all: m_shapes points to the nodes
-        for (onnx::NodeProto& node : *m_graph.mutable_node()) missing.push_back(missingDimensions(node));
+        for (onnx::NodeProto& node : *m_graph.mutable_node()) {
+            missing.push_back(missingDimensions(node));
+            for (auto& attribute : *node.mutable_attribute())
+                if (attribute.has_g()) Aligner(*attribute.mutable_g(), &m_shapes, m_names).run();
+        }
         google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
         nodes.Swap(m_graph.mutable_node());
         for (int n = 0; n < nodes.size(); ++n) {
@@ -50,6 +73,7 @@ class Aligner {
 
     Missing missingDimensions(onnx::NodeProto& node) {
         const bool slope = node.op_type() == "PRelu";  // one for each channel
+        if (!node.domain().empty() && node.domain() != "ai.onnx") return {};
         if (node.input_size() != 2 || (!slope && !alignsByAxis(node.op_type()))) return {};
         std::int64_t axis = 1;
         bool aligned = slope;
@@ -59,8 +83,11 @@ class Aligner {
                 aligned = true;
             }
         const auto whole = m_shapes.rank(node.input(0)), part = m_shapes.rank(node.input(1));
-        if (!aligned || !whole || !part || (slope && (*part != 1 || m_shapes.width(node.input(1)) == 1)))
+        if (!aligned || (slope && part && (*part != 1 || m_shapes.width(node.input(1)) == 1))) return {};
+        if (!whole || !part) {
+            if (slope) setAxis(node);  // so that it is not evaluated as if it were aligned
             return {};
+        }
         const auto rank = static_cast<std::int64_t>(*whole), own = static_cast<std::int64_t>(*part);
         if (axis < 0) axis += rank;
         if (axis < 0 || axis > rank - own) return {};
@@ -94,7 +121,7 @@ class Aligner {
 
     onnx::GraphProto& m_graph;
     KnownShapes m_shapes;
-    std::set<std::string> m_names;
+    std::set<std::string>& m_names;
 };
 
 }  // namespace
@@ -104,7 +131,9 @@ void alignOperands(onnx::ModelProto& model) {
     for (const auto& opset : model.opset_import())
         if ((opset.domain().empty() || opset.domain() == "ai.onnx") && opset.version() >= kAlwaysLastAxes)
             return;
-    Aligner(*model.mutable_graph()).run();
+    std::set<std::string> names;
+    addNames(model.graph(), names);
+    Aligner(*model.mutable_graph(), nullptr, names).run();
 }
 
 }  // namespace quantloupe

@@ -10,7 +10,8 @@ class ModelProto;
 namespace quantloupe {
 
 /// Gives the second operands the trailing dimensions of extent 1 with which later opsets broadcast them in
-/// the same way, and removes the attributes. Nodes whose operands have an unknown number of dimensions stay.
+/// the same way, and removes the attributes. If the number of dimensions is unknown, the attribute `axis`
+/// stays, and the node is not evaluated.
 void alignOperands(onnx::ModelProto& model);
 
 }  // namespace quantloupe

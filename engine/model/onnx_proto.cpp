@@ -107,7 +107,7 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
         return fromHalfBytes(tensor, type == DataType::Int4, std::move(dims), folder);
     if (type == DataType::String) return Constant::fromBytes(type, std::move(dims), {});
     if (elementSize(type) == 0)
-        fail(ErrorKind::Unsupported, "element type {} is not supported", static_cast<int>(type));
+        fail(ErrorKind::Unsupported, "the element type {} is not supported", dataTypeName(type));
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
         std::vector<std::byte> bytes =
             externalBytes(tensor, static_cast<std::size_t>(elementCount(dims)) * elementSize(type), folder);

@@ -300,8 +300,14 @@ void requireKnownAttributes(const Node& node) {
     if (found == signatures().end()) return;
     for (const auto& [name, value] : node.attributes) {
         if (name.starts_with("quantloupe.")) continue;  // written by fusions
-        if (!listed(found->second->attributes, name))
-            fail(ErrorKind::Unsupported, "the attribute '{:.40}' of {} is not supported", name, node.op);
+        if (listed(found->second->attributes, name)) continue;
+        if (name == "axis" && (node.op == "PRelu" || listed(found->second->attributes, "broadcast")))
+            fail(ErrorKind::Unsupported,
+                 "the second operand of {} cannot be aligned with an axis of the first (opset 6 and below), "
+                 "because "
+                 "their numbers of dimensions are unknown",
+                 node.op);
+        fail(ErrorKind::Unsupported, "the attribute '{:.40}' of {} is not supported", name, node.op);
     }
 }
 

@@ -83,7 +83,7 @@ class ClikaTest : public QObject {
         QVERIFY(matchesGolden(result.files[0].text, "clika.py"));
         QVERIFY(matchesGolden(result.files[1].text, "clika.yaml"));
         QVERIFY(says(result.notices, "CLIKA has no operator-type rule: resolved to 1 layer"));
-        QVERIFY(joined(result.notices).find("leave-until") == std::string::npos);
+        QVERIFY(joined(result.notices).find("skip-until") == std::string::npos);
         QVERIFY(joined(result.notices).find("tail") == std::string::npos);
         const YAML::Node yaml = YAML::Load(result.files[1].text);
         QCOMPARE(yaml["layer_settings"]["conv_1"]["quantization_settings"]["skip_quantization_until"].size(),

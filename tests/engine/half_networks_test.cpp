@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/half.h"
+#include "support/errors.h"
 #include "support/small_graph.h"
 #include "support/text_model.h"
 
@@ -94,6 +95,19 @@ class HalfNetworksTest : public QObject {
             QVERIFY2(tensor.type != DataType::Float16, tensor.name.c_str());
         // The weight is neither rounded nor infinite.
         QCOMPARE(run(model.graph, {2}, {1, 1}), (std::vector<float>{0.1f + 2, 70002}));
+    }
+
+    /// The bits of values in float16 are not those of values in float32.
+    void bitsAreNotCastToOtherTypes() {
+        const auto failure = [](const char* type) {
+            const LoadedModel model = textModel(std::string(R"(<ir_version: 12, opset_import: ["" : 26]>
+                    g (float16[2] X) => (Y) { x = Neg (X) Y = BitCast <to = )")
+                                                    .append(type)
+                                                    .append("> (x) }"));
+            return errorOf([&] { run(model.graph, {2}, {1, 1}); });
+        };
+        for (const char* type : {"16", "4"})
+            QVERIFY2(failure(type).contains("float16 is converted to float32"), qPrintable(failure(type)));
     }
 
     void storedInHalfPrecisionOnly() {

@@ -2,6 +2,7 @@
 // Loading and saving models: name repair, Constant nodes, and error messages for files that cannot be read.
 #include "model/load_model.h"
 
+#include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
 #include <QTemporaryDir>
@@ -9,6 +10,7 @@
 #include <fstream>
 
 #include "support/errors.h"
+#include "support/small_graph.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -151,6 +153,24 @@ class LoadModelTest : public QObject {
         const LoadedModel loaded = parseModel(bytes.data(), bytes.size(), file("").parent_path());
         const ConstantPtr codes = loaded.graph->tensor(*loaded.graph->findTensor("W")).constant;
         QCOMPARE(codes->toInt64s(), (std::vector<std::int64_t>{1, -1, 7}));
+    }
+
+    /// The operator stays as it is, and is not evaluated.
+    void rotationsThatDoNotFitAreRefused() {
+        const auto notices = [](const char* attributes, const char* tables) {
+            const std::string text = fmt::format(
+                R"(<ir_version: 10, opset_import: ["" : 23]> g (float[1,2,2,8] X) => (Y) <{}>
+                   {{ Y = RotaryEmbedding <{}> (X, C, S) }})",
+                tables, attributes);
+            return test::lines(textModel(text).notices);
+        };
+        const char* const three = "float[1,2,3] C = {1, 1, 1, 1, 1, 1}, float[1,2,3] S = {0, 0, 0, 0, 0, 0}";
+        QVERIFY(notices("interleaved = 0", three)
+                    .contains("do not fit heads of 8 values, of which 8 are rotated"));
+        QVERIFY(
+            notices("rotary_embedding_dim = 4", three).contains("do not fit heads of 8 values, of which 4"));
+        QVERIFY(notices("rotary_embedding_dim = -6", three).contains("do not fit"));
+        QVERIFY(!notices("rotary_embedding_dim = 6", three).contains("do not fit"));
     }
 
     void realModelsLoad_data() {

@@ -42,7 +42,7 @@ class NameListsTest : public QObject {
             result.files[0].text.find(
                 "nncf.Subgraph(inputs=[\"/stem/Conv\"], outputs=[\n            \"/dw/Conv\",\n        ])") !=
             std::string::npos);
-        QVERIFY(joined(result.notices).find("leave-until") == std::string::npos);
+        QVERIFY(joined(result.notices).find("skip-until") == std::string::npos);
         QuantizationConfig against = tuned();
         against.layers["/dw/Conv"].quantize = true;
         QVERIFY(says(exported("nncf", against).notices,
@@ -54,7 +54,7 @@ class NameListsTest : public QObject {
         const ExportResult result = exported("modelopt", config);
         QVERIFY(matchesGolden(result.files[0].text, "modelopt.py"));
         QVERIFY(result.files[0].text.find("\"^/head/Gemm$\"") != std::string::npos);
-        QVERIFY(says(result.notices, "ModelOpt has no leave-until rule: resolved to 2 layers"));
+        QVERIFY(says(result.notices, "ModelOpt has no skip-until rule: resolved to 2 layers"));
         // Names are not patterns.
         GraphBuilder builder(*stageModel());
         builder.node(NodeId(std::size_t(10))).name = "head.1+(x)";

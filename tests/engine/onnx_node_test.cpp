@@ -256,7 +256,7 @@ class OnnxNodeTest : public QObject {
             const TensorId input = model.graph->inputs()[i];
             ConstantPtr value =
                 readTensor(data / fmt::format("input_{}.pb", i), file.graph().input(static_cast<int>(i)));
-            if (!value) fail(ErrorKind::Unsupported, "inputs that are no tensors are not supported");
+            if (!value) fail(ErrorKind::Unsupported, "inputs that are not tensors are not supported");
             std::size_t position = 0;
             if (model.graph->nodeCount() > 0) {
                 const auto& inputs = model.graph->nodes()[0].inputs;
@@ -279,7 +279,7 @@ class OnnxNodeTest : public QObject {
             const TensorId output = model.graph->outputs()[o];
             const ConstantPtr expected =
                 readTensor(data / fmt::format("output_{}.pb", o), file.graph().output(static_cast<int>(o)));
-            if (!expected) fail(ErrorKind::Unsupported, "outputs that are no tensors are not supported");
+            if (!expected) fail(ErrorKind::Unsupported, "outputs that are not tensors are not supported");
             const TensorDesc& desc = program->desc(output);
             QCOMPARE(dataTypeName(desc.type), dataTypeName(expected->type()));
             QCOMPARE(toString(desc.dims), toString(expected->dims()));

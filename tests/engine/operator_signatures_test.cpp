@@ -107,6 +107,13 @@ class OperatorSignaturesTest : public QObject {
         refused("its attribute 'axis' must be an integer, not a number", "Softmax", {"x"}, 1,
                 {real("axis", 1.5f)});
         refused("'perm' is -1", "Transpose", {"x"}, 1, {integers("perm", {-1, 0, 1, 2})});
+        refused("begins with 'quantloupe.', which is reserved", "Relu", {"x"}, 1,
+                {integer("quantloupe.swish", 1)});
+        refused("begins with 'quantloupe.', which is reserved", "quantloupe.ErfGelu", {"x"}, 1);
+        // replaced by several nodes
+        refused("its attribute 'alpha' must be a number, not an integer", "Swish", {"x"}, 1,
+                {integer("alpha", 2)});
+        refused("it has 3 inputs, but Swish takes at most 1", "Swish", {"x", "x", "x"}, 1);
         refused("'hidden_size' is 2147483648", "LSTM", {"x", "x", "x"}, 1,
                 {integer("hidden_size", std::int64_t{1} << 31)});
     }

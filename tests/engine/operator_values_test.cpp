@@ -42,6 +42,9 @@ class OperatorValuesTest : public QObject {
         row("antialiased cubic, edges excluded", 18, "1,1,4,4", "float[4] S = {1, 1, 0.5, 0.5}",
             "Resize <mode = \"cubic\", antialias = 1, exclude_outside = 1> (X, , S)",
             "0.575552 3.26872 3.77136 4.23557");
+        row("crop without a region", 18, "1,1,4", "float[3] S = {1, 1, 0.5}",
+            "Resize <mode = \"nearest\", coordinate_transformation_mode = \"tf_crop_and_resize\"> (X, , S)",
+            "-4 6.75");
         row("nearest in opset 10", 10, "1,1,4", "float[3] S = {1, 1, 0.75}",
             "Resize <mode = \"nearest\"> (X, S)", "-4 -0.5 6.75");
         row("nearest in opset 10, enlarged", 10, "1,1,3", "float[3] S = {1, 1, 1.7}",
@@ -90,6 +93,14 @@ class OperatorValuesTest : public QObject {
         row("attention with a mask", 23, "1,2,4", keys,
             "Attention <q_num_heads = 2, kv_num_heads = 1> (X, K, V, M)",
             "4.91239 5.91239 3.57319 4.57319 1.22665 2.22665 2.80815 3.80815");
+        row("attention with a mask of one column", 24, "1,2,4",
+            std::string(keys).append(", float[2,1] N = {0.5, -1}").c_str(),
+            "Attention <q_num_heads = 2, kv_num_heads = 1> (X, K, V, N)", "1 2 1 2 1 2 1 2");
+        row("attention with a very wide window", 25, "1,2,4",
+            std::string(keys).append(", int64[1] L = {1}").c_str(),
+            "Attention <q_num_heads = 2, kv_num_heads = 1, left_window_size = 9223372036854775807> (X, K, V, "
+            ", , , L)",
+            "1 2 1 2 1 2 1 2");
         row("attention to the past", 23, "1,2,4",
             "float[1,2,2] K = {0.5, -1, 0.25, 1}, float[1,2,2] V = {1, 2, 3, 4}, "
             "float[1,1,2,2] P = {0.3, 0.2, -0.1, 1}, float[1,1,2,2] R = {7, 8, 9, -10}",

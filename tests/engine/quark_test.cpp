@@ -131,7 +131,7 @@ class QuarkTest : public QObject {
         QVERIFY(says(notices, "Quark has no calibration method tf_enhanced"));
         QVERIFY(says(notices, "weights of 4 bits are not supported by Quark's QuantType: they become 8"));
         QVERIFY(says(notices, "the settings of 1 layer are left out"));
-        QVERIFY(says(notices, "Quark has no leave-until rule: resolved to 2 layers"));
+        QVERIFY(says(notices, "Quark has no skip-until rule: resolved to 2 layers"));
         QVERIFY(says(notices, "learned rounding of the preview is not part of this export"));
     }
 

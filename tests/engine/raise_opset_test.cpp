@@ -8,6 +8,7 @@
 #include "model/graph_builder.h"
 #include "support/errors.h"
 #include "support/small_graph.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -40,6 +41,12 @@ class RaiseOpsetTest : public QObject {
         row("A = Abs(X) B = Relu(A) Y = Pow<broadcast = 1, axis = 2>(B, W)",
             "A = Abs(X) B = Relu(A) Y = Pow(B, U)");
         row("Y = PRelu(X, W)", "Y = PRelu(X, V)");
+        row("Z = LRN<size = 1>(X) Y = PRelu(Z, W)", "Z = LRN<size = 1>(X) Y = PRelu(Z, V)");
+        row("Z = ConvTranspose(X, C) Y = PRelu(Z, W)", "Z = ConvTranspose(X, C) Y = PRelu(Z, V)");
+        row("Z = Sum(X, X) Y = PRelu(Z, W)", "Z = Sum(X, X) Y = PRelu(Z, V)");
+        row("Y = If<then_branch = a () => (float p) { p = PRelu(X, W) }, else_branch = b () => (float q) { q "
+            "= Neg(X) }>(T)",
+            "Y = PRelu(X, V)");
         row("Y = Add<broadcast = 1, axis = 2>(X, M)", "Y = Add(X, M)");
         row("Y = Add<broadcast = 1, axis = 1>(X, M)", "Y = Add(X, K)");
     }
@@ -53,12 +60,37 @@ class RaiseOpsetTest : public QObject {
                 test::graph(
                     "(float[1,2,2,2] X) => (float Y) <float[2] W = {0.5, 3}, float[2,1] U = {0.5, 3}, "
                     "float[2,1,1] V = {0.5, 3}, float[2,2] M = {1, 2, 3, 4}, "
-                    "float[2,2,1] K = {1, 2, 3, 4}> { " +
+                    "float[2,2,1] K = {1, 2, 3, 4}, float[2,2,1,1] C = {1, 0, 0, 1}, bool T = {1}> { " +
                         nodes + " }",
                     opset),
                 {1, 2, 2, 2}, x);
         };
         QCOMPARE(values(old, 6), values(now, 13));
+    }
+
+    /// Aligning with the last axis instead would be silently wrong.
+    void operandsOfUnknownRankAreRefused() {
+        const auto error = [](const char* nodes) {
+            const GraphPtr graph = test::graph(
+                QString("(float[1,2,2,2] X) => (float Y) <float[2] W = {0.5, 3}> { Z = Squeeze(X) %1 }")
+                    .arg(nodes),
+                6);
+            return test::errorOf([&] { test::run(graph, {1, 2, 2, 2}, std::vector<float>(8)); });
+        };
+        QVERIFY(error("Y = PRelu(Z, W)").contains("the second operand of PRelu cannot be aligned"));
+        QVERIFY(error("Y = Add<broadcast = 1, axis = 0>(Z, W)")
+                    .contains("their numbers of dimensions are unknown"));
+    }
+
+    void namesOfAlignedOperandsAreUnused() {
+        std::string bytes = test::textModelBytes(R"(<ir_version: 3, opset_import: ["" : 6]>
+            g (float[1,2,2,2] X) => (float[1,2,2,2] Y) <float[2] W = {0.5, 3}>
+            { W_aligned = Neg (X) Y = Add <broadcast = 1, axis = 1> (W_aligned, W) })");
+        for (std::size_t at = 0; (at = bytes.find("W_aligned", at)) != std::string::npos;)
+            bytes[at + 1] = '/';
+        const LoadedModel model = parseModel(bytes.data(), bytes.size(), {});
+        QCOMPARE(test::run(model.graph, {1, 2, 2, 2}, std::vector<float>(8, 1)),
+                 (std::vector<float>{-0.5f, -0.5f, -0.5f, -0.5f, 2, 2, 2, 2}));
     }
 
     void sameValues_data() {

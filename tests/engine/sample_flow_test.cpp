@@ -56,6 +56,14 @@ class SampleFlowTest : public QObject {
         row("first sample only", "mixed", "2,3", "int64 i = {0}", "y = Gather<axis = 0>(x, i)");
         row("softmax over the samples", "mixed", "2,3", "", "y = Softmax<axis = 0>(x)");
         row("softmax within a sample", "1 runs", "2,3", "", "y = Softmax<axis = 1>(x)");
+        row("enlarged by less than a sample", "mixed", "2,3", "float[3] s = {1.1, 2, 2}",
+            "y = Resize <mode = \"nearest\"> (x, , s)");
+        row("enlarged samples", "1 runs", "2,3", "float[3] s = {1, 2, 2}",
+            "y = Resize <mode = \"nearest\"> (x, , s)");
+        row("sizes with another ratio", "mixed", "20,20", "int64[3] s = {4, 21, 21}",
+            "y = Resize <mode = \"linear\", keep_aspect_ratio_policy = \"not_smaller\"> (x, , , s)");
+        row("moved samples", "mixed", "2,3", "int64[6] p = {1, 0, 0, -1, 0, 0}", "y = Pad(x, p)");
+        row("padded samples", "1 runs", "2,3", "int64[6] p = {0, 1, 0, 0, 0, -1}", "y = Pad(x, p)");
         // The values of each sample are the same for all.
         row("expanded constant", "1 runs", "3", "float[1,3] c = {1, 2, 3}",
             "s = Shape(x) e = Expand(c, s) y = Add(x, e)");
@@ -72,7 +80,7 @@ class SampleFlowTest : public QObject {
     void samplesAreFollowed() {
         QFETCH(QString, network);
         QFETCH(QString, expected);
-        const GraphPtr graph = test::graph(network, 17);
+        const GraphPtr graph = test::graph(network, 18);
         const auto program = compile(graph, 4);
         QCOMPARE(layoutOf(*program, graph->outputs()[0]), expected);
         QCOMPARE(program->mixesSamples(), expected == "mixed");

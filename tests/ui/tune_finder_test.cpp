@@ -246,7 +246,7 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(plot()->other().empty());
         QVERIFY(says(QStringLiteral("The front that was kept")) ||
                 labelTexts().contains(QStringLiteral("The front that was kept")));
-        QTest::mouseClick(button(QStringLiteral("Remove the Kept Front")), Qt::LeftButton);
+        QTest::mouseClick(button(QStringLiteral("Remove the Kept Curve")), Qt::LeftButton);
         QVERIFY(!finder()->kept());
     }
 

@@ -220,7 +220,7 @@ void TuneCurve::refreshButtons() {
     const int row = m_table->currentRow();
     m_take->setEnabled(row >= 0 && std::size_t(row) < m_result.curve.size() &&
                        m_result.curve[std::size_t(row)].config != m_current);
-    m_keep->setText(m_kept ? tr("Remove the Kept Front") : tr("Keep to Compare"));
+    m_keep->setText(m_kept ? tr("Remove the Kept Curve") : tr("Keep to Compare"));
 }
 
 }  // namespace quantloupe::ui

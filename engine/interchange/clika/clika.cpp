@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CLIKA ACE 24.x: Python settings with the skip rules, and the same settings as YAML.
 //
-// CLIKA has calls for single layers, leave-until and downstream rules, and a switch for the tail. Other kinds
+// CLIKA has calls for single layers, skip-until and downstream rules, and a switch for the tail. Other kinds
 // of rules are written as the layers that they cover. A threshold on the absolute L2 difference becomes
 // CLIKA's automatic_skip_quantization. Layers have CLIKA's names with the ONNX name next to each; a table
 // lists both names of all layers.

@@ -159,7 +159,8 @@ std::string whyVerificationFailed(const Verification& r) {
 }
 
 std::string saturationAdvice(const Verification& r) {
-    if (!r.optimized || !r.exact || r.exact->maxAbsDiff > r.optimized->maxAbsDiff / 2) return {};
+    if (!r.optimized || !r.exact) return {};
+    if (!(r.exact->maxAbsDiff < r.optimized->maxAbsDiff / 2)) return {};  // also for NaN, and for 0 and 0
     return "ONNX Runtime's 8-bit kernels saturate on this processor: use 7-bit weights, or set the session "
            "option "
            "session.x64quantprecision to 1";

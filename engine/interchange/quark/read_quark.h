@@ -13,7 +13,7 @@ namespace quantloupe {
 /// Adds skip rules for names of nodes or of their output tensors, and for regular expressions ("^...").
 void takeQuarkExclusions(const ImportSource& source, const std::vector<std::string>& names,
                          ImportResult& result);
-/// Adds leave-until rules for a subgraph, given by its first and last nodes (both included).
+/// Adds skip-until rules for a subgraph, given by its first and last nodes (both included).
 void takeQuarkSubgraph(const ImportSource& source, const std::vector<std::string>& starts,
                        const std::vector<std::string>& ends, ImportResult& result);
 /// Parses "Int8", "UInt16" and so on. Returns false for another type, which the caller must report.

@@ -120,7 +120,8 @@ AttentionMask maskOf(const NodeContext& context, const Dims& scores) {
     if (!mask.choosing) requireFloat(context, 3);
     const Dims &dims = context.input(3).dims, strides = context.input(3).strides();
     const std::int64_t columns = dims.empty() ? 1 : dims.back();
-    mask.columns = columns == 1 ? scores.back() : columns;
+    // Up to opset 23, a single column is broadcast.
+    mask.columns = dims.empty() || (columns == 1 && context.opset() < 24) ? scores.back() : columns;
     Dims covered = scores;
     covered.back() = std::min(scores.back(), mask.columns);
     if (dims.size() > 4 || broadcastDims(dims, covered) != covered)
@@ -168,9 +169,10 @@ CompiledNode compileAttention(const NodeContext& context) {
     if (total == 0) failInput("Attention has no keys");
     const Dims scoreDims = {q.batch, q.heads, q.length, total};
     const AttentionMask mask = maskOf(context, scoreDims);
-    const std::int64_t left = attributes.integer("left_window_size", -1);
+    std::int64_t left = attributes.integer("left_window_size", -1);
     std::int64_t right = attributes.integer("right_window_size", -1);
     if (attributes.integer("is_causal", 0) != 0) right = 0;
+    left = std::min(left, total + q.length);
     right = std::min(right, total);
     const float softcap = attributes.real("softcap", 0);
     const float scale =

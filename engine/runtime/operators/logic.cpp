@@ -186,7 +186,11 @@ CompiledNode compileBitCast(const NodeContext& context) {
     const auto hasHalfBytes = [](DataType type) { return type == DataType::Int4 || type == DataType::UInt4; };
     if (elementSize(target) == 0 || elementSize(target) != elementSize(desc.type) || hasHalfBytes(target) ||
         hasHalfBytes(desc.type))
-        failInput("BitCast cannot turn {} into {}", dataTypeName(desc.type), dataTypeName(target));
+        failInput(
+            "BitCast cannot turn {} into {}: it needs elements of the same size in bytes (float16 is "
+            "converted to "
+            "float32)",
+            dataTypeName(desc.type), dataTypeName(target));
     desc.type = target;
     if (target != DataType::Bool) return {{desc}, nullptr};
     return {{desc}, makeKernel([count = desc.count()](const KernelArguments& a) {

@@ -51,6 +51,11 @@ inline constexpr const char* kFusedLayerNorm = "quantloupe.LayerNorm";
 /// An attribute that occurs in no file: the Conv is followed by x * sigmoid(x).
 inline constexpr const char* kSwish = "quantloupe.swish";
 
+/// The factor by which Resize or Upsample changes each dimension.
+std::vector<double> resizeScales(const NodeContext& context);
+/// The pads of Pad: for each dimension those at its beginning, then those at its end.
+Dims padsOf(const NodeContext& context);
+
 /// Creates a kernel from a function of the arguments.
 template <typename F>
 std::unique_ptr<Kernel> makeKernel(F function) {

@@ -46,22 +46,7 @@ CompiledNode compilePad(const NodeContext& context) {
     const TensorDesc& input = context.input(0);
     const std::size_t rank = input.dims.size();
     const bool attributes = context.opset() < 11;
-    const Dims given =
-        attributes ? context.node.attributes.integers("pads", context.node.attributes.integers("paddings"))
-                   : context.needConstant(1, "Pad's pads").toInt64s();
-    Dims axes;
-    if (context.has(3))
-        axes = context.needConstant(3, "Pad's axes").toInt64s();
-    else
-        for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
-    if (given.size() != 2 * axes.size())
-        failInput("Pad has {} pads for {} dimensions", given.size(), axes.size());
-    Dims pads(2 * rank, 0);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        const std::size_t d = normalizedAxis(axes[i], rank);
-        pads[d] = given[i];
-        pads[rank + d] = given[axes.size() + i];
-    }
+    const Dims pads = padsOf(context);
     const std::size_t size = elementSize(input.type);
     std::vector<std::byte> fill(size, std::byte{0});
     if (attributes) {
@@ -112,6 +97,27 @@ CompiledNode compilePad(const NodeContext& context) {
 }
 
 }  // namespace
+
+Dims padsOf(const NodeContext& context) {
+    const std::size_t rank = context.input(0).dims.size();
+    const Dims given = context.opset() < 11 ? context.node.attributes.integers(
+                                                  "pads", context.node.attributes.integers("paddings"))
+                                            : context.needConstant(1, "Pad's pads").toInt64s();
+    Dims axes;
+    if (context.has(3))
+        axes = context.needConstant(3, "Pad's axes").toInt64s();
+    else
+        for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
+    if (given.size() != 2 * axes.size())
+        failInput("Pad has {} pads for {} dimensions", given.size(), axes.size());
+    Dims pads(2 * rank, 0);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::size_t d = normalizedAxis(axes[i], rank);
+        pads[d] = given[i];
+        pads[rank + d] = given[axes.size() + i];
+    }
+    return pads;
+}
 
 void addPads(OperatorTable& table) { table["Pad"] = {compilePad, LayoutPolicy::Any, false}; }
 

@@ -188,9 +188,11 @@ void keepAspectRatio(Target& target, const Dims& from, const std::vector<std::si
 
 /// Upsample has its scales as an attribute in opset 7.
 std::vector<double> scalesOf(const NodeContext& context, std::size_t input) {
-    if (!context.has(input))
+    if (!context.has(input)) {
         if (const std::vector<float> scales = context.node.attributes.reals("scales"); !scales.empty())
             return {scales.begin(), scales.end()};
+        failInput("{} needs scales", context.node.op);
+    }
     return context.needConstant(input, "Resize's scales").toDoubles();
 }
 
@@ -204,7 +206,7 @@ Target targetOf(const NodeContext& context, bool crops) {
     if (axes.empty())
         for (std::size_t d = 0; d < dims.size(); ++d) axes.push_back(d);
     Target target{dims, std::vector<double>(dims.size(), 1.0), std::vector<CropRegion>(dims.size())};
-    if (crops && scaleInput == 2) {
+    if (crops && scaleInput == 2 && given(1)) {
         const std::vector<double> region = context.needConstant(1, "Resize's region").toDoubles();
         if (region.size() != 2 * axes.size())
             failInput("Resize's region has {} values for {} dimensions", region.size(), axes.size());
@@ -282,6 +284,8 @@ CompiledNode compileResize(const NodeContext& context) {
 }
 
 }  // namespace
+
+std::vector<double> resizeScales(const NodeContext& context) { return targetOf(context, false).scales; }
 
 void addResizes(OperatorTable& table) {
     table["Resize"] = {compileResize, LayoutPolicy::Any, false};

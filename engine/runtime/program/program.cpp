@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/program/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <set>
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "runtime/integer/integer_product.h"
 #include "runtime/program/program_compiler.h"
 
@@ -86,7 +89,13 @@ void Workspace::run(const CancelToken& cancel) {
         outputs.clear();
         for (const int buffer : step.inputs) inputs.push_back(place(buffer));
         for (const int buffer : step.outputs) outputs.push_back(place(buffer));
-        step.kernel->run({inputs, outputs, place(step.scratch)});
+        try {
+            step.kernel->run({inputs, outputs, place(step.scratch)});
+        } catch (...) {
+            if (!step.node.valid()) throw;
+            const Node& node = m_program->graph().node(step.node);
+            rethrowWithContext(fmt::format("node '{}' ({})", node.name, node.op));
+        }
     }
 }
 

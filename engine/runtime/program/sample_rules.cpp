@@ -100,6 +100,18 @@ FoundAxis meanVariance(const SampleFlow& flow, const Dims&, std::size_t) {
     return keptUnless(flow, [&](std::size_t a) { return axes.contains(a); });
 }
 
+FoundAxis pad(const SampleFlow& flow, const Dims&, std::size_t) {
+    const Dims pads = padsOf(flow.context());
+    return keptUnless(flow,
+                      [&](std::size_t a) { return pads[a] != 0 || pads[flow.dims(0).size() + a] != 0; });
+}
+
+/// An unchanged extent can be a rounded one.
+FoundAxis resize(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const std::vector<double> scales = resizeScales(flow.context());
+    return keptUnless(flow, [&](std::size_t a) { return scales[a] != 1.0 || output[a] != flow.dims(0)[a]; });
+}
+
 /// An unchanged extent means that the operator did nothing along that dimension.
 FoundAxis whereKept(const SampleFlow& flow, const Dims& output, std::size_t) {
     return keptUnless(flow,
@@ -338,7 +350,9 @@ SampleRule sampleRuleOf(const std::string& op) {
         add(fromAxis, {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"});
         add(lastDimension, {kFusedMaskedSoftmax, kFusedLayerNorm});
         add(matrices, {"Det", "Trilu"});
-        add(whereKept, {"Pad", "Resize", "Split", "Upsample"});
+        add(whereKept, {"Split"});
+        add(pad, {"Pad"});
+        add(resize, {"Resize", "Upsample"});
         add(slice, {"Slice"});
         add(transpose, {"Transpose"});
         add(concat, {"Concat"});

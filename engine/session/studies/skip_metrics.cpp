@@ -46,7 +46,7 @@ void requireSamplesForThresholds(const QuantizationConfig& config, std::string_v
         const SkipRule& rule = config.rules[r];
         if (rule.kind != SkipKind::Threshold || rule.off || !needsSamples(rule.metric)) continue;
         failInput(
-            "skip rule {} ({}) matches no layers: its metric is measured on samples, and there "
+            "skip rule {} ({}) matches no layers: its metric is computed on samples, and there "
             "are none. Open data ({}), or replace the rule with the layers that it should match",
             r + 1, describe(rule), option);
     }
