@@ -35,6 +35,7 @@ void runVerify(const Options& options) {
     progress.show({.stage = "ONNX Runtime"});
     const Verification result = verify(source);
     progress.clear();
+    for (const std::string& text : opened.session->plan(options.config)->notices) notice(text);
 
     if (options.json) {
         const auto comparison = [](const std::optional<RuntimeComparison>& found) -> Json {

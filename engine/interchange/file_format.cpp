@@ -239,6 +239,10 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     ExportResult result = format.write(source);
     result.notices.insert(result.notices.begin(), source.precisionNotices.begin(),
                           source.precisionNotices.end());
+    if (source.plan) {
+        const std::vector<std::string>& plan = source.plan->notices;
+        result.notices.insert(result.notices.end(), plan.begin(), plan.end());
+    }
     return result;
 }
 

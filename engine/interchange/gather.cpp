@@ -66,7 +66,10 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
 std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
                                             const std::filesystem::path& path, const CancelToken& cancel) {
     saveModel(*session.quantizedModel(config, cancel), path);
-    return roundingNotices(config, "QuantizeLinear");
+    std::vector<std::string> notices = session.plan(config, cancel)->notices;
+    const std::vector<std::string> differences = roundingNotices(config, "QuantizeLinear");
+    notices.insert(notices.end(), differences.begin(), differences.end());
+    return notices;
 }
 
 }  // namespace quantloupe

@@ -13,8 +13,9 @@ namespace quantloupe {
 ExportSource gatherExport(Session& session, const QuantizationConfig& config, const FileFormat& format,
                           const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 
-/// Saves the quantized model as a QDQ graph (Session::quantizedModel) and returns notices about differences
-/// from the preview. Throws Error, and writes nothing then; Cancelled.
+/// Saves the quantized model as a QDQ graph (Session::quantizedModel). Returns the notices of its plan, such
+/// as saturated biases, and those about differences from the preview. Throws Error, and writes nothing then;
+/// Cancelled.
 std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
                                             const std::filesystem::path& path,
                                             const CancelToken& cancel = {});

@@ -49,6 +49,7 @@ class Adjuster {
   private:
     int at(int place) const { return m_positions[static_cast<std::size_t>(place)]; }
     void set(int place, int position) {
+        position = std::clamp(position, -127, 127);  // the scale must be a float
         if (at(place) == position) return;
         m_positions[static_cast<std::size_t>(place)] = position;
         m_changed = true;

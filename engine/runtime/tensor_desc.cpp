@@ -53,6 +53,12 @@ std::optional<std::size_t> sampleDimension(const TensorDesc& desc) {
     return std::nullopt;
 }
 
+bool samplesAreTogether(const TensorDesc& desc) {
+    if (!desc.samples.perSample() || desc.samples.count == 1) return true;
+    if (desc.samples.runs > 1) return false;
+    return desc.layout == Layout::Plain || sampleDimension(desc) == std::size_t{0};
+}
+
 std::span<const float> presentValues(const TensorDesc& desc, const float* values, std::size_t present,
                                      std::vector<float>& storage) {
     const std::size_t all = desc.count();

@@ -50,10 +50,14 @@ struct TensorDesc {
 /// one sample.
 std::optional<std::size_t> sampleDimension(const TensorDesc& desc);
 
+/// Whether the values of each sample lie together in memory, one sample after the other. Also if the tensor
+/// does not depend on the samples, or mixes them.
+bool samplesAreTogether(const TensorDesc& desc);
+
 /// Returns the values of the first `present` samples, sample by sample (the last batch of a dataset may be
 /// padded): the values themselves if the samples form one run, otherwise a copy in `storage`. Returns all
-/// values of a tensor that does not depend on the samples or mixes them. A tensor with several runs must have
-/// the plain layout.
+/// values of a tensor that does not depend on the samples or mixes them. If the samples
+/// are not together, the tensor must have the plain layout.
 std::span<const float> presentValues(const TensorDesc& desc, const float* values, std::size_t present,
                                      std::vector<float>& storage);
 

@@ -108,6 +108,16 @@ class NpuPositionsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// A tensor that is always 0 has a very small scale; that of the weight must stay a float.
+    void scalesStayFinite() {
+        QuantizationConfig config = npuConfig();
+        allRules(config.quantization.npuPositions);
+        const Plan plan =
+            planOf(graph(kOneConv), config, {{"x", 120}, {"w", -120}, {"c", -127}, {"y", -127}});
+        for (const auto& [name, position] : positionsOf(plan))
+            QVERIFY2(std::abs(position) <= 127, qPrintable(printed(positionsOf(plan))));
+    }
+
     void positionsEqualQuarks_data() {
         QTest::addColumn<QString>("net");
         QTest::addColumn<QString>("before");

@@ -16,6 +16,10 @@ class SampleFlowTest : public QObject {
     static std::shared_ptr<const Program> compile(const GraphPtr& graph, std::int64_t batch) {
         std::map<TensorId, TensorDesc> inputs;
         for (const TensorId input : graph->inputs()) {
+            if (graph->tensor(input).shape->empty()) {
+                inputs[input] = {DataType::Float32, {}, Layout::Plain};
+                continue;
+            }
             Dims dims{batch};
             for (std::size_t d = 1; d < graph->tensor(input).shape->size(); ++d)
                 dims.push_back((*graph->tensor(input).shape)[d].value);
@@ -64,6 +68,36 @@ class SampleFlowTest : public QObject {
             "y = Resize <mode = \"linear\", keep_aspect_ratio_policy = \"not_smaller\"> (x, , , s)");
         row("moved samples", "mixed", "2,3", "int64[6] p = {1, 0, 0, -1, 0, 0}", "y = Pad(x, p)");
         row("padded samples", "1 runs", "2,3", "int64[6] p = {0, 1, 0, 0, 0, -1}", "y = Pad(x, p)");
+        // Values that depend on the number of samples.
+        const auto counted = [&](const char* name, const char* expected, const char* shape,
+                                 const char* constants, const std::string& nodes) {
+            row(name, expected, shape, (std::string("int64 i = {0}") + constants).c_str(),
+                ("s = Shape(x) n = Gather <axis = 0> (s, i) f = Cast <to = 1> (n) " + nodes).c_str());
+        };
+        counted("divisor of a softmax", "mixed", "4", "", "d = Div(x, f) y = Softmax <axis = -1> (d)");
+        counted("factor in a Gelu", "mixed", "4", ", float one = {1}, float half = {0.5}, float q = {4}",
+                "g = Div(q, f) d = Div(x, g) e = Erf(d) a = Add(e, one) b = Mul(x, a) y = Mul(b, half)");
+        counted(
+            "epsilon of a normalization", "mixed", "4", ", float[4] w = {1, 2, 3, 4}",
+            "m = ReduceMean <axes = [-1]> (x) d = Sub(x, m) q = Mul(d, d) v = ReduceMean <axes = [-1]> (q) "
+            "e = Add(v, f) r = Sqrt(e) t = Div(d, r) u = Mul(t, w) y = Add(u, w)");
+        counted("direction of a slice", "mixed", "2,2",
+                ", int64[1] m = {-1}, int64[1] low = {-9}, int64[1] two = {2}",
+                "z = Min(n, two) y = Slice(x, m, low, z, m)");
+        const auto shared = [&](const char* name, const char* nodes) {
+            QTest::newRow(name)
+                << QStringLiteral(
+                       "(float[N,4] x, float g) => (float y) <int64 i = {0}, int64 one = {1}> "
+                       "{ s = Shape(x) n = Gather <axis = 0> (s, i) %1 y = Add(x, q) }")
+                       .arg(nodes)
+                << QString(name == std::string_view("shared input") ? "1 runs" : "mixed");
+        };
+        shared("shared input", "q = Neg(g)");
+        shared("shared input times the number of samples", "f = Cast <to = 1> (n) q = Mul(g, f)");
+        shared("sum of a shared input", "h = Expand(g, s) q = ReduceSum <keepdims = 0> (h)");
+        shared("choice by the number of samples",
+               "c = Greater(n, one) q = If (c) <then_branch = t () => (float p) { p = Neg(g) }, "
+               "else_branch = e () => (float p) { p = Abs(g) }>");
         // The values of each sample are the same for all.
         row("expanded constant", "1 runs", "3", "float[1,3] c = {1, 2, 3}",
             "s = Shape(x) e = Expand(c, s) y = Add(x, e)");
@@ -84,6 +118,27 @@ class SampleFlowTest : public QObject {
         const auto program = compile(graph, 4);
         QCOMPARE(layoutOf(*program, graph->outputs()[0]), expected);
         QCOMPARE(program->mixesSamples(), expected == "mixed");
+    }
+
+    /// The values of the first samples of a padded batch, although the samples are in the second dimension.
+    void presentSamplesOfAnotherDimension() {
+        const GraphPtr graph = test::graph(
+            "(float[N,2,3] x) => (float y) <int64[1] u = {0}, float[3,3] w = {1, 0, 0, 0, 1, 0, 0, 0, 1}> "
+            "{ h = MatMul(x, w) a = Transpose <perm = [1, 2, 0]> (h) b = Unsqueeze(a, u) "
+            "c = Transpose <perm = [0, 3, 1, 2]> (b) y = Relu(c) }",
+            17);
+        const auto program = compile(graph, 4);
+        std::vector<float> x(24);
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+        Workspace workspace(program);
+        workspace.bind(graph->inputs()[0], x.data());
+        workspace.run({});
+        const TensorId y = graph->outputs()[0];
+        std::vector<float> storage;
+        const auto found =
+            presentValues(program->desc(y), static_cast<const float*>(workspace.data(y)), 3, storage);
+        QCOMPARE(std::vector<float>(found.begin(), found.end()),
+                 std::vector<float>(x.begin(), x.begin() + 18));
     }
 };
 

@@ -228,7 +228,12 @@ std::optional<Fusion> ProgramCompiler::fusionAt(NodeId id) const {
     if (m_graph.node(id).op == "Conv" && spec.codes.contains(m_graph.node(id).input(1))) return std::nullopt;
     const auto constant = [&](TensorId tensor) -> const Constant* {
         const auto found = m_constants.find(tensor);
-        return found != m_constants.end() ? found->second.get() : m_graph.constantOf(tensor);
+        if (found == m_constants.end()) return m_graph.constantOf(tensor);
+        // The fused node would hide from followNode() that a value depends on the batch size.
+        if (spec.one && !m_graph.tensor(tensor).constant &&
+            !isSameConstant(*found->second, spec.one->knownConstant(tensor)))
+            return nullptr;
+        return found->second.get();
     };
     const auto desc = [&](TensorId tensor) -> const TensorDesc* {
         const auto found = m_program->m_values.find(tensor);

@@ -199,12 +199,13 @@ void ProgramCompiler::settleObserved() {
     for (const TensorId tensor : m_program->m_spec.observed) {
         computeCodeFunction(tensor);
         const Value value = valueOf(tensor);
-        if (m_program->m_spec.observedCodes && value.coded && value.desc.samples.runs <= 1) {
+        const bool together = samplesAreTogether(value.desc);
+        if (m_program->m_spec.observedCodes && value.coded && together) {
             m_program->m_observed[tensor] = value;
             continue;
         }
-        // Samples in several runs are separated in row-major order.
-        const Layout layout = value.desc.samples.runs > 1 ? Layout::Plain : value.desc.layout;
+        // Other samples are separated in row-major order.
+        const Layout layout = together ? value.desc.layout : Layout::Plain;
         TensorDesc desc = value.floatDesc();
         desc.layout = layout;
         m_program->m_observed[tensor] = {bufferIn(tensor, layout), desc, false};

@@ -33,6 +33,20 @@ bool isView(const std::string& op) {
     return views.contains(op);
 }
 
+/// Whether a node combines values that all samples share with constants that depend on the batch size.
+bool countChanges(const NodeContext& context, const ConstantsOfOne& one) {
+    bool changes = false, computed = false;
+    for (std::size_t i = 0; i < context.inputs.size(); ++i) {
+        if (!context.has(i)) continue;
+        const Constant* constant = context.constant(i);
+        if (constant == nullptr)
+            computed = true;
+        else if (!context.graph.tensor(context.node.inputs[i]).constant)
+            changes = changes || !isSameConstant(*constant, one(context.node.inputs[i]));
+    }
+    return computed && changes;
+}
+
 }  // namespace
 
 std::int64_t product(const Dims& dims, std::size_t begin, std::size_t end) {
@@ -52,8 +66,7 @@ SampleFlow::SampleFlow(const NodeContext& context, std::int64_t count, const Ten
             describesShape(i, output))
             continue;
         const ConstantPtr alone = one(node().inputs[i]);
-        if (!alone || alone->dims() != constant->dims() || alone->version() != constant->version())
-            m_growing[i] = alone;
+        if (!isSameConstant(*constant, alone)) m_growing[i] = alone;
     }
 }
 
@@ -86,8 +99,19 @@ bool SampleFlow::sameForAll(std::size_t i, const SampleAxis& axis) const {
 
 bool SampleFlow::describesShape(std::size_t i, const TensorDesc& output) const {
     if (i == 0) return node().op == "ConstantOfShape";
+    if (node().op == "Slice") {  // one that cuts nothing off
+        const Constant* steps = m_context.constant(4);
+        const bool forward =
+            !has(4) || (steps != nullptr &&
+                        std::ranges::all_of(steps->toInt64s(), [](std::int64_t step) { return step == 1; }));
+        return (i == 1 || i == 2) && forward && output.dims == dims(0);
+    }
     return node().op == "Reshape" || node().op == "Expand" || node().op == "AffineGrid" ||
-           node().op == "Tile" || (node().op == "Slice" && output.dims == dims(0));
+           node().op == "Tile";
+}
+
+bool isSameConstant(const Constant& constant, const ConstantPtr& alone) {
+    return alone && alone->dims() == constant.dims() && alone->version() == constant.version();
 }
 
 std::vector<SampleLayout> followSamples(const NodeContext& context, const std::vector<TensorDesc>& outputs,
@@ -99,7 +123,10 @@ std::vector<SampleLayout> followSamples(const NodeContext& context, const std::v
         mixed = mixed || input.samples.isMixed();
         count = std::max(count, input.samples.count);
     }
-    if (count == 0 && !mixed) return layouts;
+    if (count == 0 && !mixed) {
+        if (one && countChanges(context, one)) layouts.assign(layouts.size(), SampleLayout::mixed());
+        return layouts;
+    }
     const SampleRule rule = sampleRuleOf(context.node.op);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
         if (mixed) {

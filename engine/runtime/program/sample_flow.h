@@ -18,6 +18,9 @@ namespace quantloupe {
 /// there.
 using ConstantsOfOne = std::function<ConstantPtr(TensorId)>;
 
+/// Whether a constant has the same value in a batch of one; `alone`: its value there, or null.
+bool isSameConstant(const Constant& constant, const ConstantPtr& alone);
+
 /// Returns the sample layout of each output of a node. `outputs` are the descriptions returned by compiling
 /// the node; `context.inputs` contain the layouts of the inputs. With `one`, constants that depend on the
 /// batch size, such as arange(N), are accepted only if each sample meets the same values as in a batch of

@@ -140,7 +140,8 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     std::shared_ptr<const Program> pair;  // used only for its layouts
     const bool asksForPair = batches.batch() == 1 && std::any_of(ends.begin(), ends.end(), [&](TensorId end) {
                                  const TensorDesc& desc = program->desc(end);
-                                 return desc.samples.perSample() && (desc.dims.empty() || desc.dims[0] != 1);
+                                 return desc.samples.perSample() && (desc.dims.empty() || desc.dims[0] != 1 ||
+                                                                     std::ranges::count(desc.dims, 1) > 1);
                              });
     if (asksForPair) {
         try {
