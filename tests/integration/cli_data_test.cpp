@@ -11,6 +11,7 @@
 #include "data/numpy_file.h"
 #include "model/load_model.h"
 #include "support/run_cli.h"
+#include "support/text_model.h"
 
 using namespace quantloupe::test;
 
@@ -104,6 +105,29 @@ class CliDataTest : public QObject {
         QVERIFY(quantized("--data CALIBRATION", "b.onnx") == calibration);
         QVERIFY(quantized("--data VAL --calibration-data CALIBRATION", "c.onnx") == calibration);
         QVERIFY(quantized("--calibration-data VAL", "d.onnx") != calibration);
+    }
+
+    /// Whoever only exports has to see them, too.
+    void noticesOfThePlanAreShown() {
+        const std::string bytes = textModelBytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+            g (float[N,2] X) => (float[N,2] Y) <float[2,2] W = {1, 100000, 2, 3}, float[2,2] V = {1, 2, 3, 4}>
+            { A = MatMul (X, W) Y = MatMul (A, V) })");
+        QFile model(place("large.onnx"));
+        QVERIFY(model.open(QIODevice::WriteOnly) && model.write(bytes.data(), qint64(bytes.size())) > 0);
+        model.close();
+        quantloupe::saveNpz({{"X", quantloupe::Constant::fromFloats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}},
+                            place("x.npz").toStdString());
+        const QString precision = QString::fromStdString(
+            quantloupe::loadModel(model.fileName().toStdString()).graph->nodes()[0].name + "=float16");
+        const QStringList common{"--data", place("x.npz"), "--no-skip-tail", "--precision", precision, "-o"};
+        for (const QStringList& command :
+             {QStringList{"quantize", model.fileName()} + common + QStringList{place("large.q.onnx")},
+              QStringList{"export", model.fileName(), "--to", "qdq"} + common +
+                  QStringList{place("large.qdq.onnx")}}) {
+            const Outcome outcome = runCli(command);
+            QVERIFY2(outcome.code == 0, outcome.text().constData());
+            QVERIFY2(outcome.err.contains("65504"), outcome.text().constData());
+        }
     }
 
     void connectionsAndNamesOfClika() {
