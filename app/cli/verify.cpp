@@ -13,6 +13,7 @@
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
+#include "quantize/plan.h"
 
 namespace quantloupe::cli {
 namespace {

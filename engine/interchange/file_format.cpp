@@ -8,6 +8,7 @@
 #include "config/near_names.h"
 #include "interchange/writers.h"
 #include "model/load_model.h"
+#include "quantize/plan.h"
 
 namespace quantloupe {
 

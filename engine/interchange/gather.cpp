@@ -7,6 +7,7 @@
 #include "interchange/wording.h"
 #include "model/load_model.h"
 #include "model/quantized_model.h"
+#include "quantize/plan.h"
 #include "session/studies/skip_metrics.h"
 
 namespace quantloupe {
