@@ -343,7 +343,7 @@ void TuneFinder::showText() {
     QStringList parts;
     if (!m_problem.isEmpty()) parts << m_problem;
     if (m_found && !isOfSearch())
-        parts << tr("Found for an earlier configuration: applying a point replaces your edits since then.");
+        parts << tr("Found for an earlier configuration: applying a point discards your edits since then.");
     if (m_found) parts << sentence(withMinusSigns(QString::fromStdString(describe(*m_found))));
     if (const QString hidden = m_curve->whyKeptIsHidden(); !hidden.isEmpty()) parts << hidden;
     m_text->setText(parts.join(QLatin1Char('\n')));
