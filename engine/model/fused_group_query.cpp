@@ -102,13 +102,13 @@ void expandRotaryEmbedding23(FusedBody& body) {
     refuse(!rank || (*rank != 3 && *rank != 4), "an input of unknown rank");
     refuse(!width, "RotaryEmbedding with tables of unknown shape");
     const std::int64_t part = body.integer("rotary_embedding_dim", 0);
-    auto head = body.width(0);  // values of a head
-    if (*rank == 3 && head) *head /= body.heads("num_heads");
-    if (part < 0 || (part > 0 && 2 * *width != part) || (part == 0 && head && 2 * *width != *head) ||
-        body.width(2).value_or(*width) != *width)
-        failInput("tables of {} and {} columns do not fit heads of {} values, of which {} are rotated",
-                  *width, body.width(2).value_or(*width), head.value_or(2 * *width),
-                  part > 0 ? part : head.value_or(2 * *width));
+    auto turns = body.width(0);  // the number of values of a head that are rotated
+    if (*rank == 3 && turns) *turns /= body.heads("num_heads");
+    if (part != 0) turns = part;
+    const std::int64_t sines = body.width(2).value_or(*width);
+    if (turns.value_or(2 * *width) != 2 * *width || sines != *width)
+        failInput("tables of {} and {} columns do not fit {} values to rotate", *width, sines,
+                  turns.value_or(2 * *width));
     Operand hidden = body.in(0);
     if (*rank == 3) hidden = splitHeads(body, hidden, body.heads("num_heads"));
     const auto rows = [&](int table) {

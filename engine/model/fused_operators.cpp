@@ -260,12 +260,11 @@ void checkStandard(const onnx::NodeProto& item) {
     requireKnownAttributes(node);
 }
 
-bool isStandard(const onnx::NodeProto& node) { return node.domain().empty() || node.domain() == "ai.onnx"; }
-
 /// Returns null if the operator stays as it is.
 const Expand* expansionOf(const onnx::NodeProto& node) {
-    if (!isStandard(node) && node.domain() != kMicrosoft) return nullptr;
-    const auto& all = isStandard(node) ? standardExpansions() : microsoftExpansions();
+    const bool standard = isStandardDomain(node.domain());
+    if (!standard && node.domain() != kMicrosoft) return nullptr;
+    const auto& all = standard ? standardExpansions() : microsoftExpansions();
     const auto found = all.find(node.op_type());
     return found == all.end() ? nullptr : &found->second;
 }
@@ -275,7 +274,7 @@ class Expander {
     Expander(onnx::ModelProto& model, std::vector<std::string>& notices)
         : m_model(model), m_notices(notices) {
         for (const auto& opset : model.opset_import())
-            if (opset.domain().empty() || opset.domain() == "ai.onnx") m_opset = opset.version();
+            if (isStandardDomain(opset.domain())) m_opset = opset.version();
     }
 
     /// Turns the fused operators into calls of functions, which are added to the model.
@@ -326,7 +325,7 @@ class Expander {
             if (expand == nullptr) continue;
             if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
             try {
-                if (isStandard(node)) checkStandard(node);
+                if (isStandardDomain(node.domain())) checkStandard(node);
                 FusedBody body(node, level.graphs(), level.shapes(), m_opset);
                 (*expand)(body);
                 *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/isolated_call.h"
+#include "model/onnx_proto.h"
 
 namespace quantloupe {
 namespace {
@@ -76,7 +77,7 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
                                           [](const onnx::AttributeProto& attribute) {
                                               return attribute.has_g() || attribute.graphs_size() > 0;
                                           });
-        if (controls || !(node.domain().empty() || node.domain() == "ai.onnx")) continue;
+        if (controls || !isStandardDomain(node.domain())) continue;
         *graph.add_node() = node;
     }
     for (const auto& tensor : model.graph().initializer()) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "model/onnx_proto.h"
 #include "model/subgraphs.h"
 
 namespace quantloupe {
@@ -67,16 +68,6 @@ void resolveAttributes(onnx::NodeProto& node, const AttributesByName& values) {
         }  // an attribute that the call omits has the operator's own default
     }
     node.mutable_attribute()->Swap(&resolved);
-}
-
-void collectNames(const onnx::GraphProto& graph, std::set<std::string>& names) {
-    for (const auto& input : graph.input()) names.insert(input.name());
-    for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
-    for (const auto& node : graph.node()) {
-        names.insert(node.output().begin(), node.output().end());
-        for (const auto& attribute : node.attribute())
-            if (attribute.has_g()) collectNames(attribute.g(), names);
-    }
 }
 
 class Inliner {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <set>
 
+#include "model/onnx_proto.h"
+
 namespace quantloupe {
 namespace {
 
@@ -31,8 +33,8 @@ const std::set<std::string>& keepsWidth() {
     static const std::set<std::string> ops{"Abs",
                                            "BatchNormalization",
                                            "BiasGelu",
-                                           "Celu",
                                            "Cast",
+                                           "Celu",
                                            "Clip",
                                            "CumSum",
                                            "Dropout",
@@ -78,7 +80,6 @@ bool keepsRank(const std::string& op) {
                                            "Concat",
                                            "Conv",
                                            "ConvTranspose",
-                                           "Crop",
                                            "DepthToSpace",
                                            "FusedConv",
                                            "GlobalAveragePool",
@@ -178,7 +179,6 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         return i < node.input_size() ? rankOf(node.input(i), depth) : std::optional<std::size_t>();
     };
     const std::string& op = node.op_type();
-    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
     if (op == "If") return ofBranches(node, tensor, &KnownShapes::rankOf, depth);
     const auto without = [&](const std::optional<std::size_t>& axes) -> std::optional<std::size_t> {
         const auto rank = input(0);
@@ -186,7 +186,9 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
     };
     if (op == "EmbedLayerNormalization") return node.output_size() > 1 && tensor == node.output(1) ? 1 : 3;
     if (op.ends_with("Attention"))
-        return tensor != node.output(0) ? std::nullopt : standard ? input(0) : std::optional<std::size_t>(3);
+        return tensor != node.output(0)          ? std::nullopt
+               : isStandardDomain(node.domain()) ? input(0)
+                                                 : std::optional<std::size_t>(3);
     if (keepsRank(op)) return input(0);
     if (op == "Shape" || op == "Range") return 1;
     if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/known_shapes.h"
+#include "model/onnx_proto.h"
 
 namespace quantloupe {
 namespace {
@@ -24,17 +25,6 @@ void eraseAttribute(onnx::NodeProto& node, const std::string& name) {
                                      [&](const onnx::AttributeProto& a) { return a.name() == name; });
     attributes.DeleteSubrange(static_cast<int>(last - attributes.begin()),
                               static_cast<int>(attributes.end() - last));
-}
-
-/// The names of all tensors of the graph and its subgraphs.
-void addNames(const onnx::GraphProto& graph, std::set<std::string>& names) {
-    for (const auto& input : graph.input()) names.insert(input.name());
-    for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
-    for (const auto& node : graph.node()) {
-        names.insert(node.output().begin(), node.output().end());
-        for (const auto& attribute : node.attribute())
-            if (attribute.has_g()) addNames(attribute.g(), names);
-    }
 }
 
 void setAxis(onnx::NodeProto& node) {
@@ -73,8 +63,9 @@ class Aligner {
 
     Missing missingDimensions(onnx::NodeProto& node) {
         const bool slope = node.op_type() == "PRelu";  // one for each channel
-        if (!node.domain().empty() && node.domain() != "ai.onnx") return {};
-        if (node.input_size() != 2 || (!slope && !alignsByAxis(node.op_type()))) return {};
+        if (!isStandardDomain(node.domain()) || node.input_size() != 2 ||
+            (!slope && !alignsByAxis(node.op_type())))
+            return {};
         std::int64_t axis = 1;
         bool aligned = slope;
         for (const auto& attribute : node.attribute())
@@ -129,10 +120,9 @@ class Aligner {
 void alignOperands(onnx::ModelProto& model) {
     constexpr std::int64_t kAlwaysLastAxes = 7;  // from this opset on
     for (const auto& opset : model.opset_import())
-        if ((opset.domain().empty() || opset.domain() == "ai.onnx") && opset.version() >= kAlwaysLastAxes)
-            return;
+        if (isStandardDomain(opset.domain()) && opset.version() >= kAlwaysLastAxes) return;
     std::set<std::string> names;
-    addNames(model.graph(), names);
+    collectNames(model.graph(), names);
     Aligner(*model.mutable_graph(), nullptr, names).run();
 }
 

@@ -92,9 +92,6 @@ ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr
     return nullptr;
 }
 
-/// Operators and attributes that the compiler adds when it fuses nodes begin like this (operators.h).
-constexpr std::string_view kReservedPrefix = "quantloupe.";
-
 /// State shared by all graphs of a file.
 struct Loading {
     const onnx::ModelProto& model;
@@ -108,8 +105,6 @@ GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading,
 Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loading& loading,
               GraphBuilder& builder) {
     if (item.op_type().empty()) failInput("it has no operator");
-    if (item.op_type().starts_with(kReservedPrefix))
-        failInput("the name of its operator begins with '{}', which is reserved", kReservedPrefix);
     Node node;
     node.name = name;
     node.op = item.op_type();
@@ -119,8 +114,6 @@ Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loadin
     for (const std::string& out : item.output())
         node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
     for (int a = 0; a < item.attribute_size(); ++a) {
-        if (item.attribute(a).name().starts_with(kReservedPrefix))
-            failInput("the name of an attribute begins with '{}', which is reserved", kReservedPrefix);
         AttributeValue value = attributeFromProto(item, a, loading.owner, loading.folder);
         // A damaged attribute has a graph, but another type.
         if (auto* subgraph = std::get_if<OpaqueAttribute>(&value); subgraph && item.attribute(a).has_g()) {

@@ -210,6 +210,18 @@ std::set<fs::path> externalFiles(const onnx::GraphProto& graph, const fs::path& 
     return files;
 }
 
+bool isStandardDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+void collectNames(const onnx::GraphProto& graph, std::set<std::string>& names) {
+    for (const auto& input : graph.input()) names.insert(input.name());
+    for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
+    for (const auto& node : graph.node()) {
+        names.insert(node.output().begin(), node.output().end());
+        for (const auto& attribute : node.attribute())
+            if (attribute.has_g()) collectNames(attribute.g(), names);
+    }
+}
+
 void constantToProto(const Constant& constant, onnx::TensorProto& tensor) {
     tensor.set_data_type(static_cast<int>(constant.type()));
     for (const std::int64_t dim : constant.dims()) tensor.add_dims(dim);

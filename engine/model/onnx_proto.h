@@ -30,6 +30,11 @@ AttributeValue attributeFromProto(const onnx::NodeProto& node, int index,
 std::set<std::filesystem::path> externalFiles(const onnx::GraphProto& graph,
                                               const std::filesystem::path& folder);
 
+/// Whether this is the domain of ONNX's own operators.
+bool isStandardDomain(const std::string& domain);
+/// Adds the names of all tensors of the graph and its subgraphs.
+void collectNames(const onnx::GraphProto& graph, std::set<std::string>& names);
+
 void constantToProto(const Constant& constant, onnx::TensorProto& tensor);
 void graphToProto(const Graph& graph, onnx::ModelProto& model);
 

@@ -239,6 +239,9 @@ const std::map<std::string_view, const Signature*>& signatures() {
     return all;
 }
 
+/// Operators and attributes that fusions add when a program is compiled begin like this (operators.h).
+constexpr std::string_view kReserved = "quantloupe.";
+
 /// Whether the words contain the name.
 bool listed(std::string_view words, std::string_view name) {
     for (std::size_t begin = 0; begin < words.size();) {
@@ -256,6 +259,11 @@ std::string countOf(std::size_t count, const char* what) {
 }  // namespace
 
 void checkSignature(const Node& node, std::size_t formalInputs) {
+    if (node.op.starts_with(kReserved))
+        failInput("the name of its operator begins with '{}', which is reserved", kReserved);
+    for (const auto& [name, value] : node.attributes)
+        if (name.starts_with(kReserved))
+            failInput("the name of an attribute begins with '{}', which is reserved", kReserved);
     if (!node.domain.empty()) return;
     const auto found = signatures().find(node.op);
     if (found == signatures().end()) return;
@@ -299,12 +307,11 @@ void requireKnownAttributes(const Node& node) {
     const auto found = signatures().find(node.op);
     if (found == signatures().end()) return;
     for (const auto& [name, value] : node.attributes) {
-        if (name.starts_with("quantloupe.")) continue;  // written by fusions
+        if (name.starts_with(kReserved)) continue;
         if (listed(found->second->attributes, name)) continue;
         if (name == "axis" && (node.op == "PRelu" || listed(found->second->attributes, "broadcast")))
             fail(ErrorKind::Unsupported,
-                 "the second operand of {} cannot be aligned with an axis of the first (opset 6 and below), "
-                 "because "
+                 "the second operand of {} cannot be aligned with an axis of the first (opset 6 and below): "
                  "their numbers of dimensions are unknown",
                  node.op);
         fail(ErrorKind::Unsupported, "the attribute '{:.40}' of {} is not supported", name, node.op);

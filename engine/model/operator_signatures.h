@@ -11,8 +11,8 @@
 namespace quantloupe {
 
 /// Throws Error (BadInput) if a node has too few, too many or omitted inputs, too many outputs, or an
-/// attribute of another type or out of range. `formalInputs`: the number of inputs without those captured by
-/// subgraphs.
+/// attribute of another type, out of range, or with a name that is reserved for fusions. `formalInputs`: the
+/// number of inputs without those captured by subgraphs.
 void checkSignature(const Node& node, std::size_t formalInputs);
 
 /// Throws Error (Unsupported) if a node has an attribute that no version of the operator has: one of a later

@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "base/is_one_of.h"
+#include "quantize/calibration/power_of_two.h"
 
 namespace quantloupe {
 namespace {
@@ -49,7 +50,7 @@ class Adjuster {
   private:
     int at(int place) const { return m_positions[static_cast<std::size_t>(place)]; }
     void set(int place, int position) {
-        position = std::clamp(position, -127, 127);  // the scale must be a float
+        position = std::clamp(position, -kLargestPosition, kLargestPosition);
         if (at(place) == position) return;
         m_positions[static_cast<std::size_t>(place)] = position;
         m_changed = true;

@@ -165,10 +165,8 @@ class LoadModelTest : public QObject {
             return test::lines(textModel(text).notices);
         };
         const char* const three = "float[1,2,3] C = {1, 1, 1, 1, 1, 1}, float[1,2,3] S = {0, 0, 0, 0, 0, 0}";
-        QVERIFY(notices("interleaved = 0", three)
-                    .contains("do not fit heads of 8 values, of which 8 are rotated"));
-        QVERIFY(
-            notices("rotary_embedding_dim = 4", three).contains("do not fit heads of 8 values, of which 4"));
+        QVERIFY(notices("interleaved = 0", three).contains("do not fit 8 values to rotate"));
+        QVERIFY(notices("rotary_embedding_dim = 4", three).contains("do not fit 4 values to rotate"));
         QVERIFY(notices("rotary_embedding_dim = -6", three).contains("do not fit"));
         QVERIFY(!notices("rotary_embedding_dim = 6", three).contains("do not fit"));
     }

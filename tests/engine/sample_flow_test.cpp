@@ -69,33 +69,32 @@ class SampleFlowTest : public QObject {
         row("moved samples", "mixed", "2,3", "int64[6] p = {1, 0, 0, -1, 0, 0}", "y = Pad(x, p)");
         row("padded samples", "1 runs", "2,3", "int64[6] p = {0, 1, 0, 0, 0, -1}", "y = Pad(x, p)");
         // Values that depend on the number of samples.
-        const auto counted = [&](const char* name, const char* expected, const char* shape,
-                                 const char* constants, const std::string& nodes) {
-            row(name, expected, shape, (std::string("int64 i = {0}") + constants).c_str(),
+        const auto counted = [&](const char* name, const char* shape, const char* constants,
+                                 const std::string& nodes) {
+            row(name, "mixed", shape, (std::string("int64 i = {0}") + constants).c_str(),
                 ("s = Shape(x) n = Gather <axis = 0> (s, i) f = Cast <to = 1> (n) " + nodes).c_str());
         };
-        counted("divisor of a softmax", "mixed", "4", "", "d = Div(x, f) y = Softmax <axis = -1> (d)");
-        counted("factor in a Gelu", "mixed", "4", ", float one = {1}, float half = {0.5}, float q = {4}",
+        counted("divisor of a softmax", "4", "", "d = Div(x, f) y = Softmax <axis = -1> (d)");
+        counted("factor in a Gelu", "4", ", float one = {1}, float half = {0.5}, float q = {4}",
                 "g = Div(q, f) d = Div(x, g) e = Erf(d) a = Add(e, one) b = Mul(x, a) y = Mul(b, half)");
         counted(
-            "epsilon of a normalization", "mixed", "4", ", float[4] w = {1, 2, 3, 4}",
+            "epsilon of a normalization", "4", ", float[4] w = {1, 2, 3, 4}",
             "m = ReduceMean <axes = [-1]> (x) d = Sub(x, m) q = Mul(d, d) v = ReduceMean <axes = [-1]> (q) "
             "e = Add(v, f) r = Sqrt(e) t = Div(d, r) u = Mul(t, w) y = Add(u, w)");
-        counted("direction of a slice", "mixed", "2,2",
-                ", int64[1] m = {-1}, int64[1] low = {-9}, int64[1] two = {2}",
+        counted("direction of a slice", "2,2", ", int64[1] m = {-1}, int64[1] low = {-9}, int64[1] two = {2}",
                 "z = Min(n, two) y = Slice(x, m, low, z, m)");
-        const auto shared = [&](const char* name, const char* nodes) {
+        const auto shared = [&](const char* name, const char* expected, const char* nodes) {
             QTest::newRow(name)
                 << QStringLiteral(
                        "(float[N,4] x, float g) => (float y) <int64 i = {0}, int64 one = {1}> "
                        "{ s = Shape(x) n = Gather <axis = 0> (s, i) %1 y = Add(x, q) }")
                        .arg(nodes)
-                << QString(name == std::string_view("shared input") ? "1 runs" : "mixed");
+                << QString(expected);
         };
-        shared("shared input", "q = Neg(g)");
-        shared("shared input times the number of samples", "f = Cast <to = 1> (n) q = Mul(g, f)");
-        shared("sum of a shared input", "h = Expand(g, s) q = ReduceSum <keepdims = 0> (h)");
-        shared("choice by the number of samples",
+        shared("shared input", "1 runs", "q = Neg(g)");
+        shared("shared input times the number of samples", "mixed", "f = Cast <to = 1> (n) q = Mul(g, f)");
+        shared("sum of a shared input", "mixed", "h = Expand(g, s) q = ReduceSum <keepdims = 0> (h)");
+        shared("choice by the number of samples", "mixed",
                "c = Greater(n, one) q = If (c) <then_branch = t () => (float p) { p = Neg(g) }, "
                "else_branch = e () => (float p) { p = Abs(g) }>");
         // The values of each sample are the same for all.

@@ -8,7 +8,8 @@
 namespace quantloupe {
 
 int positionOf(double scale) {
-    return static_cast<int>(std::clamp(std::nearbyint(-std::log2(scale)), -127.0, 127.0));
+    constexpr double kMost = kLargestPosition;
+    return static_cast<int>(std::clamp(std::nearbyint(-std::log2(scale)), -kMost, kMost));
 }
 
 float scaleOf(int position) { return std::ldexp(1.0f, -position); }

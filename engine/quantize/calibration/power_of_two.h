@@ -6,6 +6,9 @@
 
 namespace quantloupe {
 
+/// With larger positions, or smaller than its negative, scales would not be floats.
+constexpr int kLargestPosition = 127;
+
 /// Returns the position of the nearest power of two: round_half_even(-log2(scale)), clamped to -127..127.
 int positionOf(double scale);
 float scaleOf(int position);

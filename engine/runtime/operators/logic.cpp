@@ -187,8 +187,7 @@ CompiledNode compileBitCast(const NodeContext& context) {
     if (elementSize(target) == 0 || elementSize(target) != elementSize(desc.type) || hasHalfBytes(target) ||
         hasHalfBytes(desc.type))
         failInput(
-            "BitCast cannot turn {} into {}: it needs elements of the same size in bytes (float16 is "
-            "converted to "
+            "BitCast cannot turn {} into {}: both need the same size in bytes (float16 is converted to "
             "float32)",
             dataTypeName(desc.type), dataTypeName(target));
     desc.type = target;

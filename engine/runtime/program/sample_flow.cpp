@@ -34,7 +34,7 @@ bool isView(const std::string& op) {
 }
 
 /// Whether a node combines values that all samples share with constants that depend on the batch size.
-bool countChanges(const NodeContext& context, const ConstantsOfOne& one) {
+bool dependsOnCount(const NodeContext& context, const ConstantsOfOne& one) {
     bool changes = false, computed = false;
     for (std::size_t i = 0; i < context.inputs.size(); ++i) {
         if (!context.has(i)) continue;
@@ -124,7 +124,7 @@ std::vector<SampleLayout> followSamples(const NodeContext& context, const std::v
         count = std::max(count, input.samples.count);
     }
     if (count == 0 && !mixed) {
-        if (one && countChanges(context, one)) layouts.assign(layouts.size(), SampleLayout::mixed());
+        if (one && dependsOnCount(context, one)) layouts.assign(layouts.size(), SampleLayout::mixed());
         return layouts;
     }
     const SampleRule rule = sampleRuleOf(context.node.op);

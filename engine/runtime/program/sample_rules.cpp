@@ -106,10 +106,10 @@ FoundAxis pad(const SampleFlow& flow, const Dims&, std::size_t) {
                       [&](std::size_t a) { return pads[a] != 0 || pads[flow.dims(0).size() + a] != 0; });
 }
 
-/// An unchanged extent can be a rounded one.
-FoundAxis resize(const SampleFlow& flow, const Dims& output, std::size_t) {
+/// Not by the extent, which can be unchanged because it was rounded.
+FoundAxis resize(const SampleFlow& flow, const Dims&, std::size_t) {
     const std::vector<double> scales = resizeScales(flow.context());
-    return keptUnless(flow, [&](std::size_t a) { return scales[a] != 1.0 || output[a] != flow.dims(0)[a]; });
+    return keptUnless(flow, [&](std::size_t a) { return scales[a] != 1.0; });
 }
 
 /// An unchanged extent means that the operator did nothing along that dimension.

@@ -127,17 +127,19 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     const std::vector<TensorId> ends(graph->outputs().begin(), graph->outputs().end());
     const auto specFor = [&](const SampleBatches& samples) {
         const auto inputs = samples.inputsOf(*graph);
-        return plan ? plan->networkSpec(inputs, ends) : floatProgram(graph, inputs, ends);
+        ProgramSpec spec = plan ? plan->networkSpec(inputs, ends) : floatProgram(graph, inputs, ends);
+        spec.kernels = parts.runner.kernels();
+        return spec;
     };
     if (!parts.samples.part().whole()) {
         const SampleBatches single(data, *parts.model.graph, 1);
         parts.samples.part().requireBatchOfOne(*parts.model.graph, single.batch());
         return outputsBySample(specFor(single), single, order, cancel);
     }
-    ProgramSpec spec = specFor(batches);
-    spec.kernels = parts.runner.kernels();
-    const auto program = Program::compile(std::move(spec));
-    std::shared_ptr<const Program> pair;  // used only for its layouts
+    const auto program = Program::compile(specFor(batches));
+    // With a batch of two, only for its layouts: the samples may be in a dimension other than the first, or
+    // in one of several dimensions of extent 1.
+    std::shared_ptr<const Program> pair;
     const bool asksForPair = batches.batch() == 1 && std::any_of(ends.begin(), ends.end(), [&](TensorId end) {
                                  const TensorDesc& desc = program->desc(end);
                                  return desc.samples.perSample() && (desc.dims.empty() || desc.dims[0] != 1 ||
