@@ -215,6 +215,14 @@ class ProgramTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(workspace.run(cancel), Cancelled);
     }
 
+    void errorsOfKernelsNameTheNode() {
+        const GraphPtr graph = test::graph(
+            "(float[1] X) => (float[1] Y) <float[2] W = {1, 2}> { I = Cast <to = 7> (X) Y = Gather (W, I) }",
+            17);
+        const QString error = test::errorOf([&] { run(graph, {1}, {5}); });
+        QVERIFY2(error.contains("(Gather): "), qPrintable(error));
+    }
+
     void shapeErrorsNameTheNode() {
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[1,3,2,2] X) => (float[1,2,2,2] Y) <float[2,2,1,1] W = {1, 2, -1, 1}> { Y = Conv (X, W) })")
