@@ -122,9 +122,43 @@ class DocumentTest : public QObject {
         QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
     }
 
+    /// Labels, notes and the like are saved in projects only.
+    void savingTheConfigurationSavesNothingElse() {
+        QVERIFY(idle());
+        const std::filesystem::path config = m_folder.filePath(QStringLiteral("own.json")).toStdString();
+        m_document->edit(skipType(m_document->config(), "Conv"));
+        m_document->describeMeasured(0, QStringLiteral("before"), {});
+        QVERIFY(m_document->saveConfig(config));
+        QVERIFY(!m_document->undoStack()->isClean());
+        QVERIFY(!m_document->isOnlyConfig());
+        const std::filesystem::path project =
+            m_folder.filePath(QStringLiteral("own.quantloupe")).toStdString();
+        QVERIFY(m_document->saveProject(project));
+        QVERIFY(m_document->undoStack()->isClean());
+        // The project does not contain the configuration that was saved to its own file.
+        m_document->undoStack()->undo();
+        QVERIFY(m_document->saveConfig(config));
+        QVERIFY(!m_document->undoStack()->isClean());
+    }
+
+    void dataThatOpensWhileAModelLoadsBelongsToThisModel() {
+        m_document->open({test::writeModel(m_folder), {}, {}, {}});
+        m_document->openData(test::writeChainSamples(m_folder), {});
+        QVERIFY(QTest::qWaitFor([&] { return m_document->data().has_value(); }, 20000));
+        QVERIFY(idle());
+        QVERIFY(!m_document->evaluation()->randomInputs);
+        TaskSettings labels;
+        labels.labels = "labels.json";
+        m_document->setTask(labels);  // the file does not exist
+        QVERIFY(idle());
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
+        QVERIFY(m_document->task() == TaskSettings());
+    }
+
     void numbersOfRandomInputsAreForgottenWhenDataOpens() {
         QVERIFY(idle());
         QVERIFY(m_document->evaluation()->randomInputs);
+        m_document->pinBaseline(0);
         QVERIFY(!m_document->history().entries().empty());
         // All samples are NaN, so the evaluation fails.
         const QString file = m_folder.filePath(QStringLiteral("nan.npy"));
@@ -138,6 +172,7 @@ class DocumentTest : public QObject {
         QVERIFY(!m_document->evaluating());
         QVERIFY(!m_document->evaluation() || !m_document->evaluation()->quantized);
         QVERIFY(m_document->history().entries().empty());
+        QVERIFY(m_document->history().baseline().empty());
         m_document->openData(test::writeChainSamples(m_folder), {});
         QVERIFY(QTest::qWaitFor([&] { return m_document->history().entries().size() == 1; }, 20000));
         QVERIFY(!m_document->evaluation()->randomInputs);

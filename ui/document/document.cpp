@@ -41,6 +41,7 @@ Document::Document(QObject* parent) : QObject(parent) {
             m_evaluating = false;
             listUnevaluated();
         }
+        if (failure.during == Failure::During::Loading) m_request = {};
         say(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
@@ -127,9 +128,12 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_selection.clear();
     m_current = NodeId();
     m_undo.clear();
+    m_onlyInProject = false;
     m_configPath.clear();
     m_projectPath.clear();
     m_preprocess.reset();
+    m_task = {};
+    m_taskData.clear();
     m_dataWanted = {};
     m_history = {};
     m_unfinished.reset();
@@ -178,12 +182,22 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
 }
 
 void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
+    if (!m_request.model.empty()) {  // a model is being loaded
+        if (evaluation != m_request.data) m_request.task.reset();
+        m_request.data = evaluation;
+        m_request.calibration = calibration;
+        return;
+    }
     if (!m_model) {
         say(MessageKind::Error, tr("Open a model first: the required data format depends on its inputs."));
         return;
     }
-    m_dataWanted = {evaluation, calibration};
     if (evaluation != m_taskData) m_task = {};  // the labels belong to the other data
+    readData(evaluation, calibration);
+}
+
+void Document::readData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
+    m_dataWanted = {evaluation, calibration};
     m_taskData = evaluation;
     m_job.openData(evaluation, calibration, m_preprocess, m_task);
 }

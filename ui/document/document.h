@@ -102,6 +102,7 @@ class Document : public QObject {
     /// Reads the model file again and applies configuration, history, data and view state to the layers that
     /// still exist. Clears the undo stack. Changes nothing on an error.
     void reload();
+    /// While a model is being loaded, the data is opened with this model.
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
     /// Returns the preprocessing of images: the one set in the window, the one used for the open data, or the
     /// one in the file next to the model. Throws Error if that file cannot be read.
@@ -119,6 +120,11 @@ class Document : public QObject {
     bool openConfig(const std::filesystem::path& path);
     bool saveConfig(const std::filesystem::path& path);
     const std::filesystem::path& configPath() const { return m_configPath; }
+    /// Whether saving the configuration to its file would save all changes.
+    bool isOnlyConfig() const { return m_projectPath.empty() && !m_configPath.empty() && !m_onlyInProject; }
+    /// To be called after a change that is part of the project, but not of the undo stack: it counts as
+    /// unsaved.
+    void changeProject();
     /// Applies the edit as one undo step and evaluates it. Returns false and shows a message if the rules are
     /// invalid.
     bool edit(const ConfigEdit& edit);
@@ -192,6 +198,7 @@ class Document : public QObject {
         bool unsaved = false;               ///< the document has unsaved changes from the start
         std::filesystem::path config = {};  ///< the file that the configuration is saved to; empty: none yet
         bool reloaded = false;              ///< no project was opened; the same document continues
+        bool onlyInProject = false;         ///< see m_onlyInProject
     };
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);
@@ -202,6 +209,8 @@ class Document : public QObject {
     void adoptTask(const TaskSettings& task);
     void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
                     const LayerNames& names);
+    void adoptConfigPath(const std::filesystem::path& path);
+    void readData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration);
     void adoptData(const DataInfo& info);
     void adoptEvaluation(const ShownEvaluation& shown);
     void waitForIdle();
@@ -222,6 +231,7 @@ class Document : public QObject {
     QuantizationConfig m_config;
     std::filesystem::path m_configPath;
     QUndoStack m_undo;
+    bool m_onlyInProject = false;  ///< something is unsaved that a configuration file does not contain
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand

@@ -98,6 +98,7 @@ QString Document::adoptProject(LoadingProject loading) {
     m_latency.restore(std::move(project.latency));
     m_configPath = loading.config;
     if (!changes.isEmpty() || loading.unsaved) m_undo.resetClean();
+    m_onlyInProject = loading.onlyInProject || (!loading.reloaded && loading.unsaved);
     return changes;
 }
 
@@ -152,6 +153,7 @@ bool Document::saveProject(const fs::path& path) {
         return false;
     }
     m_projectPath = path;
+    m_onlyInProject = false;
     m_undo.setClean();
     Q_EMIT projectChanged();
     say(MessageKind::Note, tr("Saved the project as %1.").arg(QString::fromStdString(path.string())));
@@ -169,6 +171,7 @@ void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!m_model) return;
     // the file next to the model may be different
     if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
+    m_onlyInProject = true;
     m_undo.push(new PreprocessCommand(
         m_preprocess, preprocess,
         preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
@@ -178,12 +181,13 @@ void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
 void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
     m_preprocess = preprocess;
     const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
-    if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+    if (!data.empty()) readData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
 }
 
 void Document::setTask(const TaskSettings& task) {
     if (!m_model) return;
     if (task == m_task) return adoptTask(task);
+    m_onlyInProject = true;
     m_undo.push(new TaskCommand(m_task, task, tr("Labels"),
                                 [this](const TaskSettings& choice) { adoptTask(choice); }));
 }
@@ -191,7 +195,7 @@ void Document::setTask(const TaskSettings& task) {
 void Document::adoptTask(const TaskSettings& task) {
     m_task = task;
     const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
-    if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+    if (!data.empty()) readData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
 }
 
 fs::path Document::preprocessFile() const {
@@ -204,8 +208,19 @@ void Document::reload() {
     Project now = project();
     now.preprocess = m_preprocess;  // the file next to the model may have changed with the model
     m_request = {now.model, now.data, now.calibration, {}};
-    m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true};
+    m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true, m_onlyInProject};
     m_job.loadModel(now.model);
+}
+
+void Document::changeProject() {
+    m_onlyInProject = true;
+    m_undo.resetClean();
+}
+
+/// The configuration is now that of the file.
+void Document::adoptConfigPath(const std::filesystem::path& path) {
+    m_configPath = path;
+    if (m_projectPath.empty() && !m_onlyInProject) m_undo.setClean();
 }
 
 bool Document::openConfig(const std::filesystem::path& path) {
@@ -213,8 +228,7 @@ bool Document::openConfig(const std::filesystem::path& path) {
         ConfigEdit change{
             loadConfig(path), tr("Open %1").arg(QString::fromStdString(path.filename().string())), {}};
         if (!edit(change)) return false;
-        m_configPath = path;
-        m_undo.setClean();
+        adoptConfigPath(path);
         return true;
     } catch (const std::exception& error) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));
@@ -233,8 +247,7 @@ bool Document::saveConfig(const std::filesystem::path& path) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));
         return false;
     }
-    m_configPath = path;
-    m_undo.setClean();
+    adoptConfigPath(path);
     say(MessageKind::Note, tr("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
     return true;
 }
@@ -260,7 +273,7 @@ void Document::goBackTo(std::size_t index) {
 void Document::describeMeasured(std::size_t index, const QString& name, const QString& note) {
     if (index >= m_history.entries().size()) return;
     m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
-    m_undo.resetClean();  // part of the project, so it counts as an unsaved change
+    changeProject();
     Q_EMIT historyChanged();
 }
 
@@ -268,7 +281,7 @@ void Document::pinBaseline(std::size_t index) {
     if (index >= m_history.entries().size()) return;
     const std::string& version = m_history.entries()[index].version;
     m_history.pin(m_history.baseline() == version ? std::string() : version);
-    m_undo.resetClean();  // part of the project, so it counts as an unsaved change
+    changeProject();
     Q_EMIT historyChanged();
 }
 

@@ -28,6 +28,7 @@ bool EvaluationHistory::add(MeasuredConfig measured) {
 
 void EvaluationHistory::remove(const std::set<std::string>& versions) {
     std::erase_if(m_entries, [&](const MeasuredConfig& entry) { return versions.contains(entry.version); });
+    if (versions.contains(m_baseline)) m_baseline.clear();
 }
 
 void EvaluationHistory::describe(std::size_t index, std::string name, std::string note) {

@@ -22,6 +22,7 @@ class EvaluationHistory {
     const std::vector<MeasuredConfig>& entries() const { return m_entries; }
     /// Returns false if this version already exists.
     bool add(MeasuredConfig measured);
+    /// Also unpins the baseline if it is one of them.
     void remove(const std::set<std::string>& versions);
     std::optional<std::size_t> find(const std::string& version) const;
     /// Returns the newest entry with this configuration.

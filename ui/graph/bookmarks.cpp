@@ -140,14 +140,14 @@ void Bookmarks::add(const QString& name) {
         *known = mark;
     else
         m_bookmarks.push_back(mark);
-    m_document->undoStack()->resetClean();  // part of the project, so it counts as an unsaved change
+    m_document->changeProject();
     fillMenu();
 }
 
 void Bookmarks::remove(std::size_t index) {
     if (index >= m_bookmarks.size()) return;
     m_bookmarks.erase(m_bookmarks.begin() + static_cast<std::ptrdiff_t>(index));
-    m_document->undoStack()->resetClean();
+    m_document->changeProject();
     fillMenu();
 }
 

@@ -120,7 +120,7 @@ template <typename Work>
 void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QString& what,
                          const CancelToken& token, Work work) {
     begin();
-    enqueue(kind, what, token, [this, during, state = m_state, task = std::move(work)] {
+    enqueue(kind, what, token, [this, during, token, state = m_state, task = std::move(work)] {
         std::function<void()> after;
         try {
             after = task(*state);
@@ -128,7 +128,9 @@ void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QS
             if (during == Failure::During::Evaluation) after = [this] { Q_EMIT evaluationCancelled(); };
         } catch (const std::exception& error) {
             const QString text = QString::fromUtf8(error.what());
-            after = [this, during, text] { Q_EMIT failed({during, text}); };
+            after = [this, during, text, token] {
+                if (!token.cancelled()) Q_EMIT failed({during, text});
+            };
         }
         m_thread.reply([this, after = std::move(after)] {
             if (after) after();
@@ -153,6 +155,7 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
                      names = LayerNames(model->graph)] {
                  if (token.cancelled()) return;  // another model was requested meanwhile
                  // Up to here the session belonged to the displayed model.
+                 ++m_model;
                  m_thread.post([state = m_state, session] {
                      std::swap(state->session, *session);
                      session->reset();
@@ -168,10 +171,13 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
     m_evaluationToken.cancel();
     ++m_generation;
     post(Failure::During::Data, QueuedWork::Kind::Data, {}, CancelToken(),
-         [this, evaluation, calibration, preprocess, task](State& state) -> std::function<void()> {
+         [this, model = m_model, evaluation, calibration, preprocess,
+          task](State& state) -> std::function<void()> {
              if (!state.session) return {};
              auto info = openDataOn(*state.session, evaluation, calibration, preprocess, task);
-             return [this, info = std::move(info)] { Q_EMIT dataOpened(info); };
+             return [this, model, info = std::move(info)] {
+                 if (model == m_model) Q_EMIT dataOpened(info);  // otherwise its session is gone
+             };
          });
 }
 

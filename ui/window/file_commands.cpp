@@ -198,16 +198,14 @@ bool FileCommands::saveConfig(bool askName) {
 
 bool FileCommands::mayDiscard() {
     if (!m_askBeforeClosing || m_document->undoStack()->isClean()) return true;
-    QMessageBox box(QMessageBox::Question, tr("Unsaved Configuration"),
-                    tr("The configuration of %1 has unsaved changes.").arg(m_document->title()),
+    QMessageBox box(QMessageBox::Question, tr("Unsaved Changes"),
+                    tr("%1 has unsaved changes.").arg(m_document->title()),
                     QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, m_window);
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
         case QMessageBox::Save:
             // Saves to the previous file, or as a project if there is none.
-            return m_document->projectPath().empty() && !m_document->configPath().empty()
-                       ? saveConfig(false)
-                       : saveProject(false);
+            return m_document->isOnlyConfig() ? saveConfig(false) : saveProject(false);
         case QMessageBox::Discard:
             return true;
         default:
