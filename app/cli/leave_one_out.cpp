@@ -82,14 +82,14 @@ void runLeaveOneOut(const Options& options) {
     const LayerSweep sweep =
         resumableLeaveOneOut(session, options.config, file, sweeping, options.cancel.value_or(CancelToken()));
     line.clear();
-    if (!file.notice.empty()) notice(file.notice);
-    for (const std::string& text : base->notices) notice(text);
+    file.notices.insert(file.notices.end(), base->notices.begin(), base->notices.end());
+    for (const std::string& text : file.notices) notice(text);
     if (!options.json) return printReadable(sweep, base, options, file.reused);
     Json json = {{"model", options.model.string()}};
     json.update(toJson(sweep, session.graph()));
     json["reused"] = file.reused;
     json["samples"] = base->samples;
-    json["notices"] = base->notices;
+    json["notices"] = file.notices;
     json["seconds"] = {{"load", opened.loadSeconds}, {"total", opened.loadSeconds + sweep.seconds}};
     printJson(json);
 }

@@ -59,7 +59,7 @@ void MeasurementFile::read(const std::string& text) {
         if (m_others.size() >= kMaxContexts)
             m_others.erase(m_others.begin(), m_others.end() - (kMaxContexts - 1));
         if (m_options.reuse && m_all.empty())
-            m_notice = fmt::format(
+            m_unusable = fmt::format(
                 "the measurements in '{}' are of another model, of other data, of another arithmetic or of "
                 "another version of this program, so none of them is reused",
                 m_options.path.string());
@@ -78,13 +78,24 @@ void MeasurementFile::add(const std::string& key, nlohmann::json measured) {
     if (m_watch.seconds() - m_savedAt >= kSaveSeconds) save();
 }
 
-void MeasurementFile::save() {
+void MeasurementFile::save() noexcept {
     if (!enabled() || m_unsaved == 0 || (m_group != nullptr && m_group->rank() != 0)) return;
-    nlohmann::ordered_json json = {{m_options.kind, m_options.format}, {"sections", m_others}};
-    json["sections"].push_back({{"context", m_context}, {"measurements", m_all}});
-    writeFileAtomically(m_options.path, json.dump(1) + "\n");
-    m_unsaved = 0;
     m_savedAt = m_watch.seconds();
+    try {
+        nlohmann::ordered_json json = {{m_options.kind, m_options.format}, {"sections", m_others}};
+        json["sections"].push_back({{"context", m_context}, {"measurements", m_all}});
+        writeFileAtomically(m_options.path, json.dump(1) + "\n");
+        m_unsaved = 0;
+        m_unsavable.clear();
+    } catch (const std::exception& error) {
+        m_unsavable = fmt::format("the measurements were not saved: {}", error.what());
+    }
+}
+
+std::vector<std::string> MeasurementFile::notices() const {
+    std::vector<std::string> all{m_unusable, m_unsavable};
+    std::erase(all, "");
+    return all;
 }
 
 nlohmann::json measuredNumber(const std::optional<double>& value) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "session/session.h"
 #include "session/stopwatch.h"
@@ -27,6 +28,9 @@ class MeasurementFile {
     /// Reads the file if it exists and is of the same model and data; in a group, every process uses the file
     /// of the first one. Throws Error naming the file if it cannot be read.
     MeasurementFile(Session& session, MeasurementFileOptions options);
+    ~MeasurementFile() { save(); }
+    MeasurementFile(const MeasurementFile&) = delete;
+    MeasurementFile& operator=(const MeasurementFile&) = delete;
 
     bool enabled() const { return !m_options.path.empty(); }
     /// Returns what an earlier search measured, or null. If `read` throws an exception of the JSON library,
@@ -44,10 +48,12 @@ class MeasurementFile {
     }
     /// Adds a measurement and, every few seconds, saves the file. In a group, only the first process saves.
     void add(const std::string& key, nlohmann::json measured);
-    void save();
+    /// Also called by the destructor. Throws nothing: a search continues without its file, and notices()
+    /// contains the error.
+    void save() noexcept;
     std::size_t reused() const { return m_reused; }
-    /// Why the measurements of the file are not used; mostly empty.
-    const std::string& notice() const { return m_notice; }
+    /// Why the measurements of the file are not used, and why they could not be saved; mostly empty.
+    std::vector<std::string> notices() const;
 
   private:
     using Measurements = std::map<std::string, nlohmann::json>;
@@ -59,7 +65,7 @@ class MeasurementFile {
     std::string m_context;                 ///< of model, data, arithmetic and program
     std::vector<nlohmann::json> m_others;  ///< sections of other contexts, the oldest first
     Measurements m_earlier, m_all;
-    std::string m_notice;
+    std::string m_unusable, m_unsavable;  ///< notices
     std::size_t m_reused = 0, m_unsaved = 0;
     double m_savedAt = 0;
     Stopwatch m_watch;

@@ -61,16 +61,11 @@ LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& conf
             measurements.add(prefix + effect.name, toJson(effect));
         };
     }
-    try {
-        LayerSweep sweep = leaveOneOut(session, config, options, cancel);
-        measurements.save();
-        file.reused = measurements.reused();
-        file.notice = measurements.notice();
-        return sweep;
-    } catch (...) {
-        measurements.save();
-        throw;
-    }
+    LayerSweep sweep = leaveOneOut(session, config, options, cancel);
+    measurements.save();
+    file.reused = measurements.reused();
+    file.notices = measurements.notices();
+    return sweep;
 }
 
 }  // namespace quantloupe

@@ -14,13 +14,14 @@ struct SweepFile {
     bool reuse = true;           ///< false: measures again what the file already contains
     std::string program{};       ///< version; measurements of another one are not used
     // Results.
-    std::size_t reused = 0;  ///< measurements taken from the file
-    std::string notice{};    ///< why those of the file are not used; mostly empty
+    std::size_t reused = 0;              ///< measurements taken from the file
+    std::vector<std::string> notices{};  ///< why those of the file are not used or could not be saved
 };
 
-/// Like leaveOneOut(). The file is saved every few seconds and when the sweep ends, also by an exception.
-/// Configurations that learn from data (bias correction, AdaRound) are measured again, because the result of
-/// a layer depends on those that were measured before it.
+/// Like leaveOneOut(). The file is saved every few seconds and when the sweep ends, also by an exception; if
+/// it cannot be written, the sweep continues without it. Configurations that learn from data (bias
+/// correction, AdaRound) are measured again, because the result of a layer depends on those that were
+/// measured before it.
 LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& config, SweepFile& file,
                                 SweepOptions options = {}, const CancelToken& cancel = {});
 

@@ -36,13 +36,9 @@ TuneResult TuneRun::run() {
     } catch (const Cancelled&) {
         m_end = TuneEnd::Cancelled;
     } catch (const Error& error) {
-        m_measured.save();
         if (m_session.group() != nullptr) throw;  // The other processes wait for this one.
         m_end = TuneEnd::Failed;
         m_failure = error.what();
-    } catch (...) {
-        m_measured.save();  // for the next search
-        throw;
     }
     m_measured.save();
     TuneResult result = completed(m_measured.result());

@@ -90,6 +90,7 @@ TuneResult TuneMeasurements::result() const {
     result.reused = m_store.reused();
     result.seconds = seconds();
     result.notices = m_notices;
+    for (std::string& text : m_store.notices()) result.notices.push_back(std::move(text));
     for (const Record* record : front()) result.curve.push_back(pointOf(*record));
     choosePoint(result);
     return result;

@@ -25,10 +25,7 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     m_base = first ? m_session.evaluate(config, Depth::Accuracy, {}, m_cancel)
                    : m_session.evaluateForSearch(config, Depth::Accuracy, m_cancel);
     ++m_evaluations;
-    if (first) {
-        m_notices = m_base->notices;
-        if (!m_store.notice().empty()) m_notices.push_back(m_store.notice());
-    }
+    if (first) m_notices = m_base->notices;
     TuneCandidates candidates = findCandidates(m_session, config, *m_base, m_options, m_cancel);
     const TuneChoice choice(candidates.list.size(), 0);
     const QuantizationConfig lowest = quantloupe::configOf(config, candidates, choice, m_session.graph());

@@ -24,7 +24,7 @@ class TuneStore {
     void add(const QuantizationConfig& config, bool rough, const TuneMeasurement& measured);
     void save() { m_file.save(); }
     std::size_t reused() const { return m_file.reused(); }
-    const std::string& notice() const { return m_file.notice(); }
+    std::vector<std::string> notices() const { return m_file.notices(); }
 
   private:
     MeasurementFile m_file;

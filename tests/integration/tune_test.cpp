@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "config/layer_choices.h"
+#include "search/resumable_sweep.h"
 #include "search/tune_numbers.h"
 #include "session/studies/forecast.h"
 #include "session/studies/leave_one_out.h"
@@ -327,6 +328,20 @@ class TuneTest : public QObject {
         options.precisions = {Precision::float16()};
         options.measurements.clear();
         QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(8), options), Error);
+    }
+
+    void measurementsThatCannotBeSavedDoNotLoseTheResult() {
+        QTemporaryDir folder;
+        const auto session = sessionOf(network(1, false));
+        TuneOptions options;
+        options.measurements = folder.filePath("missing/found.tune.json").toStdString();
+        const TuneResult found = tune(*session, coarse(8), options);
+        QCOMPARE(found.ended, TuneEnd::Finished);
+        QVERIFY2(found.notices.back().starts_with("the measurements were not saved: "),
+                 found.notices.back().c_str());
+        SweepFile file{options.measurements};
+        QVERIFY(!resumableLeaveOneOut(*session, coarse(8), file).layers.empty());
+        QCOMPARE(file.notices.size(), std::size_t(1));
     }
 
     void aFailureKeepsTheBestResult() {
