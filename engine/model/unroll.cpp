@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "model/onnx_proto.h"
 #include "model/subgraphs.h"
 
 namespace quantloupe {
@@ -57,7 +58,7 @@ class Unroller {
             nodes.Swap(m_graph.mutable_node());
             readConstants(nodes);
             for (onnx::NodeProto& node : nodes) {
-                if (!node.domain().empty() || !(unrollIf(node) || unrollLoop(node))) {
+                if (!isStandardDomain(node.domain()) || !(unrollIf(node) || unrollLoop(node))) {
                     *m_graph.add_node() = std::move(node);
                 } else {
                     changed = true;
@@ -257,7 +258,7 @@ class Unroller {
         readConstants(nodes);
         for (int n = 0; n < nodes.size(); ++n) {
             onnx::NodeProto& node = nodes[n];
-            if (!node.domain().empty() || node.output_size() != 1) continue;
+            if (!isStandardDomain(node.domain()) || node.output_size() != 1) continue;
             const std::string op = node.op_type(), out = node.output(0);
             if (op == "SequenceEmpty")
                 lists[out] = {};

@@ -60,6 +60,23 @@ class OperatorValuesTest : public QObject {
         row("L1 norm without axes", 18, "1,3", "", "ReduceL1 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");
         row("L2 norm without axes", 18, "1,3", "", "ReduceL2 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");
         row("sum without axes", 18, "1,3", "", "ReduceSum <noop_with_empty_axes = 1> (X)", "-4 3.25 -0.5");
+        row("large exponentials", 18, "1,3", "float k = {400}, int64[1] a = {1}",
+            "Mul (X, k) Y = ReduceLogSumExp (d, a)", "1300");
+        row("tiny exponentials", 18, "1,3", "float k = {2000}, int64[1] a = {1}",
+            "Sub (X, k) Y = ReduceLogSumExp (d, a)", "-1996.7261");
+        row("maximum of NaN and numbers", 18, "1,3", "int64[1] a = {1}",
+            "Sqrt (X) m = ReduceMax (d, a) n = IsNaN (m) Y = Cast <to = 1> (n)", "1");
+        row("maximum of integers that are not exact in float64", 18, "1,3",
+            "int64[1] a = {1}, int64 z = {0}, int64[3] c = {9007199254740993, 0, 5}, "
+            "int64 b = {9007199254740992}",
+            "Cast <to = 7> (X) n = Mul (d, z) v = Add (n, c) m = ReduceMax (v, a) s = Sub (m, b) "
+            "Y = Cast <to = 1> (s)",
+            "1");
+        row("products that do not fit int32", 18, "1,3", "int32 k = {1000000000}",
+            "Cast <to = 6> (X) m = Mul (d, k) Y = Cast <to = 1> (m)", "294967296 -1294967296 0");
+        row("the largest step", 18, "1,3",
+            "int64[1] s = {0}, int64[1] e = {3}, int64[1] a = {1}, int64[1] t = {9223372036854775807}",
+            "Slice (X, s, e, a, t)", "-4");
         row("cubic grid, border", 16, "1,1,3,4", "float[1,1,3,2] G = {2.118, -1.112, -0.3, 0.9, -1.6, 1.4}",
             "GridSample <mode = \"bicubic\", padding_mode = \"border\"> (X, G)", "6.97089 6.63373 -1");
         row("cubic grid, reflection", 16, "1,1,3,4", "float[1,1,3,2] G = {1.6, -1.112, -0.3, 0.9, -1.3, 1.2}",
@@ -133,6 +150,16 @@ class OperatorValuesTest : public QObject {
         std::vector<float> wanted;
         for (const QString& value : expected.split(' ')) wanted.push_back(value.toFloat());
         QVERIFY2(test::deviation(found, wanted) < 2e-5, qPrintable(test::list(found)));
+    }
+
+    void scalesPerRowAreRefused() {
+        const GraphPtr graph = test::graph(
+            "(float[2,2] X) => (float[2,2] Y) <float[2] s = {0.1, 0.2}, float t = {0.1}, uint8 z = {0}, "
+            "uint8[2] w = {0, 0}, int8[2,2] W = {1, 2, 3, 4}, int8 v = {0}> "
+            "{ x = QuantizeLinear (X, t, z) y = QLinearMatMul (x, s, w, W, t, v, t, z) "
+            "Y = DequantizeLinear (y, t, z) }",
+            17);
+        QVERIFY_THROWS_EXCEPTION(Error, test::run(graph, {1, 2, 3, 4}));
     }
 };
 

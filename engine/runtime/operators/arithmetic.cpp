@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic on two operands (Add, Sub, Mul, Div, Pow, Mod, PRelu) and on any number of operands (Max, Min,
 // Sum, Mean), with broadcasting, on float and integer tensors (shape arithmetic).
+#include <cmath>
+#include <functional>
+
 #include "runtime/operators/broadcast_loops.h"
 #include "runtime/operators/numeric_types.h"
 
@@ -56,6 +59,38 @@ Operator variadic(F f, bool mean = false) {
             LayoutPolicy::Same, false, true};
 }
 
+/// Computes with integers as unsigned ones, so that results wrap around; signed overflow is undefined in C++.
+template <typename T, typename F>
+T wrapped(T l, T r, F f) {
+    if constexpr (std::is_integral_v<T>) {
+        const auto widened = [](T x) { return static_cast<std::uint64_t>(x); };
+        return static_cast<T>(f(widened(l), widened(r)));
+    } else {
+        return f(l, r);
+    }
+}
+
+struct Plus {
+    template <typename T>
+    T operator()(T l, T r) const {
+        return wrapped(l, r, std::plus<>());
+    }
+};
+
+struct Minus {
+    template <typename T>
+    T operator()(T l, T r) const {
+        return wrapped(l, r, std::minus<>());
+    }
+};
+
+struct Times {
+    template <typename T>
+    T operator()(T l, T r) const {
+        return wrapped(l, r, std::multiplies<>());
+    }
+};
+
 struct Divide {
     template <typename T>
     T operator()(T l, T r) const {
@@ -81,7 +116,7 @@ CompiledNode powerOf(const NodeContext& context) {
                     const auto* exponent = static_cast<const Exponent*>(a.inputs[1]) + offsets[2];
                     auto* out = static_cast<T*>(a.outputs[0]) + offsets[0];
                     for (std::size_t i = 0; i < loops.inner(); ++i) {
-                        out[i] = static_cast<T>(std::pow(*base, *exponent));
+                        out[i] = convert<T>(std::pow(*base, *exponent));
                         base += loops.innerStep(1);
                         exponent += loops.innerStep(2);
                     }
@@ -128,9 +163,8 @@ CompiledNode compileAdd(const NodeContext& context) {
     requireSameTypes(context);
     const DataType type = context.input(0).type;
     if (context.activation == nullptr)
-        return withArithmeticType(type, "Add", [&]<typename T>(T) {
-            return compileBinary<T, T>(context, type, [](T l, T r) { return l + r; });
-        });
+        return withArithmeticType(type, "Add",
+                                  [&]<typename T>(T) { return compileBinary<T, T>(context, type, Plus()); });
     requireFloat(context, 0);
     return compileBinary<float, float>(
         context, type, [low = context.activation->low, high = context.activation->high](float l, float r) {
@@ -174,8 +208,8 @@ void requireSameTypes(const NodeContext& context) {
 
 void addArithmetic(OperatorTable& table) {
     table["Add"] = {compileAdd, LayoutPolicy::Same, true, true};
-    table["Sub"] = binary([](auto l, auto r) { return l - r; });
-    table["Mul"] = binary([](auto l, auto r) { return l * r; });
+    table["Sub"] = binary(Minus());
+    table["Mul"] = binary(Times());
     table["Div"] = binary(Divide());
     table["Pow"] = {compilePow, LayoutPolicy::Same, false, true};
     table["Mod"] = {compileMod, LayoutPolicy::Same, false, true};
@@ -183,8 +217,8 @@ void addArithmetic(OperatorTable& table) {
         binary([](auto l, auto r) { return l > 0 ? l : static_cast<decltype(l)>(l == 0 ? l : l * r); });
     table["Max"] = variadic([](auto l, auto r) { return l < r ? r : l; });
     table["Min"] = variadic([](auto l, auto r) { return r < l ? r : l; });
-    table["Sum"] = variadic([](auto l, auto r) { return l + r; });
-    table["Mean"] = variadic([](auto l, auto r) { return l + r; }, true);
+    table["Sum"] = variadic(Plus());
+    table["Mean"] = variadic(Plus(), true);
 }
 
 }  // namespace quantloupe

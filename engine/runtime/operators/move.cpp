@@ -145,8 +145,9 @@ CompiledNode compileSlice(const NodeContext& context) {
     std::ptrdiff_t start = 0;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::size_t d = normalizedAxis(axes[i], rank);
-        const std::int64_t extent = input.dims[d], stride = strides[i];
-        if (stride == 0) failInput("Slice's step is 0");
+        const std::int64_t extent = input.dims[d], longest = std::max<std::int64_t>(extent, 1);
+        if (strides[i] == 0) failInput("Slice's step is 0");
+        const std::int64_t stride = std::clamp(strides[i], -longest, longest);  // a longer one has no effect
         const std::int64_t lowest = stride > 0 ? 0 : -1, highest = stride > 0 ? extent : extent - 1;
         const auto place = [&](std::int64_t at) {  // INT64_MIN and INT64_MAX mean "to the end"
             return std::clamp(at < 0 ? std::max(at, -extent - 1) + extent : std::min(at, extent), lowest,
@@ -156,7 +157,7 @@ CompiledNode compileSlice(const NodeContext& context) {
             stride > 0 ? place(starts[i]) : std::max<std::int64_t>(place(starts[i]), extent == 0 ? -1 : 0);
         const std::int64_t to = place(ends[i]);
         const std::int64_t room = stride > 0 ? to - from : from - to, size = std::abs(stride);
-        output.dims[d] = room <= 0 ? 0 : (room + size - 1) / size;
+        output.dims[d] = room <= 0 ? 0 : 1 + (room - 1) / size;
         start += from * steps[d];
         steps[d] *= stride;
     }

@@ -15,6 +15,15 @@ void requireList(const NodeContext& context, const Constant& values, const char*
                   toString(values.dims()));
 }
 
+template <typename T>
+T onlyOne(const NodeContext& context, const std::vector<T>& values, const char* what) {
+    if (values.size() != 1)
+        fail(ErrorKind::Unsupported,
+             "{} with a {} for each row or channel of its activations is not supported", context.node.op,
+             what);
+    return values[0];
+}
+
 }  // namespace
 
 std::vector<std::int64_t> zerosAt(const NodeContext& context, std::size_t input) {
@@ -31,9 +40,11 @@ std::vector<float> scalesAt(const NodeContext& context, std::size_t input) {
     return {values.begin(), values.end()};
 }
 
-float scaleAt(const NodeContext& context, std::size_t input) { return scalesAt(context, input).at(0); }
+float scaleAt(const NodeContext& context, std::size_t input) {
+    return onlyOne(context, scalesAt(context, input), "scale");
+}
 std::int32_t zeroAt(const NodeContext& context, std::size_t input) {
-    return static_cast<std::int32_t>(zerosAt(context, input).at(0));
+    return static_cast<std::int32_t>(onlyOne(context, zerosAt(context, input), "zero point"));
 }
 
 CodeReader codeReader(DataType type, std::string_view what) {

@@ -13,7 +13,7 @@ namespace quantloupe {
 std::vector<float> scalesAt(const NodeContext& context, std::size_t input);
 std::vector<std::int64_t> zerosAt(const NodeContext& context, std::size_t input);
 
-/// The first of them.
+/// The only one. Throws Error if there are several.
 float scaleAt(const NodeContext& context, std::size_t input);
 std::int32_t zeroAt(const NodeContext& context, std::size_t input);
 

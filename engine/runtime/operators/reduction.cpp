@@ -2,7 +2,11 @@
 // Reductions over axes, ArgMax and ArgMin. The axes are an attribute up to some opset and an input since
 // then.
 #include <cmath>
+#include <concepts>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <type_traits>
 
 #include "base/error.h"
 #include "runtime/operators/numeric_types.h"
@@ -12,49 +16,98 @@
 namespace quantloupe {
 namespace {
 
-/// Ways to fold elements into an accumulator of double; `finish` also gets the number of elements.
+template <typename T>
+concept Wide = std::is_integral_v<T> && sizeof(T) == 8;  // double cannot represent all values
+
+/// Ways to fold elements of type T into a State<T>; `finish` also gets the number of elements.
 struct Sum {
-    static constexpr double start = 0;
+    /// Unsigned, so that sums wrap around.
+    template <typename T>
+    using State = std::conditional_t<Wide<T>, std::uint64_t, double>;
     static constexpr bool keepsSingle = true;  ///< the result of a single value is this value
     static constexpr bool acceptsBool = false;
-    static double add(double sum, double x) { return sum + x; }
-    static double finish(double sum, double) { return sum; }
+    template <typename S>
+    static constexpr S start() {
+        return 0;
+    }
+    template <typename S>
+    static S add(S sum, S x) {
+        return sum + x;
+    }
+    template <typename S>
+    static S finish(S sum, double) {
+        return sum;
+    }
 };
-struct Mean : Sum {
+struct RealSum : Sum {
+    template <typename T>
+    using State = double;
+};
+struct Mean : RealSum {
     static double finish(double sum, double count) { return sum / count; }
 };
-struct LogSum : Sum {
+struct LogSum : RealSum {
     static constexpr bool keepsSingle = false;
     static double finish(double sum, double) { return std::log(sum); }
 };
-struct L1 : Sum {
+struct L1 : RealSum {
     static constexpr bool keepsSingle = false;
     static double add(double sum, double x) { return sum + std::fabs(x); }
 };
-struct SumSquare : Sum {
+struct SumSquare : RealSum {
     static constexpr bool keepsSingle = false;
     static double add(double sum, double x) { return sum + x * x; }
 };
 struct L2 : SumSquare {
     static double finish(double sum, double) { return std::sqrt(sum); }
 };
+/// The sum is relative to the largest element, so that it neither overflows nor vanishes.
 struct LogSumExp : Sum {
-    static double add(double sum, double x) { return sum + std::exp(x); }
-    static double finish(double sum, double) { return std::log(sum); }
+    struct Scaled {
+        double top, sum;  ///< the sum of exp(x - top)
+        template <typename T>
+        explicit Scaled(T x) : top(static_cast<double>(x)), sum(1) {}
+        Scaled(double largest, double total) : top(largest), sum(total) {}
+    };
+    template <typename T>
+    using State = Scaled;
+    template <typename S>
+    static S start() {
+        return {-std::numeric_limits<double>::infinity(), 0};
+    }
+    static Scaled add(const Scaled& all, const Scaled& x) {
+        if (x.top == all.top) return {all.top, all.sum + 1};
+        if (x.top > all.top) return {x.top, all.sum * std::exp(all.top - x.top) + 1};
+        return {all.top, all.sum + std::exp(x.top - all.top)};
+    }
+    static double finish(const Scaled& all, double) { return all.top + std::log(all.sum); }
 };
 struct Product : Sum {
-    static constexpr double start = 1;
-    static double add(double product, double x) { return product * x; }
+    template <typename S>
+    static constexpr S start() {
+        return 1;
+    }
+    template <typename S>
+    static S add(S product, S x) {
+        return product * x;
+    }
 };
-struct Largest : Sum {
+/// The most extreme value; NaN if any value is NaN.
+template <bool Largest>
+struct Extreme : Sum {
+    template <typename T>
+    using State = std::conditional_t<Wide<T>, T, double>;
     static constexpr bool acceptsBool = true;
-    static constexpr double start = -std::numeric_limits<double>::infinity();
-    static double add(double top, double x) { return x > top ? x : top; }
-};
-struct Smallest : Sum {
-    static constexpr bool acceptsBool = true;
-    static constexpr double start = std::numeric_limits<double>::infinity();
-    static double add(double low, double x) { return x < low ? x : low; }
+    template <typename S>
+    static constexpr S start() {
+        using Limits = std::numeric_limits<S>;
+        if constexpr (Limits::has_infinity) return Largest ? -Limits::infinity() : Limits::infinity();
+        return Largest ? Limits::lowest() : Limits::max();
+    }
+    template <typename S>
+    static S add(S top, S x) {
+        return (Largest ? x > top : x < top) || x != x ? x : top;
+    }
 };
 
 template <typename R, typename T>
@@ -62,22 +115,22 @@ class ReductionKernel final : public Kernel {
   public:
     ReductionKernel(StridedLoops loops, std::size_t outputs, std::size_t inputs)
         : m_loops(std::move(loops)), m_outputs(outputs), m_each(outputs == 0 ? 0 : inputs / outputs) {}
-    std::size_t scratchBytes() const override { return m_outputs * sizeof(double); }
+    std::size_t scratchBytes() const override { return m_outputs * sizeof(State); }
 
     void run(const KernelArguments& a) const override {
-        auto* sums = static_cast<double*>(a.scratch);
-        std::fill_n(sums, m_outputs, R::start);
+        auto* sums = static_cast<State*>(a.scratch);
+        std::uninitialized_fill_n(sums, m_outputs, R::template start<State>());
         const std::size_t inner = m_loops.inner();
         m_loops.forEachRow([&](const std::ptrdiff_t* offsets) {
             const T* in = static_cast<const T*>(a.inputs[0]) + offsets[0];
-            double* to = sums + offsets[1];
+            State* to = sums + offsets[1];
             if (m_loops.innerStep(1) == 1) {
-                for (std::size_t i = 0; i < inner; ++i) to[i] = R::add(to[i], static_cast<double>(in[i]));
+                for (std::size_t i = 0; i < inner; ++i) to[i] = R::add(to[i], static_cast<State>(in[i]));
                 return;
             }
             const std::ptrdiff_t step = m_loops.innerStep(0), toStep = m_loops.innerStep(1);
             for (std::size_t i = 0; i < inner; ++i, in += step, to += toStep)
-                *to = R::add(*to, static_cast<double>(*in));
+                *to = R::add(*to, static_cast<State>(*in));
         });
         auto* out = static_cast<T*>(a.outputs[0]);
         for (std::size_t i = 0; i < m_outputs; ++i)
@@ -85,6 +138,8 @@ class ReductionKernel final : public Kernel {
     }
 
   private:
+    using State = typename R::template State<T>;
+
     StridedLoops m_loops;
     std::size_t m_outputs, m_each;
 };
@@ -164,8 +219,8 @@ void addReductions(OperatorTable& table) {
     };
     add("ReduceMean", compileReduction<Mean>);
     add("ReduceSum", compileReduction<Sum>);
-    add("ReduceMax", compileReduction<Largest>);
-    add("ReduceMin", compileReduction<Smallest>);
+    add("ReduceMax", compileReduction<Extreme<true>>);
+    add("ReduceMin", compileReduction<Extreme<false>>);
     add("ReduceProd", compileReduction<Product>);
     add("ReduceL1", compileReduction<L1>);
     add("ReduceL2", compileReduction<L2>);

@@ -57,13 +57,19 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
     for (std::size_t pass = 0; pass < 2; ++pass)  // a batch size fixed by any input applies to all
         for (std::size_t i = 0; i < first.size(); ++i)
             m_inputs[i] = batchDesc(graph.tensor(graph.inputs()[i]), first[i], m_axes[i], m_batch);
+    const auto fixesBatch = [&](std::size_t i) {
+        const auto& shape = graph.tensor(graph.inputs()[i]).shape;
+        return m_axes[i] && shape && (*shape)[*m_axes[i]].known();
+    };
+    std::size_t last = 0;  // the one whose batch size is used
     for (std::size_t i = 0; i < first.size(); ++i)
-        if (m_axes[i] && m_inputs[i].samples.count != static_cast<std::int64_t>(m_batch))
+        if (fixesBatch(i)) last = i;
+    for (std::size_t i = 0; i < first.size(); ++i)
+        if (fixesBatch(i) && m_inputs[i].samples.count != static_cast<std::int64_t>(m_batch))
             failInput(
                 "the inputs '{}' and '{}' fix batches of {} and {}, so samples cannot be separated; export "
-                "the model with "
-                "one batch dimension",
-                graph.tensor(graph.inputs()[i]).name, graph.tensor(graph.inputs().back()).name,
+                "the model with one batch dimension",
+                graph.tensor(graph.inputs()[i]).name, graph.tensor(graph.inputs()[last]).name,
                 m_inputs[i].samples.count, m_batch);
     for (std::size_t i = 0; i < first.size(); ++i) {
         m_sampleBytes += first[i].bytes.size();
