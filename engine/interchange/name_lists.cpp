@@ -117,7 +117,7 @@ if __name__ == "__main__":
                      pythonReader(source), pythonMain(source),
                      source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
          nullptr, true});
-    result.files.push_back({".float.onnx", "", source.prepared->graph, false});
+    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;
 }
 
@@ -172,7 +172,7 @@ if __name__ == "__main__":
                      pythonPlaces(source, model), pythonNames(patterns), pythonReader(source),
                      pythonMain(source), entropy ? "\"entropy\"" : "\"max\""),
          nullptr, true});
-    result.files.push_back({".float.onnx", "", source.prepared->graph, false});
+    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;
 }
 

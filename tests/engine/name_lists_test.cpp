@@ -2,6 +2,7 @@
 // Scripts for NNCF and ModelOpt, and QNN's overrides.
 #include <nlohmann/json.hpp>
 
+#include "config/presets.h"
 #include "interchange/gather.h"
 #include "support/demo.h"
 #include "support/export_support.h"
@@ -63,6 +64,14 @@ class NameListsTest : public QObject {
         const ExportResult odd =
             formatNamed("modelopt", false).write(exportSource(builder.build(), config, "net.py"));
         QVERIFY(odd.files[0].text.find(R"("^head\\.1\\+\\(x\\)$")") != std::string::npos);
+    }
+
+    /// The nodes that the preview adds for layers with own input quantizers are not part of the model.
+    void theModelHasNoNodesOfThePreview() {
+        for (const char* format : {"nncf", "modelopt"}) {
+            const ExportResult result = exported(format, presetConfig("amct-default"));
+            for (const Node& node : result.files.back().model->nodes()) QVERIFY(node.op != "Identity");
+        }
     }
 
     void npuOperatorsAreReported() {

@@ -182,6 +182,20 @@ class QuarkTest : public QObject {
         QVERIFY(says(mistyped.left, "the model has no layer '/dw/conv' (did you mean '/dw/Conv'"));
     }
 
+    void keysThatAreNotReadAreReported() {
+        const auto left = [](const char* part, const std::string& replacement) {
+            return readText("quark", stageModel(), qconfig(part, replacement)).left;
+        };
+        const std::string steps = "\"cle_steps\": 2";
+        QVERIFY(says(left(steps.c_str(), steps + ", \"cle_balance_method\": \"mean\""),
+                     "algo_config[0].cle_balance_method has no counterpart here"));
+        QVERIFY(left(steps.c_str(), steps + ", \"cle_balance_method\": \"max\"").empty());
+        QVERIFY(says(left("\"input_tensors\"", "\"bias\": {}, \"input_tensors\""),
+                     "global_config.bias has no counterpart here"));
+        QVERIFY(says(left("\"symmetric\": true, ", "\"symmetric\": true, \"round\": 1, "),
+                     "global_config.input_tensors.round has no counterpart here"));
+    }
+
     void badFiles_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");
@@ -206,6 +220,7 @@ class QuarkTest : public QObject {
         row("operators", qconfig("[null, [\"Gemm\"]]", "[null, \"Gemm\"]"),
             "layer_type_config[0][1]: must be a list of names");
         row("other script", "print('hello')\n", "no QuantizationConfig");
+        row("layers", qconfig("[[null, [\"Gemm\"]]]", "7"), "layer_type_config: must be a list, not 7");
         row("open bracket", "c = QuantizationConfig(\n  include_cle=True\n",
             "line 1: the '(' is never closed");
         row("flag", "QuantizationConfig(include_cle=1)\n",

@@ -43,7 +43,7 @@ ExportResult writeQnn(const ExportSource& source) {
     result.notices.emplace_back(
         "layers in float need a target with floating-point support (--float_bitwidth 32 or 16)");
     result.files.push_back({"", dumpedJson(json), nullptr, false});
-    result.files.push_back({".float.onnx", "", source.prepared->graph, false});
+    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports Quark's QConfig JSON. Reports keys that Quark itself would silently ignore.
 
+#include <set>
+
 #include "config/config_choices.h"
 #include "config/object_reader.h"
 #include "interchange/quark/read_quark.h"
@@ -63,6 +65,13 @@ class Reader {
         return false;
     }
 
+    /// Reports the keys that are set, but not read.
+    void reportOthers(const Json& object, const std::string& path, const std::set<std::string>& read) {
+        for (const auto& item : object.items())
+            if (!read.contains(item.key()) && !item.value().is_null())
+                m_result.left.push_back(fmt::format("{}.{} has no counterpart here", path, item.key()));
+    }
+
     std::optional<TensorSpec> tensor(const Json& parent, const char* key, const std::string& path) {
         if (!parent.contains(key) || parent[key].is_null()) return std::nullopt;
         const std::string where = path + "." + key;
@@ -104,7 +113,17 @@ class Reader {
             return std::nullopt;
         }
         spec.method = text("calibration_method");
+        reportOthers(value, where,
+                     {"symmetric", "scale_type", "calibration_method", "quant_granularity", "data_type"});
         return spec;
+    }
+
+    /// Returns a list of the document; empty if it is not set.
+    Json listAt(const std::string& key) const {
+        const Json list = m_json.value(key, Json());
+        if (list.is_null()) return Json::array();
+        if (!list.is_array()) failInput("{}: must be a list, not {}", key, describeValue(list));
+        return list;
     }
 
     void globalConfig(const Json& global) {
@@ -139,14 +158,13 @@ class Reader {
                 fmt::format("weights: {} bits, {}", w->bits, w->perChannel ? "per channel" : "per tensor"));
             m_power = m_power && w->powerOfTwo;
         }
+        reportOthers(global, "global_config", {"input_tensors", "weight"});
         q.biasBits = m_power ? 8 : 32;  // power-of-two scales for both enable Quark's NPU mode
         takeQuarkNpu(m_power, m_result.config);
     }
 
     void exclude() {
-        if (!m_json.contains("exclude") || m_json["exclude"].is_null()) return;
-        const Json& list = m_json["exclude"];
-        if (!list.is_array()) failInput("exclude: must be a list of names, not {}", describeValue(list));
+        const Json list = listAt("exclude");
         std::vector<std::string> names;
         for (std::size_t i = 0; i < list.size(); ++i) {
             if (list[i].is_string())
@@ -165,8 +183,7 @@ class Reader {
     }
 
     void types() {
-        if (!m_json.contains("layer_type_config") || !m_json["layer_type_config"].is_array()) return;
-        const Json& list = m_json["layer_type_config"];
+        const Json list = listAt("layer_type_config");
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string path = fmt::format("layer_type_config[{}]", i);
             if (!list[i].is_array() || list[i].size() != 2)
@@ -188,17 +205,14 @@ class Reader {
     }
 
     void layers() {
-        if (!m_json.contains("specific_layer_config") || !m_json["specific_layer_config"].is_array()) return;
-        const Json& list = m_json["specific_layer_config"];
+        const Json list = listAt("specific_layer_config");
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string path = fmt::format("specific_layer_config[{}]", i);
             if (!list[i].is_array() || list[i].size() != 2 || !list[i][0].is_object())
                 failInput("{}: must be [settings, [names]]", path);
             const auto weight = tensor(list[i][0], "weight", path + "[0]");
             const auto output = tensor(list[i][0], "output_tensors", path + "[0]");
-            for (const char* key : {"input_tensors", "bias"})
-                if (list[i][0].contains(key) && !list[i][0][key].is_null())
-                    m_result.left.push_back(fmt::format("{}[0].{} has no counterpart here", path, key));
+            reportOthers(list[i][0], path + "[0]", {"weight", "output_tensors"});
             std::size_t count = 0;
             for (const std::string& name :
                  knownLayers(m_source, nameList(list[i][1], path + "[1]"), m_result)) {
@@ -228,9 +242,7 @@ class Reader {
     void equalization() {
         auto& t = m_result.config.transforms;
         t = {};
-        if (!m_json.contains("algo_config") || m_json["algo_config"].is_null()) return;
-        const Json& list = m_json["algo_config"];
-        if (!list.is_array()) failInput("algo_config: must be a list, not {}", describeValue(list));
+        const Json list = listAt("algo_config");
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string path = fmt::format("algo_config[{}]", i);
             if (!list[i].is_object() || !list[i].contains("name") || !list[i]["name"].is_string())
@@ -259,6 +271,13 @@ class Reader {
                                   describeValue(*value));
                     *target = value->get<double>();
                 }
+            // The only values that exist here, and Quark's defaults.
+            std::set<std::string> read{"name", "cle_steps", "cle_scale_append_bias", "cle_weight_threshold",
+                                       "cle_total_layer_diff_threshold"};
+            if (list[i].value("cle_balance_method", Json("max")) == "max") read.insert("cle_balance_method");
+            if (list[i].value("cle_scale_use_threshold", Json(true)) == true)
+                read.insert("cle_scale_use_threshold");
+            reportOthers(list[i], path, read);
             m_result.taken.push_back(fmt::format("cle: {} steps", e.steps));
         }
     }
