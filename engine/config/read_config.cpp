@@ -37,12 +37,23 @@ void checkFormat(const Json* format) {
 
 }  // namespace
 
+void checkSearchStep(const std::string& path, double step, double start, double end) {
+    constexpr double kMostParts = 100'000;
+    if (step > end - start + 1e-9)
+        failInput(
+            "{}search_step: {} is larger than the width of search_range [{}, {}]; choose a smaller step",
+            path, step, start, end);
+    if ((end - start) / step > kMostParts)
+        failInput(
+            "{}search_step: {} divides search_range [{}, {}] into more than 100,000 parts; choose a larger "
+            "step",
+            path, step, start, end);
+}
+
 void requireSearchStep(const std::string& path, const CalibrationParameters& parameters) {
     if (!parameters.searchRange || !parameters.searchStep) return;
     const auto [start, end] = *parameters.searchRange;
-    if (!stepFits(*parameters.searchStep, start, end))
-        failInput("{}search_step: {} is larger than the width of search_range; choose a smaller step",
-                  path.empty() ? "" : path + ".", *parameters.searchStep);
+    checkSearchStep(path.empty() ? "" : path + ".", *parameters.searchStep, start, end);
 }
 
 CalibrationParameters calibrationParametersFromJson(const nlohmann::json& json) {

@@ -27,12 +27,7 @@ void check(const TensorCalibration& calibration) {
     const bool ifmr = calibration.method == CalibrationMethod::Ifmr;
     if (ifmr || calibration.method == CalibrationMethod::Mse) {
         const auto [start, end] = p.searchRange.value_or(ifmr ? std::array{0.7, 1.3} : std::array{0.2, 1.0});
-        const double step = p.searchStep.value_or(0.01);
-        if (!stepFits(step, start, end))
-            failInput(
-                "calibration: search_step {} is larger than the width of search_range [{}, {}]; choose a "
-                "smaller step",
-                step, start, end);
+        checkSearchStep("calibration.parameters.", p.searchStep.value_or(0.01), start, end);
     }
     if (calibration.method == CalibrationMethod::Entropy &&
         p.quantizedBins.value_or(128) > p.bins.value_or(128))

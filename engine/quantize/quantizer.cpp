@@ -146,6 +146,7 @@ ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale,
     for (std::size_t i = 0; i < values.size(); ++i) {
         const float scale = quantizer.scales[perChannel ? i : 0];
         double code = std::nearbyint(static_cast<double>(values[i]) / static_cast<double>(scale));
+        if (std::isnan(code)) failInput("the bias contains NaN, or its scale is 0; keep the layer in float");
         if (std::fabs(code) > kLargest) ++quantizer.saturated;
         code = std::clamp(code, -kLargest, kLargest);
         quantizer.codes.push_back(static_cast<std::int32_t>(code));

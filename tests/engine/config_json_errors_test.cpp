@@ -77,6 +77,9 @@ class ConfigJsonErrorsTest : public QObject {
             "[1.3, 0.7]");
         row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
             "calibration.parameters.search_step: 0.61 is larger than the width of search_range");
+        row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 1e-12}}})",
+            "calibration.parameters.search_step: 1e-12 divides search_range [0.7, 1.3] into more than "
+            "100,000");
         row(R"({"refine": {"migration": 1.5}})", "refine.migration: must be a number from 0 to 1, not 1.5");
         row(R"({"refine": {"migration": "half"}})",
             "refine.migration: must be a number from 0 to 1, not 'half'");

@@ -172,6 +172,9 @@ class QuantizerTest : public QObject {
     void nonFiniteWeightsAreRejected() {
         const ConstantPtr weight = Constant::fromFloats({2}, {1, std::numeric_limits<float>::quiet_NaN()});
         QVERIFY_EXCEPTION_THROWN(quantizeWeight(*weight, {}, 0), Error);
+        QVERIFY_EXCEPTION_THROWN(quantizeBias(*weight, 32, 0.5f, {0.25f}), Error);
+        // The product of the scales is 0.
+        QVERIFY_EXCEPTION_THROWN(quantizeBias(*Constant::fromFloats({1}, {0}), 32, 1e-30f, {1e-30f}), Error);
     }
 };
 

@@ -264,6 +264,28 @@ class EqualizationTest : public QObject {
         QCOMPARE(refined(), std::size_t(6));
     }
 
+    /// Layers without learned rounding are named in every evaluation, also when the others come from the
+    /// cache.
+    void layersThatAreLeftOutStayInTheNotices() {
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] x) => "
+                            "(float[N,1,5,5] y) <float[1,1,2,2] w = {0.1, -0.2, 0.3, 0.4}> "
+                            "{ y = ConvTranspose(x, w) }"));
+        session.useRandomInputs();
+        QuantizationConfig config = learned();
+        const auto says = [&] {
+            const std::vector<std::string> notices = session.evaluate(config, Depth::Accuracy)->notices;
+            return std::ranges::any_of(notices, [](const std::string& text) {
+                return text.starts_with("learned rounding leaves out 1 layer: 'ConvTranspose_0'");
+            });
+        };
+        QVERIFY(says());
+        config.layers["ConvTranspose_0"].activationBits = 7;
+        QVERIFY(says());
+        config.layers.clear();
+        QVERIFY(says());
+    }
+
     /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
     void disabledJunctionChangesOnlyDownstreamLayers() {
         const auto session = test::openDemo({0, 64, 16});

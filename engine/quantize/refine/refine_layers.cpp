@@ -48,8 +48,15 @@ class LayerRefiner {
         const bool corrects = m_options.biasCorrection != BiasCorrection::Off && noBias.empty();
         if (!noBias.empty())
             m_uncorrected.push_back(fmt::format("'{}' {}", graph().node(unit.layer).name, noBias));
-        if (learns() || (corrects && m_options.biasCorrection == BiasCorrection::Empirical))
-            use(u, fromSamples(u, corrects));
+        const bool measures = corrects && m_options.biasCorrection == BiasCorrection::Empirical;
+        if (learns() || measures) {
+            const LayerRefinement found = fromSamples(u, corrects);
+            const std::string why =
+                fmt::format("'{}' is not a Conv, Gemm or MatMul over samples", graph().node(unit.layer).name);
+            if (learns() && found.empty()) m_unlearned.push_back(why);
+            if (measures && found.empty()) m_uncorrected.push_back(why);
+            use(u, found);
+        }
         if (!corrects || m_options.biasCorrection != BiasCorrection::Analytic) return;
         LayerRefinement refinement;
         const ChannelMoments& moments = m_moments[unit.inputs[0].index()];
@@ -94,18 +101,11 @@ class LayerRefiner {
 
     LayerRefinement compute(std::size_t u, bool corrects, const ProgramSpec& quantized, ProgramSpec exact) {
         const Unit& unit = m_plan.units.units[u];
-        const std::string& name = graph().node(unit.layer).name;
         RunControl quiet{m_context.control.workers, m_context.control.cancel, {}};
         auto samples = sampleLayer(graph(), unit, m_context.bind(quantized), m_context.bind(std::move(exact)),
                                    *m_context.samples, quiet);
         LayerRefinement found;
-        if (!samples) {
-            const std::string why = fmt::format("'{}' is not a Conv, Gemm or MatMul over samples", name);
-            if (learns()) m_unlearned.push_back(why);
-            if (corrects && m_options.biasCorrection == BiasCorrection::Empirical)
-                m_uncorrected.push_back(why);
-            return found;
-        }
+        if (!samples) return found;
         // If the bias corrects the means, the codes only have to compensate for deviations from them.
         const auto moments = momentsOf(*samples, corrects, learns(), quiet);
         const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;

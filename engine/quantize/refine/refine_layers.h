@@ -18,6 +18,7 @@ namespace quantloupe {
 struct LayerRefinement {
     std::vector<std::int32_t> codes;  ///< empty: the codes rounded to nearest
     std::vector<float> bias;          ///< empty: the bias of the graph
+    bool empty() const { return codes.empty() && bias.empty(); }
 };
 
 /// Cache of results, keyed by the layer's inputs in both networks, its weight, scheme and options, so that
