@@ -37,7 +37,7 @@ class Config:
     @classmethod
     def from_json(cls, document: Union[str, Mapping[str, Any]]) -> "Config":
         """Reads a configuration from JSON text or from a dict. Missing keys get their default values."""
-        text = document if isinstance(document, str) else json.dumps(document)
+        text = document if isinstance(document, str) else json.dumps(document, default=plain)
         return cls._of(config_request(do="read", config=text))
 
     def to_json(self) -> str:

@@ -158,9 +158,10 @@ def _from_batches(batches: Iterable[Any], inputs: Sequence[Mapping[str, Any]]) -
 
 def _require_sequence(labels: Any) -> None:
     """Raises Error unless there is one label per sample, or none."""
-    if labels is None or _is_array(labels):
+    single = getattr(labels, "ndim", 1) == 0
+    if labels is None or (_is_array(labels) and not single):
         return
-    if isinstance(labels, (str, bytes, Mapping)) or not isinstance(labels, Iterable):
+    if single or isinstance(labels, (str, bytes, Mapping)) or not isinstance(labels, Iterable):
         kind = f"a dict of {', '.join(map(str, labels))}" if isinstance(labels, Mapping) else repr(labels)
         raise Error(f"the labels are {kind}: pass an array or a list with one label per sample")
 

@@ -112,7 +112,11 @@ class Session:
             self._data_changes += 1
 
         before, self._kept = self._kept, self._kept + kept
-        job = self._start(request)
+        try:
+            job = self._start(request)
+        except Error:
+            self._kept = before
+            raise
         try:
             adopt(self._wait(job))
         except Error:

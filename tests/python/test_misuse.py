@@ -188,10 +188,17 @@ def test_data_of_other_kinds(session, few):
         session.set_data([((images[:2], images[:1]), few["labels"][:2])])
     with pytest.raises(ql.Error, match="the labels are 3"):
         session.set_data([(images[:2], 3)])
+    with pytest.raises(ql.Error, match="pass an array or a list with one label per sample"):
+        session.set_data(images, labels=numpy.array(3))
     kept = len(session._kept)
     with pytest.raises(ql.Error):
         session.set_data(images[:, :2])
     assert len(session._kept) == kept
+
+
+def test_configurations_from_values_of_numpy():
+    assert ql.Config.from_json({"quantization": {"weight": {"bits": numpy.int64(5)}}}).get(
+        "quantization.weight.bits") == 5
 
 
 def test_values_for_other_programs(session, config):
