@@ -112,7 +112,7 @@ void addNpuPositions(FieldTable& table) {
     POSITION("adjust_shift_read", adjustShiftRead,
              "The positions of the inputs of an Add or Sub differ by at most 7.");
     POSITION("adjust_shift_write", adjustShiftWrite,
-             "Add, Sub: smallest input - output is in -7..25. Mul: sum of the inputs - output is in 0..32.");
+             "Add: smallest input - output is in -7..25. Mul: sum of the inputs - output is in 0..32.");
     POSITION("adjust_shift_cut", adjustShiftCut, "Conv, Gemm: weight + input - output is in 0..16.");
     POSITION("adjust_shift_bias", adjustShiftBias,
              "Conv, Gemm: weight + input - bias is at most 15 and not too small.");

@@ -60,12 +60,11 @@ std::vector<std::optional<std::size_t>> coveringPrecisionRules(const Graph& sour
 Precision precisionOf(const QuantizationConfig& config, const std::string& layer) {
     const int weightBits = config.quantization.weight.bits;
     const int activationBits = config.quantization.activation.bits;
-    const auto own = config.layers.find(layer);
-    if (own == config.layers.end()) return Precision::integer(weightBits, activationBits);
-    const LayerSettings& settings = own->second;
-    if (settings.precision) return *settings.precision;
-    if (settings.quantize == false) return Precision::float32();
-    return bitsOf(settings, weightBits, activationBits);
+    const LayerSettings* const own = config.settingsOf(layer);
+    if (own == nullptr) return Precision::integer(weightBits, activationBits);
+    if (own->precision) return *own->precision;
+    if (own->quantize == false) return Precision::float32();
+    return bitsOf(*own, weightBits, activationBits);
 }
 
 std::vector<Precision> precisionsOf(const Graph& source, const QuantizationConfig& config) {

@@ -246,6 +246,11 @@ struct QuantizationConfig {
     std::vector<SkipRule> rules;
     std::vector<PrecisionRule> precisionRules;  ///< later rules take precedence over earlier ones
     std::map<std::string, LayerSettings> layers;
+    /// Returns the layer's own settings; null if it has none.
+    const LayerSettings* settingsOf(const std::string& layer) const {
+        const auto found = layers.find(layer);
+        return found == layers.end() ? nullptr : &found->second;
+    }
     bool operator==(const QuantizationConfig&) const = default;
 };
 

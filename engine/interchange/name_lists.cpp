@@ -51,17 +51,17 @@ ExportResult writeNncf(const ExportSource& source) {
     const SkipDecisions skips = resolveSkips(original, source.config);
     for (std::size_t i = 0; i < source.config.rules.size(); ++i) {
         const SkipRule& rule = source.config.rules[i];
-        bool stands = rule.kind == SkipKind::Type;
+        bool expressible = rule.kind == SkipKind::Type;
         if (rule.kind == SkipKind::Until) {
             const std::string from = preparedName(source, rule.from);
             std::vector<std::string> to;
             for (const std::string& name : rule.to) to.push_back(preparedName(source, name));
-            stands = !from.empty() && std::find(to.begin(), to.end(), "") == to.end();
-            if (stands)
+            expressible = !from.empty() && std::find(to.begin(), to.end(), "") == to.end();
+            if (expressible)
                 subgraphs += fmt::format("        nncf.Subgraph(inputs=[{}], outputs={}),\n",
                                          pythonString(from), pythonNames(to, 8));
         }
-        if (!stands) continue;
+        if (!expressible) continue;
         // Layers in covered subgraphs and operators are not listed by name.
         for (std::size_t n = 0; n < original.nodeCount(); ++n)
             if (skips.covered[i][n]) covered.insert(original.nodes()[n].name);

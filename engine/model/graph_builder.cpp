@@ -89,7 +89,16 @@ void GraphBuilder::addOutput(TensorId id) {
     m_outputs.push_back(id);
 }
 
+std::string GraphBuilder::unusedNodeName(const std::string& stem) {
+    if (m_nodeNames.empty())
+        for (const Node& node : m_nodes) m_nodeNames.insert(node.name);
+    std::string name = stem;
+    for (int i = 1; m_nodeNames.contains(name); ++i) name = fmt::format("{}_{}", stem, i);
+    return name;
+}
+
 NodeId GraphBuilder::addNode(Node node) {
+    if (!m_nodeNames.empty()) m_nodeNames.insert(node.name);
     m_nodes.push_back(std::move(node));
     m_removed.push_back(0);
     return NodeId(m_nodes.size() - 1);

@@ -2,6 +2,9 @@
 #pragma once
 // Builds a Graph from scratch or from another graph. Constants are shared, never copied.
 
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +38,9 @@ class GraphBuilder {
     void addInput(TensorId id, DataType type, std::optional<Shape> shape);
     void addOutput(TensorId id);
 
+    /// Returns a name that no node has: `stem`, or `stem` followed by _1, _2... Nodes must not be renamed
+    /// after the first call.
+    std::string unusedNodeName(const std::string& stem);
     NodeId addNode(Node node);
     Node& node(NodeId id) { return m_nodes[id.index()]; }
     std::size_t nodeCount() const { return m_nodes.size(); }
@@ -51,6 +57,7 @@ class GraphBuilder {
   private:
     std::vector<Node> m_nodes;
     std::vector<char> m_removed;
+    std::unordered_set<std::string> m_nodeNames;  ///< of all nodes, once unusedNodeName() was called
     std::vector<TensorInfo> m_tensors;
     std::unordered_map<std::string, TensorId> m_tensorByName;
     std::vector<TensorId> m_inputs, m_outputs;

@@ -253,7 +253,7 @@ std::optional<std::size_t> KnownShapes::computedLength(const onnx::NodeProto& no
     return sum;
 }
 
-/// Of a list from one constant to another, such as the first two extents of a shape.
+/// Returns the number of elements of a Slice of a list, such as the first two extents of a shape.
 std::optional<std::size_t> KnownShapes::lengthOfSlice(const onnx::NodeProto& node, int depth) const {
     const auto whole = lengthOf(node.input(0), depth);
     if (!whole || node.input_size() < 3 || node.input_size() > 4) return {};
@@ -291,7 +291,7 @@ std::optional<std::int64_t> KnownShapes::first(const std::string& tensor) const 
     return dims.empty() || dims[0] < 1 || dims[0] > kWidest ? std::nullopt : std::optional(dims[0]);
 }
 
-/// Of one output of a Split, or of a Slice along the last dimension.
+/// Returns the width of one output of a Split, or of a Slice along the last dimension.
 std::optional<std::int64_t> KnownShapes::widthOfPart(const onnx::NodeProto& node, const std::string& tensor,
                                                      int depth) const {
     const auto whole = widthOf(node.input(0), depth);

@@ -198,21 +198,14 @@ class OpsetRaiser {
         if (last) return;
         if (&graph != &m_graph) refuse(node);  // in a body
         const TensorId input = node.input(0), output = node.output();
-        const auto isTaken = [&](const std::string& name) {
-            for (std::size_t n = 0; n < m_builder.nodeCount(); ++n)
-                if (m_builder.node(NodeId(n)).name == name) return true;
-            return false;
-        };
-        std::string stem = node.name.empty() ? node.op : node.name;
-        while (isTaken(stem + "_Shape") || isTaken(stem + "_Flatten") || isTaken(stem + "_Reshape"))
-            stem += '_';
+        const std::string stem = node.name.empty() ? node.op : node.name;
         const auto tensor = [&](const char* suffix) {
             return m_builder.tensor(m_builder.unusedTensorName(stem + suffix));
         };
         const auto add = [&](const char* op, const char* suffix, std::vector<TensorId> inputs,
                              TensorId made) {
             Node added;
-            added.name = stem + suffix;
+            added.name = m_builder.unusedNodeName(stem + suffix);
             added.op = op;
             added.inputs = std::move(inputs);
             added.outputs = {made};

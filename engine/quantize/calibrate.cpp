@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, float* high, float* poison) {
+QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, float* high, float* nanSum) {
     constexpr std::size_t kLanes = 16;
     float lows[kLanes], highs[kLanes], sums[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) lows[lane] = highs[lane] = values[0], sums[lane] = 0;
@@ -36,7 +36,7 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
     }
     *low = lows[0];
     *high = highs[0];
-    *poison = sums[0];
+    *nanSum = sums[0];
 }
 
 /// Returns the values of each sample of a chunk, without padding, or all values at once if the tensor does
@@ -129,10 +129,10 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                                            batches, chunk, storage);
             for (std::size_t s = 0; s < samples.size(); ++s) {
                 SampleRange range;
-                float poison = 0;
+                float nanSum = 0;
                 if (!samples[s].empty())
-                    minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &poison);
-                if (std::isnan(poison))
+                    minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &nanSum);
+                if (std::isnan(nanSum))
                     failInput(
                         "the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot "
                         "be calibrated: check that sample, or leave it out, or give masks of the network a "

@@ -41,8 +41,7 @@ class ConversionFinder {
   private:
     const LayerSettings* settingsOf(const Unit& unit) const {
         const Node& source = m_prepared.source->node(m_prepared.sourceOf[unit.layer.index()]);
-        const auto found = m_config.layers.find(source.name);
-        return found == m_config.layers.end() ? nullptr : &found->second;
+        return m_config.settingsOf(source.name);
     }
     bool chosen(const Unit& unit) const {
         const LayerSettings* settings = settingsOf(unit);

@@ -19,8 +19,7 @@ namespace {
 const LayerSettings* settingsOf(const Prepared& prepared, const Unit& unit,
                                 const QuantizationConfig& config) {
     const Node& source = prepared.source->node(prepared.sourceOf[unit.layer.index()]);
-    const auto found = config.layers.find(source.name);
-    return found == config.layers.end() ? nullptr : &found->second;
+    return config.settingsOf(source.name);
 }
 
 void addTo(VersionBuilder& builder, const TensorQuantizer& q) {

@@ -58,9 +58,7 @@ class QdqWriter {
           m_types(storageTypesOf(plan, options.fourBitTypes)),
           m_floatWeights(options.floatWeights),
           m_graph(*plan.prepared->graph),
-          m_builder(m_graph) {
-        for (const Node& node : m_graph.nodes()) m_names.insert(node.name);
-    }
+          m_builder(m_graph) {}
 
     GraphPtr write(const std::string& configJson) {
         raiseOpset();
@@ -142,12 +140,6 @@ class QdqWriter {
         }
     }
 
-    std::string uniqueNode(std::string name) {
-        const std::string stem = name;
-        for (int i = 1; !m_names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-        return name;
-    }
-
     TensorId newConstant(const std::string& name, ConstantPtr value) {
         return m_builder.addConstant(m_builder.unusedTensorName(name), std::move(value));
     }
@@ -175,7 +167,7 @@ class QdqWriter {
             // Reuses the codes written for another layer's copy of the same weight.
         } else if (m_floatWeights && type != DataType::Int32) {
             Node quantize;
-            quantize.name = uniqueNode(name + "_QuantizeLinear");
+            quantize.name = m_builder.unusedNodeName(name + "_QuantizeLinear");
             quantize.op = "QuantizeLinear";
             quantize.inputs = {newConstant(name + "_float", floatsFor(tensor, quantizer, walk, type)), scale,
                                zeroPoint};
@@ -187,7 +179,7 @@ class QdqWriter {
             codes = newConstant(name + "_quantized", integers(type, dims, stored));
         }
         Node node;
-        node.name = uniqueNode(name + "_DequantizeLinear");
+        node.name = m_builder.unusedNodeName(name + "_DequantizeLinear");
         node.op = "DequantizeLinear";
         node.inputs = {codes, scale, zeroPoint};
         node.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_dequantized"))};
@@ -203,7 +195,7 @@ class QdqWriter {
 
     TensorId cast(const std::string& name, TensorId input, DataType type, TensorId output) {
         Node node;
-        node.name = uniqueNode(name);
+        node.name = m_builder.unusedNodeName(name);
         node.op = "Cast";
         node.inputs = {input};
         node.outputs = {output};
@@ -285,12 +277,12 @@ class QdqWriter {
         const TensorId zeroPoint =
             newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
         Node quantize;
-        quantize.name = uniqueNode(info.name + "_QuantizeLinear");
+        quantize.name = m_builder.unusedNodeName(info.name + "_QuantizeLinear");
         quantize.op = "QuantizeLinear";
         quantize.inputs = {addClip(info, before, quantizer, type), scale, zeroPoint};
         quantize.outputs = {fresh(info, "_quantized")};
         Node dequantize;
-        dequantize.name = uniqueNode(info.name + "_DequantizeLinear");
+        dequantize.name = m_builder.unusedNodeName(info.name + "_DequantizeLinear");
         dequantize.op = "DequantizeLinear";
         dequantize.inputs = {quantize.outputs[0], scale, zeroPoint};
         dequantize.outputs = {after};
@@ -306,7 +298,7 @@ class QdqWriter {
         if (codes == codesOf(type) || onlyCopied(info, quantizer)) return before;
         const FakeQuant range = quantizer.fakeQuant();
         Node clip;
-        clip.name = uniqueNode(info.name + "_Clip");
+        clip.name = m_builder.unusedNodeName(info.name + "_Clip");
         clip.op = "Clip";
         if (m_builder.facts().opsets[""] >= 11) {
             clip.inputs = {
@@ -351,7 +343,6 @@ class QdqWriter {
     std::map<TensorId, NodeId> m_producers;
     const Graph& m_graph;
     GraphBuilder m_builder;
-    std::set<std::string> m_names;
 };
 
 }  // namespace

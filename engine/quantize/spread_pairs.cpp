@@ -14,7 +14,6 @@ namespace {
 class PairSpreader {
   public:
     explicit PairSpreader(const Graph& graph) : m_builder(graph) {
-        for (const Node& node : graph.nodes()) m_names.insert(node.name);
         for (const TensorId output : graph.outputs()) m_outputs.insert(output);
         for (std::size_t n = 0; n < m_builder.nodeCount(); ++n) enter(NodeId(n));
     }
@@ -125,11 +124,9 @@ class PairSpreader {
         add(name + "_DequantizeLinear", "DequantizeLinear", {codes, scale, zeroPoint}, after);
     }
 
-    void add(std::string name, const char* op, std::vector<TensorId> inputs, TensorId output) {
-        const std::string stem = name;
-        for (int i = 1; !m_names.insert(name).second; ++i) name = stem + "_" + std::to_string(i);
+    void add(const std::string& name, const char* op, std::vector<TensorId> inputs, TensorId output) {
         Node node;
-        node.name = std::move(name);
+        node.name = m_builder.unusedNodeName(name);
         node.op = op;
         node.inputs = std::move(inputs);
         node.outputs = {output};
@@ -161,7 +158,6 @@ class PairSpreader {
     }
 
     GraphBuilder m_builder;
-    std::set<std::string> m_names;
     std::set<TensorId> m_outputs;
     std::vector<NodeId> m_producers;             ///< by tensor
     std::vector<std::vector<NodeId>> m_readers;  ///< by tensor

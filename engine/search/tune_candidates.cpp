@@ -99,10 +99,8 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
     const CostModel costs(options.cost, networkWork(session, base), options.latency);
     for (const LayerWork& layer : costs.work()) found.precisions.push_back(layer.precision);
     const auto locked = [&](const std::string& name) {
-        const auto settings = config.layers.find(name);
-        if (settings == config.layers.end()) return false;
-        const auto& precision = settings->second.precision;
-        return settings->second.quantize == true || (precision && precision->isInteger());
+        const LayerSettings* const own = config.settingsOf(name);
+        return own != nullptr && (own->quantize == true || (own->precision && own->precision->isInteger()));
     };
     double ofCandidates = 0;
     for (const SkipGroup& group : skipGroups(session, config, cancel)) {

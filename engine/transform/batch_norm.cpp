@@ -102,19 +102,19 @@ std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& resul
     const std::vector<float>& variance = parameters[3];
     const float epsilon = node.attributes.real("epsilon", 1e-5f);
     result.scale.resize(variance.size());
-    std::size_t undefined = 0, adrift = 0;
+    std::size_t undefined = 0, infiniteShifts = 0;
     for (std::size_t c = 0; c < variance.size(); ++c) {
         result.scale[c] = parameters[0][c] / std::sqrt(variance[c] + epsilon);
         if (!std::isfinite(result.scale[c]))
             ++undefined;
         else if (!std::isfinite(parameters[1][c] - parameters[2][c] * result.scale[c]))
-            ++adrift;
+            ++infiniteShifts;
     }
     if (undefined > 0)
         return fmt::format("its scale is infinite or undefined in {} of {} channels", undefined,
                            variance.size());
-    if (adrift > 0)
-        return fmt::format("its shift is infinite or undefined in {} of {} channels", adrift,
+    if (infiniteShifts > 0)
+        return fmt::format("its shift is infinite or undefined in {} of {} channels", infiniteShifts,
                            variance.size());
     result.gamma = std::move(parameters[0]);
     result.beta = std::move(parameters[1]);
@@ -125,10 +125,10 @@ std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& resul
 bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis,
                 std::size_t channels, BatchNorm& result) {
     const bool product = isOp(node, "Mul") || isOp(node, "Div"),
-               turns = isOp(node, "Mul") || isOp(node, "Add");
+               commutative = isOp(node, "Mul") || isOp(node, "Add");
     if (!product && !isOp(node, "Add") && !isOp(node, "Sub")) return false;
     if (node.inputs.size() != 2 || !node.output().valid()) return false;
-    const bool first = turns && graph.constantOf(node.input(0)) != nullptr;
+    const bool first = commutative && graph.constantOf(node.input(0)) != nullptr;
     const Constant* operand = graph.constantOf(node.input(first ? 0 : 1));
     if (operand == nullptr || operand->type() != DataType::Float32 ||
         graph.constantOf(node.input(first ? 1 : 0)) != nullptr)

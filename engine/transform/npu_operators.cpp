@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "model/graph_builder.h"
+#include "transform/adopt_built.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -54,21 +55,7 @@ class NpuWriter {
     void finish() {
         BuiltIds ids;
         GraphPtr built = m_builder.build(&ids);
-        std::vector<NodeId> sourceOf(built->nodeCount());
-        std::vector<OutputStatistics> outputStatistics(built->nodeCount());
-        for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
-            sourceOf[ids.nodes[i].index()] = m_prepared.sourceOf[i];
-            outputStatistics[ids.nodes[i].index()] = std::move(m_prepared.outputStatistics[i]);
-        }
-        for (std::size_t i = 0; i < m_hosts.size(); ++i)
-            sourceOf[ids.nodes[m_graph.nodeCount() + i].index()] = m_prepared.sourceOf[m_hosts[i].index()];
-        for (LayerMapping& mapping : m_prepared.layerMappings)
-            if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
-        for (EqualizationJunction& junction : m_prepared.junctions)
-            for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
-        m_prepared.graph = std::move(built);
-        m_prepared.sourceOf = std::move(sourceOf);
-        m_prepared.outputStatistics = std::move(outputStatistics);
+        adoptBuilt(m_prepared, std::move(built), ids, m_hosts);
     }
 
   private:
@@ -164,9 +151,7 @@ class NpuWriter {
         m_builder.node(id).outputs[0] = raw;
         Node node;
         node.op = "Mul";
-        node.name = host.name + "_npu_factor";
-        for (int n = 1; m_graph.findNode(node.name); ++n)
-            node.name = fmt::format("{}_npu_factor_{}", host.name, n);
+        node.name = m_builder.unusedNodeName(host.name + "_npu_factor");
         node.inputs = {raw, value};
         node.outputs = {result};
         m_builder.addNode(std::move(node));

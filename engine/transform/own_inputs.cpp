@@ -2,10 +2,10 @@
 #include "transform/own_inputs.h"
 
 #include <algorithm>
-#include <set>
 
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
+#include "transform/adopt_built.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -22,7 +22,7 @@ bool readsQuantized(const Graph& graph, const Node& node) {
 WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inputs) {
     const Graph& graph = *prepared.graph;
     GraphBuilder builder(graph);
-    std::set<std::string> names;
+    std::vector<NodeId> hosts;
     for (const OwnInput& input : inputs) {
         const TensorInfo& read = graph.tensor(input.tensor);
         const TensorId own = builder.tensor(builder.unusedTensorName(input.name));
@@ -30,12 +30,11 @@ WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inpu
         builder.tensorInfo(own).shape = read.shape;
         Node identity;
         identity.op = "Identity";
-        identity.name = input.name;
-        for (int n = 1; graph.findNode(identity.name) || !names.insert(identity.name).second; ++n)
-            identity.name = fmt::format("{}_{}", input.name, n);
+        identity.name = builder.unusedNodeName(input.name);
         identity.inputs = {input.tensor};
         identity.outputs = {own};
         builder.addNode(std::move(identity));
+        hosts.push_back(input.readers.front());
         for (const NodeId reader : input.readers) {
             auto& operands = builder.node(reader).inputs;
             std::replace(operands.begin(), operands.end(), input.tensor, own);
@@ -45,30 +44,10 @@ WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inpu
     BuiltIds ids;
     GraphPtr built = builder.build(&ids);
     WithOwnInputs result;
-    std::vector<NodeId> sourceOf(built->nodeCount());
-    std::vector<OutputStatistics> outputStatistics(built->nodeCount());
-    std::vector<std::string> unevaluated(prepared.unevaluated.empty() ? 0 : built->nodeCount());
-    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-        const std::size_t now = ids.nodes[i].index();
-        sourceOf[now] = prepared.sourceOf[i];
-        outputStatistics[now] = std::move(prepared.outputStatistics[i]);
-        if (!unevaluated.empty()) unevaluated[now] = std::move(prepared.unevaluated[i]);
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const NodeId identity = ids.nodes[graph.nodeCount() + i];
-        sourceOf[identity.index()] = prepared.sourceOf[inputs[i].readers.front().index()];
-        result.identities.push_back(identity);
-    }
-    for (NodeId& earlier : prepared.ownInputs) earlier = ids.nodes[earlier.index()];
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        result.identities.push_back(ids.nodes[graph.nodeCount() + i]);
+    adoptBuilt(prepared, std::move(built), ids, hosts);
     prepared.ownInputs.insert(prepared.ownInputs.end(), result.identities.begin(), result.identities.end());
-    for (LayerMapping& mapping : prepared.layerMappings)
-        if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
-    for (EqualizationJunction& junction : prepared.junctions)
-        for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
-    prepared.graph = std::move(built);
-    prepared.sourceOf = std::move(sourceOf);
-    prepared.outputStatistics = std::move(outputStatistics);
-    prepared.unevaluated = std::move(unevaluated);
     result.prepared = std::move(prepared);
     result.tensors = std::move(ids.tensors);
     return result;

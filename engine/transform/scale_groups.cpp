@@ -197,7 +197,7 @@ class GroupFinder {
         return std::all_of(from->begin() + 2, from->end(), [](const Dim& d) { return d.value == 1; });
     }
 
-    /// Returns whether the constant has one value per channel of the group's tensors, or a single value.
+    /// Returns whether the constant has one value per channel of the group's tensors.
     bool shiftFits(NodeId id, std::size_t input, std::size_t channels, std::int64_t axis) const {
         const Node& node = m_graph.node(id);
         const TensorId tensor = node.input(input);
@@ -292,11 +292,11 @@ ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& exclude
 }
 
 std::string whyNoGroups(const ScaleGroups& found) {
-    constexpr std::size_t kTold = 3;
+    constexpr std::size_t kMostListed = 3;
     if (found.refusals.empty())
         return "nothing can be equalized: no two consecutive layers have constant weights";
     std::string text = "nothing can be equalized; reasons:";
-    for (std::size_t i = 0; i < std::min(kTold, found.refusals.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kMostListed, found.refusals.size()); ++i)
         text += (i == 0 ? " " : "; ") + found.refusals[i];
     return text;
 }

@@ -26,8 +26,8 @@ RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
         ++preview.nodes;
         if (i >= layers.size() || !layers[i].quantizable) continue;
         ++preview.quantizable;
-        const auto own = config.layers.find(layers[i].name);
-        const bool pinned = own != config.layers.end() && own->second.quantize.value_or(false);
+        const LayerSettings* const own = config.settingsOf(layers[i].name);
+        const bool pinned = own != nullptr && own->quantize.value_or(false);
         if (layers[i].state == LayerState::Quantized && !pinned) ++preview.changed;
     }
     return preview;

@@ -68,8 +68,8 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
         for (const auto& [name, settings] : config->layers) names.insert(name);
     for (const std::string& name : names) {
         const auto settingsOf = [&](const QuantizationConfig& config) {
-            const auto found = config.layers.find(name);
-            LayerSettings settings = found == config.layers.end() ? LayerSettings{} : found->second;
+            const LayerSettings* const own = config.settingsOf(name);
+            LayerSettings settings = own == nullptr ? LayerSettings{} : *own;
             settings.comment.clear();
             return settings;
         };

@@ -103,8 +103,8 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
             // According to the settings of the layer and of the network.
             if (layer.state != LayerState::Quantized && layer.state != LayerState::Skipped) return kNone;
             const QuantizationConfig& config = m_document->config();
-            const auto found = config.layers.find(layer.name);
-            const LayerSettings own = found == config.layers.end() ? LayerSettings{} : found->second;
+            const LayerSettings* const found = config.settingsOf(layer.name);
+            const LayerSettings own = found == nullptr ? LayerSettings{} : *found;
             // Precisions that are set by rules are known as soon as the states are known.
             const Precision precision = own.precision.value_or(
                 hasPrecisions(config) || layer.precision == Precision::float16() ? layer.precision

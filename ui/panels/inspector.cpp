@@ -277,10 +277,8 @@ void Inspector::showStructure(const Node& node) {
         m_attributes->addRow(makeLabel(QString::fromStdString(name), "muted"), label);
     }
     m_attributesHeading->setRemark(node.attributes.empty() ? tr("none") : QString());
-    const auto settings = m_document->config().layers.find(node.name);
-    m_comment->setPlainText(settings == m_document->config().layers.end()
-                                ? QString()
-                                : QString::fromStdString(settings->second.comment));
+    const LayerSettings* const settings = m_document->config().settingsOf(node.name);
+    m_comment->setPlainText(settings == nullptr ? QString() : QString::fromStdString(settings->comment));
 }
 
 void Inspector::showResults() {
@@ -356,10 +354,8 @@ void Inspector::showResults() {
         stale || asIf);
     showLatency(valued);
     if (!m_comment->hasFocus()) {
-        const auto settings = m_document->config().layers.find(node.name);
-        const QString comment = settings == m_document->config().layers.end()
-                                    ? QString()
-                                    : QString::fromStdString(settings->second.comment);
+        const LayerSettings* const settings = m_document->config().settingsOf(node.name);
+        const QString comment = settings == nullptr ? QString() : QString::fromStdString(settings->comment);
         if (comment != m_comment->toPlainText()) m_comment->setPlainText(comment);
     }
 }

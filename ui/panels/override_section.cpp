@@ -197,10 +197,9 @@ void OverrideSection::change(const QString& text, const std::function<void(Layer
 
 void OverrideSection::copySettings() {
     if (!m_document->current().valid()) return;
-    const auto& layers = m_document->config().layers;
-    const auto found = layers.find(m_document->graph()->node(m_document->current()).name);
-    QApplication::clipboard()->setText(
-        settingsToText(found == layers.end() ? LayerSettings{} : found->second));
+    const LayerSettings* const own =
+        m_document->config().settingsOf(m_document->graph()->node(m_document->current()).name);
+    QApplication::clipboard()->setText(settingsToText(own == nullptr ? LayerSettings{} : *own));
     m_document->say(MessageKind::Note,
                     tr("Copied the settings of this layer. Paste applies them to the selected layers."));
 }
@@ -226,13 +225,11 @@ void OverrideSection::clearSettings() {
 template <typename Value>
 void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member,
                                  const QList<Value>& values, const QString& network) {
-    const auto& layers = m_document->config().layers;
     std::optional<Value> shown;
     bool first = true, mixed = false;
     for (const std::string& name : names()) {
-        const auto found = layers.find(name);
-        std::optional<Value> value;
-        if (found != layers.end()) value = found->second.*member;
+        const LayerSettings* const own = m_document->config().settingsOf(name);
+        const std::optional<Value> value = own == nullptr ? std::nullopt : own->*member;
         mixed = mixed || (!first && value != shown);
         shown = value;
         first = false;
@@ -286,8 +283,8 @@ void OverrideSection::refresh() {
     refreshBatchNorm();
     const QuantizationConfig& config = m_document->config();
     const auto settingsOf = [&](const std::string& name) {
-        const auto found = config.layers.find(name);
-        return found == config.layers.end() ? LayerSettings{} : found->second;
+        const LayerSettings* const own = config.settingsOf(name);
+        return own == nullptr ? LayerSettings{} : *own;
     };
     const LayerSettings first = settingsOf(all.front());
     const auto same = [&](auto member) {

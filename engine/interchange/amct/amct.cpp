@@ -47,18 +47,17 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     static const LayerSettings kNone;
     const bool ownInput = config.quantization.placement == Placement::WeightedInputs;
     const auto maker = ownInput ? std::nullopt : amctInputMaker(graph, node);
-    const auto found = ownInput ? config.layers.find(node.name)
-                       : maker  ? config.layers.find(graph.node(*maker).name)
-                                : config.layers.end();
-    const LayerSettings& own = found == config.layers.end() ? kNone : found->second;
+    const LayerSettings* const layer = config.settingsOf(node.name);
+    const LayerSettings* const found = ownInput ? layer
+                                       : maker  ? config.settingsOf(graph.node(*maker).name)
+                                                : nullptr;
+    const LayerSettings& own = found == nullptr ? kNone : *found;
     AmctActivation a;
     a.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
     a.bits = own.activationBits.value_or(config.quantization.activation.bits);
     // A precision also sets the bits of the layer's input.
-    const auto settings = config.layers.find(node.name);
-    if (settings != config.layers.end() && settings->second.precision &&
-        settings->second.precision->isInteger())
-        a.bits = settings->second.precision->activationBits;
+    if (layer != nullptr && layer->precision && layer->precision->isInteger())
+        a.bits = layer->precision->activationBits;
     const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
     if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
         said[fmt::format("{} activation bits become 8, because AMCT supports 4, 8 and, in Conv, "
@@ -86,10 +85,10 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
 Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer,
                 const QuantizationConfig& config, bool enabled, Groups& groups) {
     static const LayerSettings kNone;
-    const auto found = config.layers.find(node.name);
-    const LayerSettings& own = found == config.layers.end() ? kNone : found->second;
-    Groups unheard;  // losses of float layers are irrelevant
-    Groups& said = enabled ? groups : unheard;
+    const LayerSettings* const found = config.settingsOf(node.name);
+    const LayerSettings& own = found == nullptr ? kNone : *found;
+    Groups discarded;  // losses of float layers are irrelevant
+    Groups& said = enabled ? groups : discarded;
 
     Entry entry;
     entry.name = node.name;

@@ -128,11 +128,6 @@ class ScriptWriter {
     }
 
   private:
-    const LayerSettings* settingsOf(const std::string& layer) const {
-        const auto found = m_config.layers.find(layer);
-        return found == m_config.layers.end() ? nullptr : &found->second;
-    }
-
     void findLayers() {
         for (const LayerResult& layer : m_source.layers)
             if (layer.state == LayerState::Quantized) m_quantized.insert(layer.name);
@@ -149,7 +144,7 @@ class ScriptWriter {
         QuantizerCache cache;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized || !unit.weight.valid()) continue;
-            const WeightScheme scheme = weightSchemeOf(m_config, settingsOf(layerOf(unit)),
+            const WeightScheme scheme = weightSchemeOf(m_config, m_config.settingsOf(layerOf(unit)),
                                                        m_source.prepared->graph->node(unit.layer));
             if (isOwnScheme(scheme) && scheme.perChannel == common.perChannel) continue;
             const std::string& tensor = m_source.prepared->graph->tensor(unit.weight).name;
@@ -166,8 +161,7 @@ class ScriptWriter {
                 m_overrides.push_back(fmt::format("{}: channels({}, {}, {}, [{}])", name, type,
                                                   quantizer->axis, pythonFloats(quantizer->scales),
                                                   fmt::join(quantizer->zeroPoints, ", ")));
-            if (scheme.bits != 4 && scheme.bits != 8 && scheme.bits != 16)
-                m_oddWeights.push_back(layerOf(unit));
+            if (!isOwnWidth(scheme.bits)) m_oddWeights.push_back(layerOf(unit));
         }
     }
 
@@ -184,7 +178,7 @@ class ScriptWriter {
         const std::vector<std::size_t> owners = scaleOwners(m_units);
         std::map<TensorId, const LayerSettings*> makers;  // settings of the layers that produce the tensors
         for (std::size_t u = 0; u < m_units.units.size(); ++u)
-            makers[m_units.units[u].output] = settingsOf(layerOf(m_units.units[owners[u]]));
+            makers[m_units.units[u].output] = m_config.settingsOf(layerOf(m_units.units[owners[u]]));
         std::set<TensorId> tensors;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;

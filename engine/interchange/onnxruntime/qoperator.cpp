@@ -51,7 +51,7 @@ struct Target {
 };
 
 /// Thrown if a layer cannot be converted, with the reason.
-struct Stays {
+struct NotConvertible {
     std::string reason;
 };
 
@@ -65,8 +65,8 @@ class Rewriter {
             if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear" || !readsCodes(node)) continue;
             try {
                 rewrite(NodeId(n), node);
-            } catch (const Stays& stays) {
-                m_result.kept[stays.reason].push_back(node.name);
+            } catch (const NotConvertible& refusal) {
+                m_result.kept[refusal.reason].push_back(node.name);
             }
         }
         removeUnread();
@@ -114,14 +114,14 @@ class Rewriter {
         static const std::set<std::string> kMoves = {"Flatten", "Reshape", "Transpose", "Squeeze",
                                                      "Unsqueeze"};
         if (kMoves.contains(node.op)) return move(id, node);
-        throw Stays{fmt::format("there is no integer operator for {}", node.op)};
+        throw NotConvertible{fmt::format("there is no integer operator for {}", node.op)};
     }
 
     Codes input(TensorId tensor) const {
         const auto codes = codesOf(tensor);
-        if (!codes) throw Stays{"one of the inputs is in float"};
-        if (!codes->bytes()) throw Stays{"integer operators support only 8-bit codes"};
-        if (!codes->oneScale()) throw Stays{"an activation has per-channel scales"};
+        if (!codes) throw NotConvertible{"one of the inputs is in float"};
+        if (!codes->bytes()) throw NotConvertible{"integer operators support only 8-bit codes"};
+        if (!codes->oneScale()) throw NotConvertible{"an activation has per-channel scales"};
         return *codes;
     }
 
@@ -130,18 +130,18 @@ class Rewriter {
         double low = -std::numeric_limits<double>::infinity(), high = -low;
         for (TensorId at = node.output();;) {
             const NodeId next = m_graph.onlyConsumer(at);
-            if (!next.valid()) throw Stays{"its output is used in float"};
+            if (!next.valid()) throw NotConvertible{"its output is used in float"};
             const Node& reader = m_graph.node(next);
             if (reader.op == "QuantizeLinear") {
                 t.quantize = next;
                 const auto out = read(reader);
                 if (!out || !out->oneScale() || !out->bytes())
-                    throw Stays{"integer operators support only 8-bit codes"};
+                    throw NotConvertible{"integer operators support only 8-bit codes"};
                 t.out = *out;
                 t.out.codes = reader.output();
                 break;
             }
-            if (!activations || !isClipping(reader)) throw Stays{"its output is used in float"};
+            if (!activations || !isClipping(reader)) throw NotConvertible{"its output is used in float"};
             const auto [from, to] = bounds(reader);
             low = std::max(low, from);
             high = std::max(from, std::min(high, to));
@@ -152,7 +152,7 @@ class Rewriter {
         const bool isSigned = t.out.type == DataType::Int8;
         const double least = isSigned ? -128 : 0, most = isSigned ? 127 : 255;
         if (std::nearbyint(low / scale) + zero > least || std::nearbyint(high / scale) + zero < most)
-            throw Stays{"the codes exceed the output range of the Relu or Clip after it"};
+            throw NotConvertible{"the codes exceed the output range of the Relu or Clip after it"};
         return t;
     }
     std::pair<double, double> bounds(const Node& node) const {
@@ -162,7 +162,7 @@ class Rewriter {
             if (!node.input(i).valid())
                 return static_cast<double>(node.attributes.real(name, static_cast<float>(none)));
             const Constant* value = m_graph.constantOf(node.input(i));
-            if (value == nullptr) throw Stays{"the Clip after it has computed bounds"};
+            if (value == nullptr) throw NotConvertible{"the Clip after it has computed bounds"};
             return value->scalar();
         };
         return {bound(1, "min", -kInfinity), bound(2, "max", kInfinity)};
@@ -175,7 +175,7 @@ class Rewriter {
         const auto codes = codesOf(tensor);
         if (codes) {
             const Constant* stored = m_graph.constantOf(codes->codes);
-            if (stored == nullptr) throw Stays{"its bias is not constant"};
+            if (stored == nullptr) throw NotConvertible{"its bias is not constant"};
             values = stored->toDoubles();
             for (std::size_t i = 0; i < values.size(); ++i)
                 values[i] =
@@ -183,11 +183,11 @@ class Rewriter {
                     codes->scales[codes->oneScale() ? 0 : i];
         } else {
             const Constant* stored = m_graph.constantOf(tensor);
-            if (stored == nullptr) throw Stays{"its bias is not constant"};
+            if (stored == nullptr) throw NotConvertible{"its bias is not constant"};
             values = stored->toDoubles();
         }
         if (values.size() != w.scales.size() && !w.oneScale())
-            throw Stays{"the length of its bias differs from its number of channels"};
+            throw NotConvertible{"the length of its bias differs from its number of channels"};
         std::vector<std::byte> bytes(values.size() * sizeof(std::int32_t));
         bool rounded = false;
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -195,7 +195,7 @@ class Rewriter {
                 values[i] / (static_cast<double>(x.scales[0]) * w.scales[w.oneScale() ? 0 : i]);
             const double code = std::nearbyint(exact);
             if (!(std::abs(code) <= std::numeric_limits<std::int32_t>::max()))
-                throw Stays{"its bias does not fit into int32"};
+                throw NotConvertible{"its bias does not fit into int32"};
             rounded = rounded || std::abs(code - exact) > 1e-3 * std::max(1.0, std::abs(code));
             const auto integer = static_cast<std::int32_t>(code);
             std::memcpy(bytes.data() + i * sizeof integer, &integer, sizeof integer);
@@ -210,19 +210,19 @@ class Rewriter {
     Codes weight(TensorId tensor, std::int64_t channels) const {
         const auto w = codesOf(tensor);
         if (!w || m_graph.constantOf(w->codes) == nullptr)
-            throw Stays{"its weight is not a quantized constant"};
-        if (!w->bytes()) throw Stays{"integer operators support only 8-bit codes"};
+            throw NotConvertible{"its weight is not a quantized constant"};
+        if (!w->bytes()) throw NotConvertible{"integer operators support only 8-bit codes"};
         if (!w->oneScale() && w->axis != channels)
-            throw Stays{"the scales of its weight are not along its output channels"};
+            throw NotConvertible{"the scales of its weight are not along its output channels"};
         if (std::any_of(w->zeros.begin(), w->zeros.end(), [&](std::int64_t z) { return z != w->zeros[0]; }))
-            throw Stays{"its weight has several zero points"};
+            throw NotConvertible{"its weight has several zero points"};
         return *w;
     }
 
     static void requireTypes(const Codes& x, const Codes& w, const Codes& out) {
-        if (x.type != out.type) throw Stays{"its input and output have codes of different types"};
+        if (x.type != out.type) throw NotConvertible{"its input and output have codes of different types"};
         if (x.type == DataType::Int8 && w.type != DataType::Int8)
-            throw Stays{"int8 activations need int8 weights"};
+            throw NotConvertible{"int8 activations need int8 weights"};
     }
 
     void convolution(NodeId id, const Node& node) {
@@ -239,7 +239,7 @@ class Rewriter {
     void gemm(NodeId id, const Node& node) {
         if (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1 ||
             node.attributes.integer("transA", 0) != 0)
-            throw Stays{"it is a Gemm with alpha, beta or transA"};
+            throw NotConvertible{"it is a Gemm with alpha, beta or transA"};
         const bool transposed = node.attributes.integer("transB", 0) != 0;
         const Codes x = input(node.input(0)), w = weight(node.input(1), transposed ? 0 : 1);
         const Target t = target(node, true);
@@ -250,7 +250,7 @@ class Rewriter {
             const auto codes = codesOf(c);
             const Constant* stored = m_graph.constantOf(codes ? codes->codes : c);
             if (stored == nullptr || stored->size() != columns)
-                throw Stays{"its bias does not have one value per column"};
+                throw NotConvertible{"its bias does not have one value per column"};
         }
         const TensorId b = bias(node, c, x, w);
         Attributes attributes;
@@ -263,12 +263,12 @@ class Rewriter {
     void matMul(NodeId id, const Node& node) {
         const Codes a = input(node.input(0));
         auto b = codesOf(node.input(1));
-        if (!b || !b->bytes()) throw Stays{"one of the inputs is in float"};
+        if (!b || !b->bytes()) throw NotConvertible{"one of the inputs is in float"};
         if (const Constant* constant = m_graph.constantOf(b->codes)) {
-            if (constant->dims().size() != 2) throw Stays{"its weight is not a matrix"};
+            if (constant->dims().size() != 2) throw NotConvertible{"its weight is not a matrix"};
             b = weight(node.input(1), 1);
         } else if (!b->oneScale()) {
-            throw Stays{"an activation has per-channel scales"};
+            throw NotConvertible{"an activation has per-channel scales"};
         }
         const Target t = target(node, true);
         requireTypes(a, *b, t.out);
@@ -280,10 +280,10 @@ class Rewriter {
         const Codes a = input(node.input(0)), b = input(node.input(1));
         const auto &left = m_graph.tensor(node.input(0)).shape, &right = m_graph.tensor(node.input(1)).shape;
         if (m_graph.constantOf(a.codes) || m_graph.constantOf(b.codes) || (left && right && *left != *right))
-            throw Stays{fmt::format("the inputs of {} have different shapes", node.op)};
+            throw NotConvertible{fmt::format("the inputs of {} have different shapes", node.op)};
         const Target t = target(node, true);
         if (a.type != b.type || a.type != t.out.type)
-            throw Stays{"its inputs and output have codes of different types"};
+            throw NotConvertible{"its inputs and output have codes of different types"};
         replace(id, node, t, "QLinear" + node.op, kMicrosoft,
                 {a.codes, a.scale, a.zero, b.codes, b.scale, b.zero, t.out.scale, t.out.zero}, {});
     }
@@ -291,7 +291,7 @@ class Rewriter {
     void pool(NodeId id, const Node& node) {
         const Codes x = input(node.input(0));
         const Target t = target(node, false);
-        if (x.type != t.out.type) throw Stays{"its input and output have codes of different types"};
+        if (x.type != t.out.type) throw NotConvertible{"its input and output have codes of different types"};
         Attributes attributes;
         attributes.set("channels_last", std::int64_t{0});
         replace(id, node, t, "QLinearGlobalAveragePool", kMicrosoft,
@@ -301,7 +301,7 @@ class Rewriter {
     void move(NodeId id, const Node& node) {
         const Codes x = input(node.input(0));
         const Target t = target(node, false);
-        if (!x.sameAs(t.out)) throw Stays{"its input and output have different scales"};
+        if (!x.sameAs(t.out)) throw NotConvertible{"its input and output have different scales"};
         std::vector<TensorId> inputs = node.inputs;
         inputs[0] = x.codes;
         replace(id, node, t, node.op, "", std::move(inputs), node.attributes);

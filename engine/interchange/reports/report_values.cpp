@@ -57,7 +57,7 @@ std::vector<std::string> reportRow(const ExportSource& source, const LayerResult
     const auto number = [](const std::optional<D>& difference, double D::*member) {
         return difference ? reportNumber((*difference).*member) : std::string();
     };
-    const auto own = source.config.layers.find(layer.name);
+    const LayerSettings* const own = source.config.settingsOf(layer.name);
     return {layer.name,
             layer.op,
             std::string(layerStateName(layer.state)),
@@ -73,7 +73,7 @@ std::vector<std::string> reportRow(const ExportSource& source, const LayerResult
             reportNumber(layer.leaveOneOut),
             layer.macsReason.empty() ? std::to_string(layer.macs) : std::string(),
             std::to_string(layer.parameters),
-            own == source.config.layers.end() ? std::string() : own->second.comment};
+            own == nullptr ? std::string() : own->comment};
 }
 
 }  // namespace quantloupe

@@ -120,9 +120,9 @@ std::string paperTable(const ExportSource& source) {
     };
     const bool mixed = hasPrecisions(source.config);
     for (const LayerResult& layer : source.layers) {
-        const auto own = source.config.layers.find(layer.name);
+        const LayerSettings* const own = source.config.settingsOf(layer.name);
         const std::string precision = mixed ? ", " + precisionName(layer.precision) : std::string();
-        const std::string comment = own == source.config.layers.end() ? "" : own->second.comment;
+        const std::string comment = own == nullptr ? "" : own->comment;
         const char* color = layer.state == LayerState::Quantized ? "#e3f4e3"
                             : layer.state == LayerState::Skipped || layer.state == LayerState::Float
                                 ? "#fdf6d3"
@@ -209,8 +209,8 @@ ExportResult writeJsonReport(const ExportSource& source) {
         row["macs"] = layer.macsReason.empty() ? OrderedJson(layer.macs) : OrderedJson(nullptr);
         if (!layer.macsReason.empty()) row["macs_reason"] = layer.macsReason;
         row["parameters"] = layer.parameters;
-        const auto own = source.config.layers.find(layer.name);
-        row["comment"] = own == source.config.layers.end() ? "" : own->second.comment;
+        const LayerSettings* const own = source.config.settingsOf(layer.name);
+        row["comment"] = own == nullptr ? "" : own->comment;
         json["layers"].push_back(std::move(row));
     }
     json["notices"] = e.notices;

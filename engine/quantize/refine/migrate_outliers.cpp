@@ -21,6 +21,7 @@
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
 #include "quantize/units.h"
+#include "transform/adopt_built.h"
 #include "transform/scalable_layer.h"
 
 namespace quantloupe {
@@ -232,8 +233,7 @@ class Migration {
         m_builder.tensorInfo(scaled).shape = read.shape;
         Node product;
         product.op = "Mul";
-        product.name = base;
-        for (int n = 1; m_graph->findNode(product.name); ++n) product.name = fmt::format("{}_{}", base, n);
+        product.name = m_builder.unusedNodeName(base);
         product.inputs = {site.tensor, factor};
         product.outputs = {scaled};
         m_builder.addNode(std::move(product));
@@ -262,23 +262,8 @@ class Migration {
     void rebuild() {
         BuiltIds ids;
         GraphPtr built = m_builder.build(&ids);
-        std::vector<NodeId> sourceOf(built->nodeCount());
-        std::vector<OutputStatistics> outputStatistics(built->nodeCount());
-        for (std::size_t i = 0; i < m_graph->nodeCount(); ++i) {
-            sourceOf[ids.nodes[i].index()] = m_prepared.sourceOf[i];
-            outputStatistics[ids.nodes[i].index()] = std::move(m_prepared.outputStatistics[i]);
-        }
-        // An inserted Mul counts as part of the layer after it.
-        for (std::size_t i = 0; i < m_addedFor.size(); ++i)
-            sourceOf[ids.nodes[m_graph->nodeCount() + i].index()] =
-                m_prepared.sourceOf[m_addedFor[i].index()];
-        for (LayerMapping& mapping : m_prepared.layerMappings)
-            if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
-        for (EqualizationJunction& junction : m_prepared.junctions)
-            for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
-        m_prepared.graph = m_prepared.transformed = std::move(built);
-        m_prepared.sourceOf = std::move(sourceOf);
-        m_prepared.outputStatistics = std::move(outputStatistics);
+        adoptBuilt(m_prepared, std::move(built), ids, m_addedFor);
+        m_prepared.transformed = m_prepared.graph;
     }
 
     Prepared m_prepared;

@@ -196,9 +196,9 @@ CompiledNode compileLoop(const NodeContext& context) {
     const auto most = context.has(0)
                           ? integerOf(context.needConstant(0, "the number of iterations of a Loop"))
                           : kMaxIterations;
-    bool goes = !context.has(1) || context.needConstant(1, "the condition of a Loop").scalar() != 0;
+    bool condition = !context.has(1) || context.needConstant(1, "the condition of a Loop").scalar() != 0;
     std::vector<BodyInput> values = loop->start;
-    for (std::int64_t i = 0; goes && i < most; ++i) {
+    for (std::int64_t i = 0; condition && i < most; ++i) {
         if (i >= kMaxIterations)
             fail(ErrorKind::Unsupported, "a Loop of more than {} iterations is not supported",
                  kMaxIterations);
@@ -210,7 +210,7 @@ CompiledNode compileLoop(const NodeContext& context) {
             failInput("the body of a Loop has {} outputs", body->outputs());
         const ConstantPtr again = body->value(0);
         if (!again) fail(ErrorKind::Unsupported, "the condition of a Loop must not depend on the data");
-        goes = again->scalar() != 0;
+        condition = again->scalar() != 0;
         for (std::size_t k = 0; k < loop->carried; ++k) values[k] = body->asInput(k + 1);
         loop->bodies.push_back(std::move(body));
     }

@@ -30,8 +30,7 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
                            std::vector<LayerResult>& layers) {
     for (const Unit& unit : units.units) {
         LayerResult& layer = layers[prepared.sourceOf[unit.layer.index()].index()];
-        const auto own = config.layers.find(layer.name);
-        const LayerSettings* settings = own == config.layers.end() ? nullptr : &own->second;
+        const LayerSettings* const settings = config.settingsOf(layer.name);
         layer.activationBits = (settings ? settings->activationBits : std::nullopt)
                                    .value_or(config.quantization.activation.bits);
         if (!unit.weight.valid()) continue;
