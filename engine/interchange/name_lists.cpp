@@ -51,7 +51,10 @@ ExportResult writeNncf(const ExportSource& source) {
     const SkipDecisions skips = resolveSkips(original, source.config);
     for (std::size_t i = 0; i < source.config.rules.size(); ++i) {
         const SkipRule& rule = source.config.rules[i];
-        bool expressible = rule.kind == SkipKind::Type;
+        // NNCF refuses types of which the model has no node, such as those that were folded.
+        bool expressible = rule.kind == SkipKind::Type &&
+                           std::ranges::any_of(source.prepared->transformed->nodes(),
+                                               [&](const Node& node) { return node.op == rule.op; });
         if (rule.kind == SkipKind::Until) {
             const std::string from = preparedName(source, rule.from);
             std::vector<std::string> to;
@@ -72,6 +75,11 @@ ExportResult writeNncf(const ExportSource& source) {
         if (node.state == LayerState::Skipped && !covered.contains(node.layer)) names.push_back(node.name);
     ExportResult result;
     result.notices = commonNotices(source, "NNCF", {SkipKind::Until, SkipKind::Type});
+    const QuantizationOptions& q = source.config.quantization;
+    if (q.weight.bits != 8 || q.activation.bits != 8)
+        result.notices.push_back(
+            fmt::format("NNCF quantizes weights and activations to 8 bits; the preview has {} and {}",
+                        q.weight.bits, q.activation.bits));
     for (const auto& [name, own] : source.config.layers)
         if (own.quantize.value_or(false) && covered.contains(name))
             result.notices.push_back(fmt::format(
@@ -133,9 +141,11 @@ ExportResult writeModelOpt(const ExportSource& source) {
     if (!source.config.quantization.activation.symmetric)
         result.notices.emplace_back(
             "ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
-    if (source.config.quantization.weight.bits != 8)
-        result.notices.push_back(fmt::format("ModelOpt's int8 mode has 8-bit weights, not {}-bit",
-                                             source.config.quantization.weight.bits));
+    const QuantizationOptions& q = source.config.quantization;
+    if (q.weight.bits != 8 || q.activation.bits != 8)
+        result.notices.push_back(
+            fmt::format("ModelOpt's int8 mode has 8-bit weights and activations; the preview has {} and {}",
+                        q.weight.bits, q.activation.bits));
     const std::string model = source.output.stem().string() + ".float.onnx";
     result.files.push_back(
         {"",

@@ -208,6 +208,21 @@ class ClikaTest : public QObject {
         QVERIFY(!back.config.skipTail);
     }
 
+    /// CLIKA ignores a rule of a layer that is itself quantized.
+    void ruleOfAQuantizedLayerIsWrittenAsItsLayers() {
+        QuantizationConfig config;
+        config.skipTail = false;
+        config.rules = {until("/stem/Conv", {"/out/Conv"})};
+        config.layers["/stem/Conv"].quantize = true;
+        const ExportResult result = exported(config);
+        QVERIFY(result.files[0].text.find("skip_quantization_until") == std::string::npos);
+        QVERIFY(says(result.notices, "the rule that begins at '/stem/Conv' is written as the layers"));
+        const QuantizationConfig back = readText("clika", stageModel(), result.files[0].text).config;
+        const auto before = exportSource(stageModel(), config, "x").layers;
+        const auto after = exportSource(stageModel(), back, "x").layers;
+        for (std::size_t i = 0; i < before.size(); ++i) QCOMPARE(after[i].state, before[i].state);
+    }
+
     void oddFiles() {
         const ImportResult loop =
             readText("clika", stageModel(), std::string(kUntil) + "for name in names:\n    skip(name)\n");

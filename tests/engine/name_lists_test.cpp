@@ -74,6 +74,16 @@ class NameListsTest : public QObject {
         }
     }
 
+    void typesThatTheModelDoesNotContainAreListedByName() {
+        QuantizationConfig config = tuned();
+        config.rules[1].op = "depthwise";
+        config.quantization.weight.bits = 4;
+        const ExportResult result = exported("nncf", config);
+        QVERIFY(result.files[0].text.find("types=[]") != std::string::npos);
+        QVERIFY(says(result.notices, "NNCF quantizes weights and activations to 8 bits; the preview has 4"));
+        QVERIFY(says(exported("modelopt", config).notices, "the preview has 4 and 8"));
+    }
+
     void npuOperatorsAreReported() {
         QuantizationConfig config = tuned();
         config.transforms.npuOperators.averagePool = true;

@@ -123,6 +123,13 @@ class PrecisionExportsTest : public QObject {
 }
 )"));
         QVERIFY(test::says(result.notices, "Pulsar2 has no float16: 1 layer becomes FP32: /out/Conv"));
+        // Its default has 8 bits.
+        QuantizationConfig wide;
+        wide.skipTail = false;
+        wide.quantization.activation.bits = 16;
+        const std::string text = exported("pulsar2", wide).files[0].text;
+        QVERIFY(text.find("\"data_type\": \"S16\"") != std::string::npos);
+        QVERIFY(text.find("/stem/Conv") != std::string::npos);
     }
 
     void rknn() {

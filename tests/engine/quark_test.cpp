@@ -100,6 +100,9 @@ class QuarkTest : public QObject {
         QCOMPARE(done.files[1].model->nodeCount(), 9u);
         QVERIFY(done.files[0].text.find("include_cle=False") != std::string::npos);
         QVERIFY(says(done.notices, "already includes it, and include_cle is False"));
+        config = seedConfig();
+        config.refine.migration = 0.5;
+        QVERIFY(exported(config).files[0].text.find("include_cle=False") != std::string::npos);
         // Quark leaves excluded layers out of its equalization; the preview did not.
         config = seedConfig();
         config.transforms.equalization.excludeSkipped = false;

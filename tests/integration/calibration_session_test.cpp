@@ -168,9 +168,9 @@ class CalibrationSessionTest : public QObject {
         config.calibration.method = CalibrationMethod::Ifmr;
         config.layers[kLayer].calibrationParameters.searchStep = 0.7;
         const QString message = failure(*session, config);
-        QVERIFY2(
-            message.contains("search_step: 0.7 is larger") && message.contains(QString::fromStdString(kLayer)),
-            qPrintable(message));
+        QVERIFY2(message.contains("search_step: 0.7 is larger") &&
+                     message.contains(QString::fromStdString(kLayer)),
+                 qPrintable(message));
         config.layers.clear();
         config.calibration.parameters.searchStep = 0.6;  // just fits, in decimal
         QCOMPARE(failure(*session, config), QString());

@@ -343,7 +343,7 @@ class DegenerateDataTest : public QObject {
         config.calibration.parameters.searchStep = 0.7;
         Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
         QVERIFY(loop.notices(config).contains(
-            "search_step 0.7 is larger than the width of search_range [0.7, 1.3]; choose a smaller step"));
+            "search_step: 0.7 is larger than the width of search_range [0.7, 1.3]; choose a smaller step"));
     }
 };
 

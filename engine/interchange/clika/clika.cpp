@@ -66,6 +66,18 @@ class Writer {
         return m_entries.back();
     }
 
+    /// Whether the layer where the rule begins is quantized by its own setting. In CLIKA, the rule is part of
+    /// the settings of this layer, and has no effect if it is quantized.
+    bool startIsQuantized(const SkipRule& rule) {
+        const LayerSettings* const own = m_source.config.settingsOf(rule.from);
+        if (own == nullptr || !own->quantize.value_or(false)) return false;
+        m_notices.push_back(fmt::format(
+            "the rule that begins at '{}' is written as the layers that it covers, because this layer itself "
+            "is quantized",
+            rule.from));
+        return true;
+    }
+
     void addRule(std::size_t i) {
         const SkipRule& rule = m_source.config.rules[i];
         switch (rule.kind) {
@@ -73,6 +85,7 @@ class Writer {
                 for (const std::string& name : rule.layers) entry(name).skip = true;
                 return;
             case SkipKind::Until: {
+                if (startIsQuantized(rule)) break;
                 LayerEntry& from = entry(rule.from);
                 from.skip = true;
                 for (const std::string& name : rule.to) {
@@ -83,6 +96,7 @@ class Writer {
                 return;
             }
             case SkipKind::Downstream:
+                if (startIsQuantized(rule)) break;
                 entry(rule.from).skip = true;
                 entry(rule.from).downstream = true;
                 return;

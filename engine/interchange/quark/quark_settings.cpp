@@ -21,7 +21,8 @@ bool skipsWeightedLayers(const ExportSource& source) {
 bool transformsItself(const ExportSource& source) {
     const TransformOptions& t = source.config.transforms;
     const EqualizationOptions& e = t.equalization;
-    if (t.simplify || t.highBiasFold || !t.foldBatchNorm || !t.skipFolding.empty() || !e.off.empty())
+    if (source.config.refine.migration > 0 || t.simplify || t.highBiasFold || !t.foldBatchNorm ||
+        !t.skipFolding.empty() || !e.off.empty())
         return false;
     // Quark replaces Clip only with equalization
     if (e.profile == EqualizationProfile::Off) return t.replaceRelu6 == ReplaceRelu6::None;
