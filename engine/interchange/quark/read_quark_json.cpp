@@ -120,7 +120,7 @@ class Reader {
 
     /// Returns a list of the document; empty if it is not set.
     Json listAt(const std::string& key) const {
-        const Json list = m_json.value(key, Json());
+        Json list = m_json.value(key, Json());
         if (list.is_null()) return Json::array();
         if (!list.is_array()) failInput("{}: must be a list, not {}", key, describeValue(list));
         return list;
