@@ -24,66 +24,12 @@ QuantizationConfig equalized(EqualizationProfile profile, int steps = 1) {
     return config;
 }
 
-/// A small network with all layers that learned rounding supports, and uneven random samples for it.
-class SmallNetwork {
-  public:
-    SmallNetwork() {
-        std::mt19937 random(7);
-        const auto values = [&](int count) {
-            QStringList texts;
-            std::normal_distribution<double> normal(0, 0.5);
-            for (int i = 0; i < count; ++i) texts << QString::number(normal(random), 'f', 6);
-            return texts.join(", ");
-        };
-        graphText = "(float[N,3,8,8] x) => (float[N,5] y) <float[40,3,3,3] w1 = {" + values(40 * 27) +
-                    "}, float[40] b1 = {" + values(40) + "}, float[40,1,3,3] w2 = {" + values(360) +
-                    "}, float[40] b2 = {" + values(40) + "}, float[6,20,1,1] w3 = {" + values(120) +
-                    "}, float[6] b3 = {" + values(6) + "}, float[6,5] w4 = {" + values(30) +
-                    "}, float[5] b4 = {" + values(5) +
-                    "}> { a = Conv<pads = [1,1,1,1]>(x, w1, b1)\n r = Relu(a)\n b = Conv<group = 40, strides "
-                    "= [2,2]>(r, w2, b2)\n "
-                    "s = Relu(b)\n c = Conv<group = 2>(s, w3, b3)\n g = GlobalAveragePool(c)\n f = "
-                    "Flatten(g)\n y = Gemm(f, w4, b4) }";
-        std::vector<float> samples(40 * 3 * 64);
-        for (float& v : samples) v = std::normal_distribution<float>(0.3f)(random);
-        m_file = m_folder.path().toStdString() + "/x.npz";
-        saveNpz({{"x", Constant::fromFloats({40, 3, 8, 8}, std::move(samples))}}, m_file);
-    }
-
-    std::unique_ptr<Session> open(int threads, std::optional<std::size_t> memory = {}) const {
-        SessionOptions options;
-        options.threads = threads;
-        options.memory = memory;
-        const std::string text = "<ir_version: 8, opset_import: [\"\" : 13]> net " + graphText.toStdString();
-        auto session = std::make_unique<Session>(test::textModel(text), options);
-        const auto data = openDataset(m_file, inputSpecsOf(session->graph()), {});
-        session->setData(data, data);
-        return session;
-    }
-
-    QString graphText;
-
-  private:
-    QTemporaryDir m_folder;
-    fs::path m_file;
-};
-
-QuantizationConfig learned(BiasCorrection correction = BiasCorrection::Off) {
-    QuantizationConfig config;
-    config.skipTail = false;
-    config.quantization.weight.bits = 3;
-    config.refine.rounding = Rounding::Adaround;
-    config.refine.biasCorrection = correction;
-    return config;
-}
-
 }  // namespace
 
 class EqualizationTest : public QObject {
     Q_OBJECT
 
     fs::path m_assets = test::assets();
-    SmallNetwork m_small;
 
     std::unique_ptr<Session> open(const char* model, SessionOptions options = {}) const {
         return test::openSession(test::asset(std::string("models/") + model + ".onnx"),
@@ -191,99 +137,6 @@ class EqualizationTest : public QObject {
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
         QVERIFY(!test::lines(result->notices).contains("reduce the SQNR of the float network"));
-    }
-
-    void learnedRoundingDoesNotDependOnThreads_data() {
-        QTest::addColumn<int>("correction");
-        QTest::newRow("rounding") << int(BiasCorrection::Off);
-        QTest::newRow("and empirical bias correction") << int(BiasCorrection::Empirical);
-    }
-    void learnedRoundingDoesNotDependOnThreads() {
-        QFETCH(int, correction);
-        const QuantizationConfig config = learned(static_cast<BiasCorrection>(correction));
-        const auto one = m_small.open(1)->plan(config), two = m_small.open(2)->plan(config),
-                   poor = m_small.open(2, std::size_t{0})->plan(config);
-        std::size_t moved = 0;
-        for (std::size_t u = 0; u < one->units.units.size(); ++u) {
-            const auto& quantizers = one->quantizers[u];
-            if (!quantizers.weight) continue;
-            for (const auto& other : {two, poor}) {
-                QVERIFY(std::ranges::equal(quantizers.weight->codes, other->quantizers[u].weight->codes));
-                if (quantizers.correctedBias)
-                    QVERIFY(std::ranges::equal(quantizers.correctedBias->floats(),
-                                               other->quantizers[u].correctedBias->floats()));
-            }
-            QuantizationConfig nearest = config;
-            nearest.refine = {};
-            const auto plain = m_small.open(1)->plan(nearest);
-            for (std::size_t i = 0; i < quantizers.weight->codes.size(); ++i)
-                moved += quantizers.weight->codes[i] != plain->quantizers[u].weight->codes[i];
-        }
-        QCOMPARE(one->version.hex(), two->version.hex());
-        QVERIFY(moved > 50);  // rounding was learned
-    }
-
-    /// Cancelled between layers: finished layers are not learned again.
-    void learnedRoundingCanBeCancelled() {
-        const auto session = m_small.open(2);
-        const QuantizationConfig config = learned();
-        const auto refined = [&] { return session->workDone().refined; };
-        const CancelToken cancel;
-        EvaluationObserver observer;
-        observer.progress = [&](const Progress& progress) {
-            if (progress.stage == "refining layers" && refined() == 2) cancel.cancel();
-        };
-        QVERIFY_EXCEPTION_THROWN(session->evaluate(config, Depth::Accuracy, observer, cancel), Cancelled);
-        QCOMPARE(refined(), std::size_t(2));
-        const EvaluationPtr after = session->evaluate(config, Depth::Accuracy);
-        QCOMPARE(refined(), std::size_t(4));
-        const EvaluationPtr cold = m_small.open(1)->evaluate(config, Depth::Accuracy);
-        QCOMPARE(*after->quantized->sqnrDb, *cold->quantized->sqnrDb);
-        QuantizationConfig nearest = config;
-        nearest.refine = {};
-        QVERIFY(*cold->quantized->sqnrDb >
-                *m_small.open(1)->evaluate(nearest, Depth::Accuracy)->quantized->sqnrDb);
-    }
-
-    /// An edit repeats learned rounding only for the layers after it, undo for none.
-    void learnedRoundingIsReused() {
-        const auto session = m_small.open(2);
-        const auto refined = [&] { return session->workDone().refined; };
-        QuantizationConfig config = learned();
-        const double first = *session->evaluate(config, Depth::Accuracy)->quantized->sqnrDb;
-        QCOMPARE(refined(), std::size_t(4));
-        QuantizationConfig edited = config;
-        edited.layers["Conv_4"].weightBits = 5;
-        session->evaluate(edited, Depth::Accuracy);
-        QCOMPARE(refined(), std::size_t(6));  // itself, and the Gemm that reads its output
-        edited = config;
-        edited.layers["Gemm_7"].quantize = false;
-        session->evaluate(edited, Depth::Accuracy);
-        QCOMPARE(refined(), std::size_t(6));
-        QCOMPARE(*session->evaluate(config, Depth::Accuracy)->quantized->sqnrDb, first);
-        QCOMPARE(refined(), std::size_t(6));
-    }
-
-    /// Layers without learned rounding are named in every evaluation, also when the others come from the
-    /// cache.
-    void layersThatAreLeftOutStayInTheNotices() {
-        Session session(
-            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] x) => "
-                            "(float[N,1,5,5] y) <float[1,1,2,2] w = {0.1, -0.2, 0.3, 0.4}> "
-                            "{ y = ConvTranspose(x, w) }"));
-        session.useRandomInputs();
-        QuantizationConfig config = learned();
-        const auto says = [&] {
-            const std::vector<std::string> notices = session.evaluate(config, Depth::Accuracy)->notices;
-            return std::ranges::any_of(notices, [](const std::string& text) {
-                return text.starts_with("learned rounding leaves out 1 layer: 'ConvTranspose_0'");
-            });
-        };
-        QVERIFY(says());
-        config.layers["ConvTranspose_0"].activationBits = 7;
-        QVERIFY(says());
-        config.layers.clear();
-        QVERIFY(says());
     }
 
     /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
