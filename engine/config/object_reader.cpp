@@ -111,10 +111,16 @@ ObjectReader ObjectReader::object(std::string_view key) {
     return ObjectReader(value == nullptr ? kEmpty : *value, pathOf(key), *m_allKeys);
 }
 
+std::vector<std::string> ObjectReader::unread() const {
+    std::vector<std::string> keys;
+    for (const auto& item : m_value->items())
+        if (std::find(m_known.begin(), m_known.end(), item.key()) == m_known.end())
+            keys.push_back(item.key());
+    return keys;
+}
+
 void ObjectReader::finish() const {
-    for (const auto& item : m_value->items()) {
-        const std::string& key = item.key();
-        if (std::find(m_known.begin(), m_known.end(), key) != m_known.end()) continue;
+    for (const std::string& key : unread()) {
         // Prefer similar keys of the same object, then the same key elsewhere, then similar dotted keys.
         std::vector<std::string> near;
         for (const std::string& name : nearNames(m_known, key, 1)) near.push_back(pathOf(name));

@@ -43,7 +43,9 @@ class ObjectReader {
     /// Returns a reader for the object under the key, or for an empty object if the key is missing.
     ObjectReader object(std::string_view key);
 
-    /// Throws Error if the object has a key that was not read.
+    /// Returns the keys of the object that were not read.
+    std::vector<std::string> unread() const;
+    /// Throws Error if there are any.
     void finish() const;
 
     const std::string& path() const { return m_path; }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports Quark's QConfig JSON. Reports keys that Quark itself would silently ignore.
 
-#include <set>
-
 #include "config/config_choices.h"
 #include "config/object_reader.h"
 #include "interchange/quark/read_quark.h"
@@ -65,25 +63,31 @@ class Reader {
         return false;
     }
 
-    /// Reports the keys that are set, but not read.
-    void reportOthers(const Json& object, const std::string& path, const std::set<std::string>& read) {
-        for (const auto& item : object.items())
-            if (!read.contains(item.key()) && !item.value().is_null())
-                m_result.left.push_back(fmt::format("{}.{} has no counterpart here", path, item.key()));
+    static ObjectReader readerOf(const Json& object, const std::string& path) {
+        static const std::vector<std::string> kNoSuggestions;
+        return {object, path, kNoSuggestions};
     }
 
-    std::optional<TensorSpec> tensor(const Json& parent, const char* key, const std::string& path) {
-        if (!parent.contains(key) || parent[key].is_null()) return std::nullopt;
-        const std::string where = path + "." + key;
-        const Json& value = parent[key];
-        if (!value.is_object()) failInput("{}: must be an object, not {}", where, describeValue(value));
+    /// Reports the keys that are set, but not read.
+    void reportUnread(ObjectReader& object) {
+        for (const std::string& key : object.unread())
+            if (!object.find(key)->is_null())
+                m_result.left.push_back(fmt::format("{} has no counterpart here", object.pathOf(key)));
+    }
+
+    std::optional<TensorSpec> tensor(ObjectReader& parent, const char* key) {
+        const Json* const found = parent.find(key);
+        if (found == nullptr || found->is_null()) return std::nullopt;
+        const std::string where = parent.pathOf(key);
+        ObjectReader value = readerOf(*found, where);
         const auto need = [&](const char* name) -> const Json& {
-            if (!value.contains(name))
+            const Json* const item = value.find(name);
+            if (item == nullptr)
                 failInput(
-                    "{}.{} is missing: Quark needs symmetric, scale_type, calibration_method, "
+                    "{} is missing: Quark needs symmetric, scale_type, calibration_method, "
                     "quant_granularity and data_type",
-                    where, name);
-            return value[name];
+                    value.pathOf(name));
+            return *item;
         };
         const auto text = [&](const char* name) {
             const Json& item = need(name);
@@ -92,10 +96,8 @@ class Reader {
             return lastName(item.get<std::string>());
         };
         TensorSpec spec;
-        if (!need("symmetric").is_boolean())
-            failInput("{}.symmetric: must be true or false, not {}", where,
-                      describeValue(value["symmetric"]));
-        spec.symmetric = value["symmetric"].get<bool>();
+        need("symmetric");
+        value.boolean("symmetric", spec.symmetric);
         const std::string scale = text("scale_type");
         if (scale != "PowerOf2" && scale != "Float32")
             m_result.left.push_back(fmt::format(
@@ -113,8 +115,7 @@ class Reader {
             return std::nullopt;
         }
         spec.method = text("calibration_method");
-        reportOthers(value, where,
-                     {"symmetric", "scale_type", "calibration_method", "quant_granularity", "data_type"});
+        reportUnread(value);
         return spec;
     }
 
@@ -126,15 +127,15 @@ class Reader {
         return list;
     }
 
-    void globalConfig(const Json& global) {
-        if (!global.is_object()) failInput("global_config: must be an object, not {}", describeValue(global));
-        if (global.contains("activation"))
+    void globalConfig(const Json& json) {
+        ObjectReader global = readerOf(json, "global_config");
+        if (global.find("activation") != nullptr)
             failInput(
                 "global_config.activation: Quark ignores this key; activations are called input_tensors");
-        if (!global.contains("input_tensors"))
+        if (global.find("input_tensors") == nullptr)
             failInput("global_config.input_tensors is missing, and Quark needs it");
         auto& q = m_result.config.quantization;
-        if (const auto a = tensor(global, "input_tensors", "global_config")) {
+        if (const auto a = tensor(global, "input_tensors")) {
             q.activation.bits = a->bits;
             q.activation.isSigned = a->isSigned;
             q.activation.symmetric = a->symmetric;
@@ -145,7 +146,7 @@ class Reader {
                 fmt::format("activations: {} bits, {}", a->bits, a->symmetric ? "symmetric" : "affine"));
             m_power = a->powerOfTwo;
         }
-        if (const auto w = tensor(global, "weight", "global_config")) {
+        if (const auto w = tensor(global, "weight")) {
             q.weight.bits = w->bits;
             q.weight.isSigned = w->isSigned;
             q.weight.symmetric = w->symmetric;
@@ -158,7 +159,7 @@ class Reader {
                 fmt::format("weights: {} bits, {}", w->bits, w->perChannel ? "per channel" : "per tensor"));
             m_power = m_power && w->powerOfTwo;
         }
-        reportOthers(global, "global_config", {"input_tensors", "weight"});
+        reportUnread(global);
         q.biasBits = m_power ? 8 : 32;  // power-of-two scales for both enable Quark's NPU mode
         takeQuarkNpu(m_power, m_result.config);
     }
@@ -210,9 +211,10 @@ class Reader {
             const std::string path = fmt::format("specific_layer_config[{}]", i);
             if (!list[i].is_array() || list[i].size() != 2 || !list[i][0].is_object())
                 failInput("{}: must be [settings, [names]]", path);
-            const auto weight = tensor(list[i][0], "weight", path + "[0]");
-            const auto output = tensor(list[i][0], "output_tensors", path + "[0]");
-            reportOthers(list[i][0], path + "[0]", {"weight", "output_tensors"});
+            ObjectReader settings = readerOf(list[i][0], path + "[0]");
+            const auto weight = tensor(settings, "weight");
+            const auto output = tensor(settings, "output_tensors");
+            reportUnread(settings);
             std::size_t count = 0;
             for (const std::string& name :
                  knownLayers(m_source, nameList(list[i][1], path + "[1]"), m_result)) {
@@ -253,8 +255,8 @@ class Reader {
                     fmt::format("{}: the algorithm {} has no counterpart here", path, name));
                 continue;
             }
-            static const std::vector<std::string> kKeys;
-            ObjectReader reader(list[i], path, kKeys);
+            ObjectReader reader = readerOf(list[i], path);
+            reader.find("name");
             auto& e = t.equalization;
             e.profile = EqualizationProfile::Quark;
             e.appendBias = true;
@@ -271,13 +273,11 @@ class Reader {
                                   describeValue(*value));
                     *target = value->get<double>();
                 }
-            // The only values that exist here, and Quark's defaults.
-            std::set<std::string> read{"name", "cle_steps", "cle_scale_append_bias", "cle_weight_threshold",
-                                       "cle_total_layer_diff_threshold"};
-            if (list[i].value("cle_balance_method", Json("max")) == "max") read.insert("cle_balance_method");
-            if (list[i].value("cle_scale_use_threshold", Json(true)) == true)
-                read.insert("cle_scale_use_threshold");
-            reportOthers(list[i], path, read);
+            // Quark's defaults, and the only values that exist here.
+            if (list[i].value("cle_balance_method", Json()) == "max") reader.find("cle_balance_method");
+            if (list[i].value("cle_scale_use_threshold", Json()) == true)
+                reader.find("cle_scale_use_threshold");
+            reportUnread(reader);
             m_result.taken.push_back(fmt::format("cle: {} steps", e.steps));
         }
     }
