@@ -33,6 +33,11 @@ std::vector<std::string> commonNotices(const ExportSource& source, std::string_v
                                        const std::set<SkipKind>& known) {
     std::vector<std::string> notices = ruleNotices(source, tool, known);
     for (std::string& text : previewNotices(source, tool)) notices.push_back(std::move(text));
+    const QuantizationOptions& q = source.config.quantization;
+    if (q.weight.bits != 8 || q.activation.bits != 8)
+        notices.push_back(
+            fmt::format("{} quantizes weights and activations to 8 bits; the preview has {} and {} bits",
+                        tool, q.weight.bits, q.activation.bits));
     if (const auto changes = otherTransforms(source.config); !changes.empty())
         notices.push_back(
             fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
@@ -75,11 +80,6 @@ ExportResult writeNncf(const ExportSource& source) {
         if (node.state == LayerState::Skipped && !covered.contains(node.layer)) names.push_back(node.name);
     ExportResult result;
     result.notices = commonNotices(source, "NNCF", {SkipKind::Until, SkipKind::Type});
-    const QuantizationOptions& q = source.config.quantization;
-    if (q.weight.bits != 8 || q.activation.bits != 8)
-        result.notices.push_back(
-            fmt::format("NNCF quantizes weights and activations to 8 bits; the preview has {} and {}",
-                        q.weight.bits, q.activation.bits));
     for (const auto& [name, own] : source.config.layers)
         if (own.quantize.value_or(false) && covered.contains(name))
             result.notices.push_back(fmt::format(
@@ -141,11 +141,6 @@ ExportResult writeModelOpt(const ExportSource& source) {
     if (!source.config.quantization.activation.symmetric)
         result.notices.emplace_back(
             "ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
-    const QuantizationOptions& q = source.config.quantization;
-    if (q.weight.bits != 8 || q.activation.bits != 8)
-        result.notices.push_back(
-            fmt::format("ModelOpt's int8 mode has 8-bit weights and activations; the preview has {} and {}",
-                        q.weight.bits, q.activation.bits));
     const std::string model = source.output.stem().string() + ".float.onnx";
     result.files.push_back(
         {"",

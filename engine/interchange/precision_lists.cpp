@@ -206,7 +206,7 @@ ExportResult writePulsar2(const ExportSource& source) {
     const auto typeOf = [&](int bits) {
         return fmt::format("{}{}", isSigned ? "S" : "U", bits > 8 ? 16 : 8);
     };
-    const std::string usual = typeOf(8);  // Pulsar2's default; other types are listed
+    const std::string usual = typeOf(8);  // the bits of Pulsar2's default
     std::map<std::string, std::vector<std::string>> byType;
     for (const ListedLayer& layer : listedLayers(source)) {
         const Precision& p = layer.precision;

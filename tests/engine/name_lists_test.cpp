@@ -2,6 +2,7 @@
 // Scripts for NNCF and ModelOpt, and QNN's overrides.
 #include <nlohmann/json.hpp>
 
+#include "config/layer_choices.h"
 #include "config/presets.h"
 #include "interchange/gather.h"
 #include "support/demo.h"
@@ -105,11 +106,14 @@ class NameListsTest : public QObject {
         SkipRule rule;
         rule.layers = {"/features/features.0/features.0.0/Conv"};
         config.rules = {rule};
+        // Conversions are nodes of the preview only.
+        config = withPrecision(config, {"/features/features.17/conv/conv.2/Conv"}, Precision::integer(8, 16));
         ExportSource source = gatherExport(*session, config, formatNamed("qnn", false));
         source.output = "net.qnn.json";
         const ExportResult result = formatNamed("qnn", false).write(source);
         const auto json = nlohmann::json::parse(result.files[0].text);
         const GraphPtr model = result.files[1].model;
+        for (const Node& node : model->nodes()) QVERIFY(node.op != "Identity");
         std::size_t floating = 0;
         for (const char* key : {"activation_encodings", "param_encodings"})
             for (const auto& item : json[key].items()) {

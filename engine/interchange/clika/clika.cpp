@@ -7,6 +7,7 @@
 // lists both names of all layers.
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "config/skip_rules.h"
@@ -66,14 +67,16 @@ class Writer {
         return m_entries.back();
     }
 
-    /// Whether the layer where the rule begins is quantized by its own setting. In CLIKA, the rule is part of
-    /// the settings of this layer, and has no effect if it is quantized.
-    bool startIsQuantized(const SkipRule& rule) {
+    /// In CLIKA, a rule is part of the settings of the layer where it begins. It has no effect if this layer
+    /// is quantized by its own setting; returns true then, and notes that its layers are listed instead.
+    bool mustBeListed(std::size_t i) {
+        const SkipRule& rule = m_source.config.rules[i];
         const LayerSettings* const own = m_source.config.settingsOf(rule.from);
         if (own == nullptr || !own->quantize.value_or(false)) return false;
+        m_listed.insert(i);
         m_notices.push_back(fmt::format(
-            "the rule that begins at '{}' is written as the layers that it covers, because this layer itself "
-            "is quantized",
+            "the rule that begins at '{}' is written as a list of layers, because this layer itself is "
+            "quantized",
             rule.from));
         return true;
     }
@@ -85,7 +88,7 @@ class Writer {
                 for (const std::string& name : rule.layers) entry(name).skip = true;
                 return;
             case SkipKind::Until: {
-                if (startIsQuantized(rule)) break;
+                if (mustBeListed(i)) break;
                 LayerEntry& from = entry(rule.from);
                 from.skip = true;
                 for (const std::string& name : rule.to) {
@@ -96,7 +99,7 @@ class Writer {
                 return;
             }
             case SkipKind::Downstream:
-                if (startIsQuantized(rule)) break;
+                if (mustBeListed(i)) break;
                 entry(rule.from).skip = true;
                 entry(rule.from).downstream = true;
                 return;
@@ -138,10 +141,12 @@ class Writer {
                             writtenWeightBits(own.weightBits.value_or(8)), kActivationBits));
     }
 
+    /// Whether the layer is covered by a rule that is written as a rule, not as a list of layers.
     bool covered(const std::string& name) const {
         const NodeId node = *m_graph.findNode(name);
-        return std::any_of(m_skips.covered.begin(), m_skips.covered.end(),
-                           [&](const NodeSet& set) { return set[node.index()]; });
+        for (std::size_t i = 0; i < m_skips.covered.size(); ++i)
+            if (m_skips.covered[i][node.index()] && !m_listed.contains(i)) return true;
+        return false;
     }
 
     void notices() {
@@ -259,6 +264,7 @@ global_quantization_settings:
     const Graph& m_graph;
     ClikaNames m_names;
     SkipDecisions m_skips;
+    std::set<std::size_t> m_listed;       ///< rules that are written as lists of layers
     std::optional<double> m_sensitivity;  ///< quantization_sensitivity_threshold
     std::vector<LayerEntry> m_entries;
     std::vector<std::string> m_notices;
