@@ -59,37 +59,20 @@ Operator variadic(F f, bool mean = false) {
             LayoutPolicy::Same, false, true};
 }
 
-/// Computes with integers as unsigned ones, so that results wrap around; signed overflow is undefined in C++.
-template <typename T, typename F>
-T wrapped(T l, T r, F f) {
-    if constexpr (std::is_integral_v<T>) {
-        const auto widened = [](T x) { return static_cast<std::uint64_t>(x); };
-        return static_cast<T>(f(widened(l), widened(r)));
-    } else {
-        return f(l, r);
-    }
-}
-
-struct Plus {
+/// Computes F on unsigned integers, so that results wrap around: signed overflow is undefined in C++.
+template <typename F>
+struct Wrapping {
     template <typename T>
     T operator()(T l, T r) const {
-        return wrapped(l, r, std::plus<>());
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(F()(static_cast<std::uint64_t>(l), static_cast<std::uint64_t>(r)));
+        else
+            return F()(l, r);
     }
 };
-
-struct Minus {
-    template <typename T>
-    T operator()(T l, T r) const {
-        return wrapped(l, r, std::minus<>());
-    }
-};
-
-struct Times {
-    template <typename T>
-    T operator()(T l, T r) const {
-        return wrapped(l, r, std::multiplies<>());
-    }
-};
+using Plus = Wrapping<std::plus<>>;
+using Minus = Wrapping<std::minus<>>;
+using Times = Wrapping<std::multiplies<>>;
 
 struct Divide {
     template <typename T>
