@@ -130,7 +130,7 @@ class DocumentTest : public QObject {
         m_document->describeMeasured(0, QStringLiteral("before"), {});
         QVERIFY(m_document->saveConfig(config));
         QVERIFY(!m_document->undoStack()->isClean());
-        QVERIFY(!m_document->isOnlyConfig());
+        QVERIFY(!m_document->configHasAllChanges());
         const std::filesystem::path project =
             m_folder.filePath(QStringLiteral("own.quantloupe")).toStdString();
         QVERIFY(m_document->saveProject(project));

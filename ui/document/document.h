@@ -120,11 +120,13 @@ class Document : public QObject {
     bool openConfig(const std::filesystem::path& path);
     bool saveConfig(const std::filesystem::path& path);
     const std::filesystem::path& configPath() const { return m_configPath; }
-    /// Whether saving the configuration to its file would save all changes.
-    bool isOnlyConfig() const { return m_projectPath.empty() && !m_configPath.empty() && !m_onlyInProject; }
+    /// Whether saving the configuration to its file would leave no unsaved changes.
+    bool configHasAllChanges() const {
+        return m_projectPath.empty() && !m_configPath.empty() && !m_onlyInProject;
+    }
     /// To be called after a change that is part of the project, but not of the undo stack: it counts as
     /// unsaved.
-    void changeProject();
+    void markProjectChanged();
     /// Applies the edit as one undo step and evaluates it. Returns false and shows a message if the rules are
     /// invalid.
     bool edit(const ConfigEdit& edit);

@@ -212,7 +212,7 @@ void Document::reload() {
     m_job.loadModel(now.model);
 }
 
-void Document::changeProject() {
+void Document::markProjectChanged() {
     m_onlyInProject = true;
     m_undo.resetClean();
 }
@@ -273,7 +273,7 @@ void Document::goBackTo(std::size_t index) {
 void Document::describeMeasured(std::size_t index, const QString& name, const QString& note) {
     if (index >= m_history.entries().size()) return;
     m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
-    changeProject();
+    markProjectChanged();
     Q_EMIT historyChanged();
 }
 
@@ -281,7 +281,7 @@ void Document::pinBaseline(std::size_t index) {
     if (index >= m_history.entries().size()) return;
     const std::string& version = m_history.entries()[index].version;
     m_history.pin(m_history.baseline() == version ? std::string() : version);
-    changeProject();
+    markProjectChanged();
     Q_EMIT historyChanged();
 }
 

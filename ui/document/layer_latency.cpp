@@ -92,7 +92,7 @@ void LayerLatency::remove(std::size_t index) {
     if (index >= m_sources.size()) return;
     m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(index));
     m_builtFor.reset();
-    m_document->changeProject();
+    m_document->markProjectChanged();
     if (m_sources.empty()) m_table.reset();
     Q_EMIT changed();
     update();
@@ -157,7 +157,7 @@ void LayerLatency::adopt(const Built& built, std::size_t added) {
     m_waiting.erase(m_waiting.begin(), m_waiting.begin() + static_cast<std::ptrdiff_t>(added));
     m_sources = built.sources;
     m_table = built.table;
-    if (added > 0) m_document->changeProject();
+    if (added > 0) m_document->markProjectChanged();
     if (!built.problems.isEmpty())
         m_document->say(MessageKind::Error, built.problems.join(QLatin1Char('\n')));
     else if (added > 0 && m_table)

@@ -140,14 +140,14 @@ void Bookmarks::add(const QString& name) {
         *known = mark;
     else
         m_bookmarks.push_back(mark);
-    m_document->changeProject();
+    m_document->markProjectChanged();
     fillMenu();
 }
 
 void Bookmarks::remove(std::size_t index) {
     if (index >= m_bookmarks.size()) return;
     m_bookmarks.erase(m_bookmarks.begin() + static_cast<std::ptrdiff_t>(index));
-    m_document->changeProject();
+    m_document->markProjectChanged();
     fillMenu();
 }
 

@@ -205,7 +205,7 @@ bool FileCommands::mayDiscard() {
     switch (box.exec()) {
         case QMessageBox::Save:
             // Saves to the previous file, or as a project if there is none.
-            return m_document->isOnlyConfig() ? saveConfig(false) : saveProject(false);
+            return m_document->configHasAllChanges() ? saveConfig(false) : saveProject(false);
         case QMessageBox::Discard:
             return true;
         default:
