@@ -71,8 +71,8 @@ const std::vector<FileFormat>& fileFormats() {
         {"aimet",
          "AIMET encodings",
          ".encodings",
-         "encodings 1.0.0, 0.6.1 and 2.0.0, the float model whose tensors they name, and a quantsim "
-         "configuration",
+         "encodings 1.0.0, 0.6.1 and 2.0.0, the float model whose tensors they name, a quantsim "
+         "configuration, and a Python module that loads them",
          FormatNeeds::Scales,
          {"layers in float are those without an encoding", "biases stay in float"},
          writeAimet,

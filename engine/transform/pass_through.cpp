@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "model/clip_bounds.h"
 #include "model/operator_traits.h"
 #include "transform/weight_layout.h"
 
@@ -64,17 +63,11 @@ std::string whyReductionStops(const Graph& graph, const Node& node) {
 }
 
 std::string whyClipStops(const Graph& graph, const Node& node) {
+    const auto bounds = clipBounds(graph, node);
+    if (!bounds) return "its bounds are computed at run time";
     // With a lower bound of 0 and no upper bound it is a Relu.
-    double low = static_cast<double>(node.attributes.real("min", -INFINITY));
-    double high = static_cast<double>(node.attributes.real("max", INFINITY));
-    for (const auto& [input, bound] : {std::pair(std::size_t(1), &low), {std::size_t(2), &high}}) {
-        if (!node.input(input).valid()) continue;
-        const Constant* constant = graph.constantOf(node.input(input));
-        if (constant == nullptr || constant->size() != 1) return "its bounds are computed at run time";
-        *bound = constant->scalar();
-    }
-    if ((low == 0 || low < -3e38) && high > 3e38) return {};
-    return fmt::format("clips at {:g} and {:g}", low, high);
+    if ((bounds->low == 0 || bounds->low < -3e38) && bounds->high > 3e38) return {};
+    return fmt::format("clips at {:g} and {:g}", bounds->low, bounds->high);
 }
 
 }  // namespace

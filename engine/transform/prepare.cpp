@@ -5,6 +5,7 @@
 #include "transform/prepare.h"
 
 #include "base/error.h"
+#include "model/clip_bounds.h"
 #include "model/quantized_model.h"
 #include "transform/equalize.h"
 #include "transform/fold_batch_norm.h"
@@ -171,7 +172,7 @@ class Preparation {
         if (!isOp(node, "Clip")) return;
         const auto bounds = clipBounds(*m_result.graph, node);
         if (!bounds) {
-            mappingOf(id).note = "stays a Clip: its bounds are not both given as constants";
+            mappingOf(id).note = "stays a Clip: its bounds are computed at run time";
         } else if (bounds->low != 0 || bounds->high != 6) {
             mappingOf(id).note =
                 fmt::format("stays a Clip: its bounds are {:g} and {:g}", bounds->low, bounds->high);

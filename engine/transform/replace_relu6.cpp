@@ -8,24 +8,12 @@
 
 #include <algorithm>
 
+#include "model/clip_bounds.h"
 #include "model/graph_builder.h"
 #include "transform/pass_through.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
-
-std::optional<ClipBounds> clipBounds(const Graph& graph, const Node& node) {
-    if (!isOp(node, "Clip") || !node.input(0).valid()) return {};
-    if (graph.opset() < 11) {
-        if (!node.attributes.has("min") || !node.attributes.has("max")) return {};
-        return ClipBounds{static_cast<double>(node.attributes.real("min", 0)),
-                          static_cast<double>(node.attributes.real("max", 0))};
-    }
-    const Constant* low = graph.constantOf(node.input(1));
-    const Constant* high = graph.constantOf(node.input(2));
-    if (low == nullptr || high == nullptr || low->size() != 1 || high->size() != 1) return {};
-    return ClipBounds{low->scalar(), high->scalar()};
-}
 
 std::vector<NodeId> findRelu6(const Graph& graph, ReplaceRelu6 mode) {
     std::vector<NodeId> found;

@@ -10,13 +10,6 @@
 
 namespace quantloupe {
 
-/// The bounds of an ai.onnx Clip: attributes before opset 11, constants from then on.
-struct ClipBounds {
-    double low = 0, high = 0;
-};
-/// Empty for other operators and for bounds that are missing or computed at run time.
-std::optional<ClipBounds> clipBounds(const Graph& graph, const Node& node);
-
 /// The Clip(0, 6) nodes that the mode selects, in graph order. `between`: those whose producer and whose only
 /// reader are a Conv or ConvTranspose; `all`: every one.
 std::vector<NodeId> findRelu6(const Graph& graph, ReplaceRelu6 mode);

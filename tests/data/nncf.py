@@ -36,14 +36,26 @@ IGNORED_SCOPE = nncf.IgnoredScope(
 # How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
 COLOR, LAYOUT = "RGB", "NCHW"
 RESIZE, INTERPOLATION, CENTER_CROP = None, "BILINEAR", None
+LETTERBOX = False  # keep the aspect ratio, and pad with gray
 SCALE, MEAN, STD = 0.003921569, [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
+
+# The dimension of the samples in each input, and how many the model takes at once. None: all samples share the value.
+SAMPLE_AXES = {"X": (0, 1)}
 
 
 def image_input(path, dtype):
     from PIL import Image
     image = Image.open(path).convert("L" if COLOR == "GRAY" else "RGB")
-    if RESIZE and image.size != (RESIZE[1], RESIZE[0]):
-        image = image.resize((RESIZE[1], RESIZE[0]), getattr(Image, INTERPOLATION))
+    if RESIZE:
+        size = filled = RESIZE[1], RESIZE[0]
+        if LETTERBOX:
+            ratio = min(most / side for most, side in zip(size, image.size))
+            filled = tuple(min(max(round(side * ratio), 1), most) for most, side in zip(size, image.size))
+        if image.size != filled:
+            image = image.resize(filled, getattr(Image, INTERPOLATION))
+        if filled != size:
+            inner, image = image, Image.new(image.mode, size, "#727272")
+            image.paste(inner, ((size[0] - filled[0]) // 2, (size[1] - filled[1]) // 2))
     x = np.asarray(image)
     x = x.reshape(x.shape[0], x.shape[1], -1)
     if CENTER_CROP:
@@ -62,7 +74,7 @@ def samples(model, data, most):
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
               for value in graph.input if value.name not in constants}
-    first = next(iter(inputs))
+    first = next((name for name in inputs if SAMPLE_AXES[name]), next(iter(inputs)))
     data = pathlib.Path(data)
 
     def array(path):
@@ -70,13 +82,22 @@ def samples(model, data, most):
         tensor.ParseFromString(path.read_bytes())
         return onnx.numpy_helper.to_array(tensor)
 
+    def joined(name, parts):
+        return np.concatenate(parts, SAMPLE_AXES[name][0]) if SAMPLE_AXES[name] else parts[0]
+
+    def one(name, values, index):
+        if not SAMPLE_AXES[name]:
+            return values
+        axis, together = SAMPLE_AXES[name]
+        return np.repeat(np.take(values, [index], axis), together, axis)
+
     if data.suffix == ".npy":
         arrays = {first: np.load(data)}
     elif data.suffix == ".npz":
         arrays = dict(np.load(data))
     elif (data / "input_0.pb").exists() or any(data.glob("test_data_set_*")):
         sets = sorted((p for p in data.glob("test_data_set_*") if p.is_dir()), key=lambda p: p.name) or [data]
-        arrays = {name: np.concatenate([array(s / f"input_{i}.pb") for s in sets]) for i, name in enumerate(inputs)}
+        arrays = {name: joined(name, [array(s / f"input_{i}.pb") for s in sets]) for i, name in enumerate(inputs)}
     elif not data.is_dir():
         sys.exit(f"{data}: there is no such file or folder; give calibration data with --data")
     else:
@@ -87,13 +108,12 @@ def samples(model, data, most):
             sys.exit(f"{data}: no .jpg, .jpeg or .png in it; give calibration data with --data")
         count = min(most, len(images))
         for i in range(count):
-            yield {first: image_input(images[i * len(images) // count], inputs[first])[None]}
+            yield {first: one(first, image_input(images[i * len(images) // count], inputs[first])[None], 0)}
         return
-    total = len(arrays[first])
+    total = arrays[first].shape[SAMPLE_AXES[first][0]] if SAMPLE_AXES[first] else 1
     count = min(most, total)
     for i in range(count):
-        row = i * total // count
-        yield {name: arrays[name][row:row + 1].astype(dtype) for name, dtype in inputs.items()}
+        yield {name: one(name, arrays[name], i * total // count).astype(dtype) for name, dtype in inputs.items()}
 
 
 class Reader(CalibrationDataReader):

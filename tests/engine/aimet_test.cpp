@@ -67,8 +67,8 @@ class AimetTest : public QObject {
     }
 
     void everyNameIsInTheExportedModel() {
-        QCOMPARE(m_result.files.size(), 5u);
-        const GraphPtr model = m_result.files[4].model;
+        QCOMPARE(m_result.files.size(), 6u);
+        const GraphPtr model = m_result.files[5].model;
         for (const char* key : {"activation_encodings", "param_encodings"}) {
             const auto entries = entriesOf(file(0), key);
             QVERIFY(!entries.empty());
@@ -131,12 +131,12 @@ class AimetTest : public QObject {
         }
     }
 
-    void quantsimConfigurationHasSixSections() {
+    void quantsimConfigurationHasSevenSections() {
         const json config = file(3);
-        for (const char* key :
-             {"defaults", "params", "op_type", "supergroups", "model_input", "model_output"})
+        for (const char* key : {"defaults", "params", "op_type", "supergroups", "model_input", "model_output",
+                                "supergroup_pass_list"})
             QVERIFY(config.contains(key));
-        QCOMPARE(config.size(), 6u);
+        QCOMPARE(config.size(), 7u);
         QCOMPARE(config["defaults"]["per_channel_quantization"], "False");
         QCOMPARE(config["params"]["bias"]["is_quantized"], "False");
         // the only one is in float

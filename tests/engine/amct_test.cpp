@@ -196,6 +196,18 @@ class AmctTest : public QObject {
         QVERIFY(test::joined(result.notices).find("rule:") == std::string::npos);
     }
 
+    /// The settings of the layer that determines the scale of an input, here behind a Flatten.
+    void settingsOfInputsPassOperatorsWithoutAScale() {
+        QuantizationConfig config;
+        config.layers["GAP_4"].activationSymmetric = true;
+        config.layers["GAP_4"].activationBits = 16;
+        const Prepared p = small();
+        const auto json = nlohmann::json::parse(exportAmct(p, config, states(p)).json);
+        QCOMPARE(json["fc"]["activation_quant_params"]["asymmetric"].get<bool>(), false);
+        QCOMPARE(json["fc"]["activation_quant_params"]["num_bits"].get<int>(), 16);
+        QCOMPARE(json["Conv_0"]["activation_quant_params"]["asymmetric"].get<bool>(), true);
+    }
+
     /// Every reason why AMCT does not quantize a layer of a supported type.
     void layersThatAmctCannotQuantize() {
         const Prepared p = prepared(R"(

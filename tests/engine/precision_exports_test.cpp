@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Precisions of layers in the formats of other tools: what they contain, and what the notices say.
 #include <QtTest>
+#include <nlohmann/json.hpp>
 
 #include "config/layer_choices.h"
 #include "interchange/export_precisions.h"
@@ -188,6 +189,15 @@ class PrecisionExportsTest : public QObject {
         QVERIFY(text.find("\"num_bits\":16", layer) < text.find("\"/", layer + 3));
         QVERIFY(text.find("\"quant_enable\":false", text.find("\"/out/Conv\"")) <
                 text.find("\"weight_quant_params\"", text.find("\"/out/Conv\"")));
+    }
+
+    /// The input of a layer without a precision is converted to the usual bits, also behind a pool.
+    void amctHasTheBitsOfConvertedInputs() {
+        QuantizationConfig config;
+        config.skipTail = false;
+        config = withPrecision(config, {"/pool"}, Precision::integer(8, 16));
+        const auto json = nlohmann::json::parse(exported("amct", config).files[0].text);
+        QCOMPARE(json["/head/Gemm"]["activation_quant_params"]["num_bits"].get<int>(), 8);
     }
 
     /// Without precisions nothing changes: the configuration is the user's own.

@@ -185,7 +185,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
                    data() + how);
         QVERIFY2(written.code == 0, written.text());
         const DatasetPtr samples = images(kSamples);
-        const Outcome run = runTool(python, {script("run_aimet.py"), file("tuned.float.onnx"),
+        const Outcome run = runTool(python, {script("run_aimet.py"), file("tuned.load.py"),
                                              file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
         QVERIFY2(run.code == 0, run.text());
         // Exactly the tensors with an entry, and those tied to one, have an enabled quantizer.

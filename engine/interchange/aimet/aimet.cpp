@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "interchange/aimet/encodings_json.h"
+#include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -88,9 +89,40 @@ OrderedJson quantsim(const ExportSource& source) {
     for (const char* first : {"Conv", "ConvTranspose", "Gemm", "Add"})
         for (const char* second : {"Relu", "Clip"})
             json["supergroups"].push_back({{"op_list", {first, second}}});
+    // Otherwise AIMET makes one layer of several, and tensors between them have no quantizer.
+    json["supergroup_pass_list"] = OrderedJson::array();
     json["model_input"] = {{"is_input_quantized", "True"}};
     json["model_output"] = OrderedJson::object();
     return json;
+}
+
+/// Returns a Python module that creates AIMET's simulation with the quantizers of the preview.
+std::string loader(const ExportSource& source) {
+    const std::string stem = source.output.stem().string();
+    return fmt::format(R"(#!/usr/bin/env python3
+"""Creates AIMET's simulation of {0} with the encodings that were tuned in Quantloupe.
+
+Usage: simulation(ENCODINGS) returns a QuantizationSimModel. Needs aimet-onnx 2.
+"""
+import contextlib
+import pathlib
+
+import onnx
+from aimet_onnx import quantsim
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def simulation(encodings=HERE / {1}):
+    # Without constraints, Concat, AveragePool and Relu have separate quantizers for their inputs and outputs.
+    separate = getattr(quantsim, "_apply_constraints", lambda flag: contextlib.nullcontext())
+    with separate(False):
+        sim = quantsim.QuantizationSimModel(onnx.load(HERE / {2}), config_file=str(HERE / {3}))
+    quantsim.load_encodings_to_sim(sim, str(encodings), strict=False)
+    return sim
+)",
+                       source.model.filename().string(), pythonString(source.output.filename().string()),
+                       pythonString(stem + ".float.onnx"), pythonString(stem + ".quantsim.json"));
 }
 
 }  // namespace
@@ -133,10 +165,16 @@ ExportResult writeAimet(const ExportSource& source) {
     result.notices.emplace_back(
         "the quantsim configuration can disable only whole operator types; single layers in float are given "
         "by the encodings alone");
+    result.notices.push_back(
+        fmt::format("{}.load.py creates AIMET's simulation with these encodings; without the quantsim "
+                    "configuration, AIMET "
+                    "merges MatMul with the Add after it, and does not find all tensors",
+                    source.output.stem().string()));
     result.files.push_back({"", dumpedJson(current), nullptr, false});
     result.files.push_back({".0.6.1.encodings", dumpedJson(old), nullptr, false});
     result.files.push_back({".2.0.0.encodings", dumpedJson(flat), nullptr, false});
     result.files.push_back({".quantsim.json", dumpedJson(quantsim(source)), nullptr, false});
+    result.files.push_back({".load.py", loader(source), nullptr, false});
     result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;
 }

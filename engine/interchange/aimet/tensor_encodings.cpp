@@ -40,12 +40,9 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
         e.symmetric = source.config.quantization.activation.symmetric && e.offsets[0] == -(1 << (e.bits - 1));
         activations.emplace(tensor, std::move(e));
     }
-    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
-        const Unit& unit = plan.units.units[u];
-        if (!unit.quantized || !unit.weight.valid() || !plan.quantizers[u].weight) continue;
-        const ConstantQuantizer& q = *plan.quantizers[u].weight;
+    const auto addConstant = [&](TensorId tensor, const ConstantQuantizer& q) {
         TensorEncoding e;
-        e.tensor = graph.tensor(unit.weight).name;
+        e.tensor = graph.tensor(tensor).name;
         e.bits = q.bits;
         e.isSigned = q.quantMin < 0;
         e.axis = q.axis;
@@ -55,12 +52,21 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
             e.offsets.push_back((e.isSigned ? -(1 << (e.bits - 1)) : 0) - zero);
             e.symmetric = e.symmetric && zero == 0;
         }
-        const auto [known, fresh] = parameters.emplace(unit.weight, e);
+        const auto [known, fresh] = parameters.emplace(tensor, e);
         if (!fresh && (known->second.scales != e.scales || known->second.bits != e.bits))
             failInput(
                 "the weight '{}' is shared by layers with different settings, but a tensor has only one "
                 "encoding: give the layers the same settings",
                 e.tensor);
+    };
+    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
+        const Unit& unit = plan.units.units[u];
+        if (!unit.quantized) continue;
+        const UnitQuantizers& quantizers = plan.quantizers[u];
+        if (unit.weight.valid() && quantizers.weight) addConstant(unit.weight, *quantizers.weight);
+        for (std::size_t i = 0; i < unit.constants.size(); ++i)
+            if (quantizers.constants[i] && unit.constants[i].role != ConstantRole::NormBias)
+                addConstant(unit.constants[i].tensor, *quantizers.constants[i]);
     }
     TensorEncodings result;
     for (auto& [id, e] : activations) result.activations.push_back(std::move(e));

@@ -54,10 +54,13 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     const LayerSettings& own = found == nullptr ? kNone : *found;
     AmctActivation a;
     a.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
-    a.bits = own.activationBits.value_or(config.quantization.activation.bits);
-    // A precision also sets the bits of the layer's input.
-    if (layer != nullptr && layer->precision && layer->precision->isInteger())
-        a.bits = layer->precision->activationBits;
+    // With a precision on either side, the input is converted to the bits of the layer that reads it.
+    const auto hasPrecision = [](const LayerSettings& settings) {
+        return settings.precision && settings.precision->isInteger();
+    };
+    const LayerSettings& reader = layer == nullptr ? kNone : *layer;
+    const bool converted = hasPrecision(reader) || hasPrecision(own);
+    a.bits = (converted ? reader : own).activationBits.value_or(config.quantization.activation.bits);
     const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
     if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
         said[fmt::format("{} activation bits become 8, because AMCT supports 4, 8 and, in Conv, "

@@ -2,6 +2,8 @@
 #include "interchange/amct/amct_layers.h"
 
 #include "base/error.h"
+#include "model/operator_traits.h"
+#include "transform/pass_through.h"
 
 namespace quantloupe {
 namespace {
@@ -86,7 +88,9 @@ std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node) {
     while (tensor.valid() && graph.tensor(tensor).producer.valid()) {
         const NodeId id = graph.tensor(tensor).producer;
         const Node& maker = graph.node(id);
-        if (maker.op != "BatchNormalization" && maker.op != "Relu" && maker.op != "Clip") return id;
+        if (maker.op != "BatchNormalization" && !isClipping(maker) && !isIdentity(graph, maker) &&
+            traitsOf(maker).layers != OutputScale::FromInput)
+            return id;
         tensor = maker.input(0);
     }
     return std::nullopt;

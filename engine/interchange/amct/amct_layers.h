@@ -26,9 +26,9 @@ struct AmctVerdict {
 
 AmctVerdict amctVerdict(const Graph& graph, const Node& node);
 
-/// Returns the layer that produces the input of `node`, looking through batch norms, Relu and Clip; empty for
-/// the model's inputs. AMCT's activation parameters apply to a layer's input, Quantloupe's to a layer's
-/// output.
+/// Returns the layer that determines the scale of the input of `node`, looking through batch norms, Relu,
+/// Clip and operators that pass their scale on; empty for the model's inputs. AMCT's activation parameters
+/// apply to a layer's input, Quantloupe's to a layer's output.
 std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node);
 
 /// Returns the batch size if the model's first input fixes it.

@@ -8,6 +8,7 @@
 // Runtime does not have always get their scales, because these need no data.
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -17,82 +18,23 @@
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
+#include "model/clip_bounds.h"
+#include "model/operator_traits.h"
 #include "quantize/plan.h"
 
 namespace quantloupe {
 namespace {
-
-/// Operators that quantize_static quantizes without op_types_to_quantize (onnxruntime 1.17 to 1.31).
-const std::vector<std::string_view> kOperators = {"Add",
-                                                  "ArgMax",
-                                                  "AveragePool",
-                                                  "BatchNormalization",
-                                                  "Clip",
-                                                  "Concat",
-                                                  "Conv",
-                                                  "ConvTranspose",
-                                                  "CumSum",
-                                                  "Flatten",
-                                                  "Gather",
-                                                  "GatherElements",
-                                                  "Gemm",
-                                                  "GlobalAveragePool",
-                                                  "InstanceNormalization",
-                                                  "LayerNormalization",
-                                                  "LeakyRelu",
-                                                  "MatMul",
-                                                  "MaxPool",
-                                                  "Mul",
-                                                  "Pad",
-                                                  "Relu",
-                                                  "Reshape",
-                                                  "Resize",
-                                                  "Sigmoid",
-                                                  "Slice",
-                                                  "Softmax",
-                                                  "Split",
-                                                  "Squeeze",
-                                                  "TopK",
-                                                  "Transpose",
-                                                  "Unsqueeze",
-                                                  "Where"};
-
-struct Method {
-    std::string name;                  ///< of CalibrationMethod
-    std::vector<std::string> options;  ///< of extra_options
-    bool exact = true;                 ///< ONNX Runtime calibrates exactly as the preview does
-};
-
-Method methodFor(const CalibrationOptions& calibration) {
-    const CalibrationParameters& p = calibration.parameters;
-    switch (calibration.method) {
-        case CalibrationMethod::MinMax:
-            return {"MinMax", {}, true};
-        case CalibrationMethod::Percentile:
-            return {
-                "Percentile",
-                {fmt::format("\"CalibPercentile\": {}", pythonFloat(100 * p.percentile.value_or(0.99999)))},
-                p.bins.value_or(2048) == 2048};
-        case CalibrationMethod::Entropy:
-            return {"Entropy", {}, p.bins.value_or(128) == 128 && p.quantizedBins.value_or(128) == 128};
-        case CalibrationMethod::MovingAverage:
-            return {"MinMax", {"\"CalibMovingAverage\": True"}, p.averagingConstant.value_or(0.01) == 0};
-        default:
-            return {"MinMax", {}, false};
-    }
-}
 
 std::string activationType(const ActivationScheme& scheme) {
     const int bits = scheme.bits == 4 || scheme.bits == 16 ? scheme.bits : 8;
     return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", bits);
 }
 
+int storedBits(int bits) { return bits <= 4 ? 4 : bits <= 8 ? 8 : 16; }
+
 /// Returns the smallest named type that can store the codes.
-std::string weightType(const WeightScheme& scheme) {
-    return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U",
-                       scheme.bits <= 4   ? 4
-                       : scheme.bits <= 8 ? 8
-                                          : 16);
+std::string constantType(const ConstantQuantizer& quantizer) {
+    return fmt::format("QuantType.Q{}Int{}", quantizer.quantMin < 0 ? "" : "U", storedBits(quantizer.bits));
 }
 
 /// True for schemes for which ONNX Runtime computes the same scales itself.
@@ -101,13 +43,20 @@ bool isOwnScheme(const WeightScheme& scheme) {
            !scheme.powerOfTwo && scheme.method == WeightMethod::MinMax;
 }
 
+/// Returns whether a weight may have values beyond the range of its codes.
+bool saturates(const WeightScheme& scheme) {
+    return scheme.powerOfTwo || scheme.method != WeightMethod::MinMax;
+}
+
 bool isOwnWidth(int bits) { return bits == 4 || bits == 8 || bits == 16; }
 
 class ScriptWriter {
   public:
     explicit ScriptWriter(const ExportSource& source)
-        : m_source(source), m_config(source.config), m_method(methodFor(source.config.calibration)) {
-        findLayers();
+        : m_source(source),
+          m_config(source.config),
+          m_method(quantizeStaticMethod(source.config.calibration)) {
+        m_units = findUnits(*m_source.prepared, resolveSkips(*m_source.prepared->source, m_config));
     }
 
     ExportResult write() {
@@ -115,11 +64,12 @@ class ScriptWriter {
         for (std::string& text : previewNotices(m_source, "ONNX Runtime"))
             m_result.notices.push_back(std::move(text));
         const std::vector<FloatNode> nodes = floatNodes(m_source);
-        m_excluded = namesOf(nodes, kOperators);
+        m_excluded = namesOf(nodes, quantizeStaticOperators());
         collectWeights();
         collectActivations();
+        collectKept();
         noteScheme();
-        for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", kOperators))
+        for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", quantizeStaticOperators()))
             m_result.notices.push_back(std::move(text));
         const std::string ending = ".float.onnx";
         m_result.files.push_back({"", script(m_source.output.stem().string() + ending), nullptr, true});
@@ -128,12 +78,6 @@ class ScriptWriter {
     }
 
   private:
-    void findLayers() {
-        for (const LayerResult& layer : m_source.layers)
-            if (layer.state == LayerState::Quantized) m_quantized.insert(layer.name);
-        m_units = findUnits(*m_source.prepared, resolveSkips(*m_source.prepared->source, m_config));
-    }
-
     const std::string& layerOf(const Unit& unit) const {
         return m_source.prepared->source->node(m_source.prepared->sourceOf.at(unit.layer.index())).name;
     }
@@ -149,36 +93,66 @@ class ScriptWriter {
             if (isOwnScheme(scheme) && scheme.perChannel == common.perChannel) continue;
             const std::string& tensor = m_source.prepared->graph->tensor(unit.weight).name;
             if (!done.insert(tensor).second) continue;
-            const auto quantizer = quantizedWeight(*m_source.prepared, unit, m_config, cache);
-            const std::string type = weightType(scheme);
-            const std::string& name = pythonString(tensor);
-            if (quantizer->axis < 0)
-                m_overrides.push_back(fmt::format(
-                    "{}: tensor({}, {}, {})", name, type,
-                    pythonFloats(quantizer->scales).substr(1, pythonFloats(quantizer->scales).size() - 2),
-                    quantizer->zeroPoints.at(0)));
-            else
-                m_overrides.push_back(fmt::format("{}: channels({}, {}, {}, [{}])", name, type,
-                                                  quantizer->axis, pythonFloats(quantizer->scales),
-                                                  fmt::join(quantizer->zeroPoints, ", ")));
+            addConstant(tensor, *quantizedWeight(*m_source.prepared, unit, m_config, cache),
+                        saturates(scheme));
             if (!isOwnWidth(scheme.bits)) m_oddWeights.push_back(layerOf(unit));
+        }
+        collectConstants(done);
+    }
+
+    /// Adds the scales of other quantized constants: operands of sums and products, scales of normalizations.
+    void collectConstants(std::set<std::string>& done) {
+        if (!m_source.plan) return;
+        const Graph& graph = *m_source.prepared->graph;
+        for (std::size_t u = 0; u < m_units.units.size(); ++u) {
+            const Unit& unit = m_units.units[u];
+            if (!unit.quantized) continue;
+            const LayerSettings* settings = m_config.settingsOf(layerOf(unit));
+            for (std::size_t i = 0; i < unit.constants.size(); ++i) {
+                const UnitConstant& constant = unit.constants[i];
+                const auto& quantizer = m_source.plan->quantizers.at(u).constants.at(i);
+                if (!quantizer || constant.role == ConstantRole::NormBias) continue;
+                const bool operand = constant.role == ConstantRole::Operand;
+                const WeightScheme scheme = weightSchemeOf(m_config, settings, graph.node(unit.layer));
+                const std::string& tensor = graph.tensor(constant.tensor).name;
+                if ((operand ? !ownActivation(settings) : !isOwnScheme(scheme)) && done.insert(tensor).second)
+                    addConstant(tensor, *quantizer, operand || saturates(scheme));
+            }
         }
     }
 
-    /// Returns whether ONNX Runtime's own calibration gives a tensor with these settings the same range as
-    /// the preview.
+    /// `saturates`: values may be beyond the range of the codes.
+    void addConstant(const std::string& tensor, const ConstantQuantizer& quantizer, bool saturates) {
+        const std::string type = constantType(quantizer), name = pythonString(tensor);
+        if (quantizer.axis < 0)
+            m_overrides.push_back(fmt::format("{}: tensor({}, {}, {})", name, type,
+                                              pythonFloat32(quantizer.scales.at(0)),
+                                              quantizer.zeroPoints.at(0)));
+        else
+            m_overrides.push_back(fmt::format("{}: channels({}, {}, {}, [{}])", name, type, quantizer.axis,
+                                              pythonFloats(quantizer.scales),
+                                              fmt::join(quantizer.zeroPoints, ", ")));
+        // ONNX Runtime saturates at the ends of the type.
+        const int codes = 1 << storedBits(quantizer.bits);
+        if (saturates && quantizer.quantMax - quantizer.quantMin + 1 < codes)
+            m_codes.push_back(fmt::format("{}: ({}, {})", name, quantizer.quantMin, quantizer.quantMax));
+    }
+
+    /// Returns whether ONNX Runtime's own calibration serves a tensor with these settings: with data, it must
+    /// find the same range as the preview; without data, having the method is enough.
     bool ownActivation(const LayerSettings* settings) const {
         const TensorCalibration mine = tensorCalibrationOf(m_config, settings);
         const TensorCalibration common = tensorCalibrationOf(m_config, nullptr);
-        return m_method.exact && mine.method == common.method && mine.parameters == common.parameters &&
-               mine.scheme == common.scheme && !mine.scheme.powerOfTwo;
+        return (m_source.plan ? m_method.exact : m_method.same) && !m_config.calibration.quantizedWeights &&
+               m_config.quantization.npuPositions == NpuPositions{} && mine.method == common.method &&
+               mine.parameters == common.parameters && mine.scheme == common.scheme &&
+               !mine.scheme.powerOfTwo;
     }
 
     void collectActivations() {
         const std::vector<std::size_t> owners = scaleOwners(m_units);
-        std::map<TensorId, const LayerSettings*> makers;  // settings of the layers that produce the tensors
         for (std::size_t u = 0; u < m_units.units.size(); ++u)
-            makers[m_units.units[u].output] = m_config.settingsOf(layerOf(m_units.units[owners[u]]));
+            m_makers[m_units.units[u].output] = m_config.settingsOf(layerOf(m_units.units[owners[u]]));
         std::set<TensorId> tensors;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;
@@ -188,15 +162,22 @@ class ScriptWriter {
         findConversions();
         if (m_source.plan) m_quantizers = sharedQuantizers(*m_source.plan);
         for (const TensorId tensor : tensors) {
-            const auto maker = makers.find(tensor);
-            const LayerSettings* settings = maker == makers.end() ? nullptr : maker->second;
-            ActivationScheme scheme = tensorCalibrationOf(m_config, settings).scheme;
-            const auto bits = m_source.prepared->activationBits.find(tensor);
-            const bool ownBits = bits != m_source.prepared->activationBits.end();
-            if (ownBits) scheme.bits = bits->second;
-            if (ownActivation(settings) && !ownBits && !m_conversions.contains(tensor)) continue;
-            addActivation(tensor, scheme);
+            const bool ownBits = m_source.prepared->activationBits.contains(tensor);
+            if (ownActivation(makerOf(tensor)) && !ownBits && !m_conversions.contains(tensor)) continue;
+            addActivation(tensor, schemeOf(tensor));
         }
+    }
+
+    /// Returns the settings of the layer that produces the tensor; null if it has none.
+    const LayerSettings* makerOf(TensorId tensor) const {
+        const auto maker = m_makers.find(tensor);
+        return maker == m_makers.end() ? nullptr : maker->second;
+    }
+    ActivationScheme schemeOf(TensorId tensor) const {
+        ActivationScheme scheme = tensorCalibrationOf(m_config, makerOf(tensor)).scheme;
+        const auto bits = m_source.prepared->activationBits.find(tensor);
+        if (bits != m_source.prepared->activationBits.end()) scheme.bits = bits->second;
+        return scheme;
     }
 
     /// Returns the tensor of the exported model that a conversion reads, or the tensor itself.
@@ -234,12 +215,48 @@ class ScriptWriter {
         std::string values;
         if (m_source.plan) {
             const TensorQuantizer& q = m_source.plan->tensors.at(to);
-            const std::string scale = pythonFloats({q.scale});
             values = fmt::format(", \"scale\": np.array({}, np.float32), \"zero_point\": np.array({})",
-                                 scale.substr(1, scale.size() - 2), q.zeroPoint);
+                                 pythonFloat32(q.scale), q.zeroPoint);
         }
         return fmt::format("{{\"quant_type\": {}{}, \"recv_nodes\": {{{}}}}}", activationType(scheme), values,
                            fmt::join(readers, ", "));
+    }
+
+    /// Finds the Relu and Clip nodes that the script must keep without a quantizer before them. For affine
+    /// activations, ONNX Runtime removes them and relies on the range of the quantizer, which may be wider
+    /// than theirs. For symmetric activations and conversions, it quantizes their inputs.
+    void collectKept() {
+        const Graph& graph = *m_source.prepared->graph;
+        for (const Unit& unit : m_units.units) {
+            if (!unit.quantized || !unit.quantizesOutput || !unit.activation.valid()) continue;
+            const Node& node = graph.node(unit.activation);
+            const auto bounds = clipBounds(graph, node);
+            if (bounds && (keepsRemovable() || m_conversions.contains(unit.output) ||
+                           !clipsAlike(unit.output, *bounds)))
+                m_kept.push_back(node.name);
+        }
+    }
+
+    /// Returns whether ONNX Runtime keeps every Relu and Clip.
+    bool keepsRemovable() const {
+        return m_config.quantization.activation.symmetric ||
+               std::ranges::any_of(m_units.units, [&](const Unit& unit) {
+                   return unit.quantized && isClipping(m_source.prepared->graph->node(unit.layer));
+               });
+    }
+
+    /// Returns whether the quantizer of the tensor saturates at the bounds.
+    bool clipsAlike(TensorId tensor, const ClipBounds& bounds) const {
+        if (!m_source.plan) {
+            const ActivationScheme scheme = schemeOf(tensor);
+            return !scheme.symmetric && !scheme.powerOfTwo;
+        }
+        const auto found = m_quantizers.find(tensor);
+        if (found == m_quantizers.end()) return true;
+        const TensorQuantizer& q = found->second;
+        const double scale = static_cast<double>(q.scale);
+        return std::nearbyint(bounds.low / scale) + q.zeroPoint <= q.quantMin &&
+               std::nearbyint(bounds.high / scale) + q.zeroPoint >= q.quantMax;
     }
 
     void addActivation(TensorId tensor, const ActivationScheme& scheme) {
@@ -261,9 +278,8 @@ class ScriptWriter {
         const auto found = m_quantizers.find(tensor);
         if (found == m_quantizers.end()) return;
         const TensorQuantizer& q = found->second;
-        const std::string scale = pythonFloats({q.scale});
-        const std::string own = fmt::format("tensor({}, {}, {})", activationType(scheme),
-                                            scale.substr(1, scale.size() - 2), q.zeroPoint);
+        const std::string own =
+            fmt::format("tensor({}, {}, {})", activationType(scheme), pythonFloat32(q.scale), q.zeroPoint);
         m_overrides.push_back(conversion.empty() ? fmt::format("{}: {}", pythonString(name), own)
                                                  : fmt::format("{}: [{{**{}[0], \"convert\": {}}}]",
                                                                pythonString(name), own, conversion));
@@ -295,13 +311,12 @@ class ScriptWriter {
                             "than the preview; "
                             "provide calibration data to export the scales found here",
                             counted(m_uncalibrated, "tensor")));
-        if (q.activation.symmetric)
-            notices.push_back(
-                "with symmetric activations ONNX Runtime also quantizes between a layer and the Relu or Clip "
-                "after it, "
-                "unlike the preview");
         if (q.biasBits != 32 && q.biasBits != kFloatBias)
             notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
+        if (q.npuPositions.adjustShiftBias && q.biasBits != kFloatBias)
+            notices.emplace_back(
+                "ONNX Runtime's biases have the scale of their products: adjust_shift_bias has no effect on "
+                "them");
         const auto changes = otherTransforms(m_config);
         if (!changes.empty())
             notices.push_back(
@@ -313,11 +328,14 @@ class ScriptWriter {
         const QuantizationOptions& q = m_config.quantization;
         std::vector<std::string> options = m_method.options;
         if (q.activation.symmetric) options.push_back("\"ActivationSymmetric\": True");
+        if (!q.activation.symmetric && keepsRemovable())
+            options.push_back("\"QDQKeepRemovableActivations\": True");
         if (q.biasBits == kFloatBias) options.push_back("\"QuantizeBias\": False");
         if (!m_overrides.empty()) options.push_back("\"TensorQuantOverrides\": TENSOR_QUANT_OVERRIDES");
-        return quantizeStaticScript(m_source, model,
-                                    {m_method.name, activationType(q.activation), commonWeightType(),
-                                     q.weight.perChannel, std::move(options), m_excluded, m_overrides});
+        return quantizeStaticScript(
+            m_source, model,
+            {m_method.name, activationType(q.activation), commonWeightType(), q.weight.perChannel,
+             std::move(options), m_excluded, m_overrides, m_kept, m_codes});
     }
 
     /// Other widths are set per tensor in the overrides.
@@ -327,13 +345,13 @@ class ScriptWriter {
 
     const ExportSource& m_source;
     const QuantizationConfig& m_config;
-    Method m_method;
+    QuantizeStaticMethod m_method;
     UnitList m_units;
-    std::set<std::string> m_quantized;
-    std::vector<std::string> m_excluded, m_overrides, m_oddWeights, m_oddActivations;
+    std::vector<std::string> m_excluded, m_overrides, m_kept, m_codes, m_oddWeights, m_oddActivations;
     std::size_t m_uncalibrated = 0;
     std::map<TensorId, NodeId> m_conversions;  ///< those that are exported, by the tensor that they read
     std::map<TensorId, TensorQuantizer> m_quantizers;
+    std::map<TensorId, const LayerSettings*> m_makers;  ///< by output, the settings that determine its scale
     std::vector<std::string> m_leftConversions;
     ExportResult m_result;
 };

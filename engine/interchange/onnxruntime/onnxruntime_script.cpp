@@ -28,7 +28,128 @@ TENSOR_QUANT_OVERRIDES = {
     return text + "}\n";
 }
 
+/// Returns the Python code that defines match_preview().
+std::string matchPreview(const QuantizeStaticCall& call) {
+    std::string codes;
+    for (const std::string& one : call.codes) codes += "    " + one + ",\n";
+    return fmt::format(R"(
+
+# Relu and Clip nodes before quantizers that do not saturate at the same values.
+KEPT_ACTIVATIONS = {}
+# The lowest and the highest code of weights that do not use all codes of their type.
+WEIGHT_CODES = {{
+{}}}
+
+
+def keep_activations(graph):
+    """Puts nodes back that quantize_static removed, and removes the quantizers before the others."""
+    source = onnx.load(MODEL).graph
+    for original in source.node:
+        if original.name not in KEPT_ACTIVATIONS:
+            continue
+        before, after = original.input[0], original.output[0]
+        kept = next((node for node in graph.node if node.name == original.name), None)
+        if kept:
+            kept.input[0] = before
+            continue
+        names = after, after + "_QuantizeLinear_Input"
+        index, node = next((i, node) for i, node in enumerate(graph.node) if node.output[0] in names)
+        kept = onnx.NodeProto()
+        kept.CopyFrom(original)
+        kept.output[0] = node.output[0]
+        node.output[0] = before
+        graph.node.insert(index + 1, kept)
+        known = {{tensor.name for tensor in graph.initializer}}
+        graph.initializer.extend(tensor for tensor in source.initializer
+                                 if tensor.name in kept.input and tensor.name not in known)
+    unused = True
+    while unused:
+        used = {{name for node in graph.node for name in node.input}} | {{value.name for value in graph.output}}
+        unused = [node for node in graph.node if not used.intersection(node.output)]
+        for node in unused:
+            graph.node.remove(node)
+    for tensor in [tensor for tensor in graph.initializer if tensor.name not in used]:
+        graph.initializer.remove(tensor)
+
+
+def limit_codes(graph):
+    for tensor in graph.initializer:
+        limits = WEIGHT_CODES.get(tensor.name.removesuffix("_quantized"))
+        if limits and tensor.name.endswith("_quantized"):
+            codes = onnx.numpy_helper.to_array(tensor)
+            limited = np.clip(codes.astype(np.int32), *limits).astype(codes.dtype)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(limited, tensor.name))
+
+
+def match_preview(path):
+    model = onnx.load(path)
+    keep_activations(model.graph)
+    limit_codes(model.graph)
+    onnx.save(model, path)
+)",
+                       pythonNames(call.kept), codes);
+}
+
 }  // namespace
+
+const std::vector<std::string_view>& quantizeStaticOperators() {
+    static const std::vector<std::string_view> kOperators = {"Add",
+                                                             "ArgMax",
+                                                             "AveragePool",
+                                                             "BatchNormalization",
+                                                             "Clip",
+                                                             "Concat",
+                                                             "Conv",
+                                                             "ConvTranspose",
+                                                             "CumSum",
+                                                             "Flatten",
+                                                             "Gather",
+                                                             "GatherElements",
+                                                             "Gemm",
+                                                             "GlobalAveragePool",
+                                                             "InstanceNormalization",
+                                                             "LayerNormalization",
+                                                             "LeakyRelu",
+                                                             "MatMul",
+                                                             "MaxPool",
+                                                             "Mul",
+                                                             "Pad",
+                                                             "Relu",
+                                                             "Reshape",
+                                                             "Resize",
+                                                             "Sigmoid",
+                                                             "Slice",
+                                                             "Softmax",
+                                                             "Split",
+                                                             "Squeeze",
+                                                             "TopK",
+                                                             "Transpose",
+                                                             "Unsqueeze",
+                                                             "Where"};
+    return kOperators;
+}
+
+QuantizeStaticMethod quantizeStaticMethod(const CalibrationOptions& calibration) {
+    const CalibrationParameters& p = calibration.parameters;
+    switch (calibration.method) {
+        case CalibrationMethod::MinMax:
+            return {"MinMax", {}, true, true};
+        case CalibrationMethod::Percentile:
+            return {
+                "Percentile",
+                {fmt::format("\"CalibPercentile\": {}", pythonFloat(100 * p.percentile.value_or(0.99999)))},
+                p.bins.value_or(2048) == 2048};
+        case CalibrationMethod::Entropy:
+            return {"Entropy", {}, p.bins.value_or(128) == 128 && p.quantizedBins.value_or(128) == 128};
+        case CalibrationMethod::MovingAverage:
+            return {"MinMax",
+                    {"\"CalibMovingAverage\": True"},
+                    p.averagingConstant.value_or(0.01) == 0,
+                    p.averagingConstant.value_or(0.01) == 0};
+        default:
+            return {"MinMax", {}, false};
+    }
+}
 
 std::string quantizeStaticScript(const ExportSource& source, const std::string& model,
                                  const QuantizeStaticCall& call) {
@@ -57,6 +178,8 @@ NODES_TO_EXCLUDE = {3}
     if (!call.overrides.empty()) text += overrideTable(call.overrides);
     text += '\n';
     text += pythonReader(source);
+    const bool differs = !call.kept.empty() || !call.codes.empty();
+    if (differs) text += matchPreview(call);
     text += pythonMain(source);
     text += fmt::format(
         R"(    names = {{node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}}
@@ -69,14 +192,14 @@ NODES_TO_EXCLUDE = {3}
         activation_type={1}, weight_type={2}, per_channel={3},
         nodes_to_exclude=NODES_TO_EXCLUDE,
         extra_options={{{4}}})
-    print(f"{{arguments.output}}: {{len(NODES_TO_EXCLUDE)}} nodes excluded")
+{5}    print(f"{{arguments.output}}: {{len(NODES_TO_EXCLUDE)}} nodes excluded")
 
 
 if __name__ == "__main__":
     main()
 )",
         call.method, call.activationType, call.weightType, pythonBool(call.perChannel),
-        fmt::join(call.options, ", "));
+        fmt::join(call.options, ", "), differs ? "    match_preview(arguments.output)\n" : "");
     return text;
 }
 

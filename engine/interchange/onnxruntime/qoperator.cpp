@@ -20,6 +20,7 @@
 #include <limits>
 #include <set>
 
+#include "model/clip_bounds.h"
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
 
@@ -142,9 +143,10 @@ class Rewriter {
                 break;
             }
             if (!activations || !isClipping(reader)) throw NotConvertible{"its output is used in float"};
-            const auto [from, to] = bounds(reader);
-            low = std::max(low, from);
-            high = std::max(from, std::min(high, to));
+            const auto bounds = clipBounds(m_graph, reader);
+            if (!bounds) throw NotConvertible{"the Clip after it has computed bounds"};
+            low = std::max(low, bounds->low);
+            high = std::max(bounds->low, std::min(high, bounds->high));
             t.between.push_back(next);
             at = reader.output();
         }
@@ -154,18 +156,6 @@ class Rewriter {
         if (std::nearbyint(low / scale) + zero > least || std::nearbyint(high / scale) + zero < most)
             throw NotConvertible{"the codes exceed the output range of the Relu or Clip after it"};
         return t;
-    }
-    std::pair<double, double> bounds(const Node& node) const {
-        constexpr double kInfinity = std::numeric_limits<double>::infinity();
-        if (node.op == "Relu") return {0, kInfinity};
-        const auto bound = [&](std::size_t i, const char* name, double none) {
-            if (!node.input(i).valid())
-                return static_cast<double>(node.attributes.real(name, static_cast<float>(none)));
-            const Constant* value = m_graph.constantOf(node.input(i));
-            if (value == nullptr) throw NotConvertible{"the Clip after it has computed bounds"};
-            return value->scalar();
-        };
-        return {bound(1, "min", -kInfinity), bound(2, "max", kInfinity)};
     }
 
     /// Returns the bias in units of the integer sums; an invalid id if there is none.

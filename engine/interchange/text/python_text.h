@@ -15,6 +15,8 @@ std::string pythonString(const std::string& text);
 std::string_view pythonBool(bool value);
 /// A float literal that parses to the same number: "0.1", "1e-07", "1.0".
 std::string pythonFloat(double value);
+/// The same for float32.
+std::string pythonFloat32(float value);
 /// "[1.0, 2.0]".
 std::string pythonFloats(const std::vector<float>& values);
 /// A list of strings, one per line, indented by four spaces more than `indent`; "[]" if there are none.

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "transform/replace_relu6.h"
+#include "model/clip_bounds.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -50,11 +50,7 @@ ChannelMoments momentsAfter(const Graph& graph, const Node& node, const std::vec
     if (!node.input(0).valid()) return {};
     const ChannelMoments& in = known[node.input(0).index()];
     if (!in.known()) return {};
-    if (isOp(node, "Relu")) return clipped(in, 0, INFINITY);
-    if (isOp(node, "Clip")) {
-        const auto bounds = clipBounds(graph, node);
-        return bounds ? clipped(in, bounds->low, bounds->high) : ChannelMoments();
-    }
+    if (const auto bounds = clipBounds(graph, node)) return clipped(in, bounds->low, bounds->high);
     if (isOp(node, "Add"))
         return node.input(1).valid() ? added(in, known[node.input(1).index()]) : ChannelMoments();
     static constexpr std::array kSame = {"Identity", "Dropout", "GlobalAveragePool"};

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/rethrow.h"
+#include "model/clip_bounds.h"
 #include "model/operator_signatures.h"
 #include "runtime/aligned.h"
 #include "runtime/operators/operators.h"
@@ -111,20 +112,10 @@ NodeId ProgramCompiler::fusableActivation(const Node& node, Activation& activati
     if (observed(output) || m_program->m_spec.quantizers.contains(output)) return {};
     const NodeId id = m_graph.onlyConsumer(output);
     if (!id.valid()) return {};
-    const Node& next = m_graph.node(id);
-    if (next.op == "Relu" && next.domain.empty()) {
-        activation.low = 0.0f;
-        return id;
-    }
-    if (next.op != "Clip" || !next.domain.empty()) return {};
-    activation.low = next.attributes.real("min", activation.low);
-    activation.high = next.attributes.real("max", activation.high);
-    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
-        if (!next.input(i).valid()) continue;
-        const Constant* bound = m_graph.constantOf(next.input(i));
-        if (bound == nullptr || bound->size() != 1 || next.input(i) == output) return {};
-        (i == 1 ? activation.low : activation.high) = static_cast<float>(bound->scalar());
-    }
+    const auto bounds = clipBounds(m_graph, m_graph.node(id));
+    if (!bounds) return {};
+    activation.low = static_cast<float>(bounds->low);
+    activation.high = static_cast<float>(bounds->high);
     return id;
 }
 
