@@ -5,6 +5,7 @@
 #include <set>
 
 #include "config/presets.h"
+#include "data/numpy_file.h"
 #include "interchange/gather.h"
 #include "support/demo.h"
 #include "support/export_support.h"
@@ -142,6 +143,30 @@ class AimetTest : public QObject {
         // the only one is in float
         QCOMPARE(config["op_type"]["Gemm"]["params"]["weight"]["is_quantized"], "False");
         QVERIFY(!config["op_type"].contains("Conv"));
+    }
+
+    void theModuleThatLoadsTheEncodingsCompiles() { QVERIFY(compilesInPython(m_result.files[4].text)); }
+
+    /// Scales of normalizations and operands of sums; AIMET leaves biases in float.
+    void quantizedConstantsHaveEncodings() {
+        Session session(textModel(R"(
+            <ir_version: 8, opset_import: ["" : 17]> net (float[N,4] X) => (float[N,4] Y)
+            <float[1,4] P = {0.1, -0.2, 0.3, -0.4}, float[4] s = {1, 0.9, 1.1, 1.3}, float[4] t = {0, 0.1, -0.1, 0.2}> {
+                x = Add(X, P)
+                Y = LayerNormalization<axis = -1>(x, s, t)
+            })"));
+        QTemporaryDir folder;
+        const std::string file = folder.path().toStdString() + "/x.npz";
+        saveNpz({{"X", Constant::fromFloats({2, 4}, {1, -2, 3, -4, 0.5, 0, 2, 1})}}, file);
+        const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
+        session.setData(data, data);
+        ExportSource source =
+            gatherExport(session, presetConfig("onnxruntime-s8s8"), formatNamed("aimet", false));
+        source.output = "net.encodings";
+        const json written = json::parse(formatNamed("aimet", false).write(source).files[0].text);
+        const auto entries = entriesOf(written, "param_encodings");
+        QVERIFY(entries.contains("P") && entries.contains("s") && !entries.contains("t"));
+        QVERIFY(std::abs(entries.at("s").scales.at(0) - 1.3 / 127) < 1e-6);
     }
 
     void importsFilesOfAimet() {

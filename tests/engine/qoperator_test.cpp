@@ -172,6 +172,7 @@ class QOperatorTest : public QObject {
         QVERIFY(says(result.notices,
                      "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range "
                      "of the Relu or Clip"));
+        QVERIFY(says(result.notices, "can saturate with 8-bit weights"));
         QTemporaryDir folder;
         const auto path = writeExport(result, folder.filePath("q.onnx").toStdString()).at(0);
         const ImportResult back = importFile(formatNamed("qoperator", true), exactModel(), {}, path);

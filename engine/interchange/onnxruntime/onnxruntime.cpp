@@ -138,15 +138,21 @@ class ScriptWriter {
             m_codes.push_back(fmt::format("{}: ({}, {})", name, quantizer.quantMin, quantizer.quantMax));
     }
 
-    /// Returns whether ONNX Runtime's own calibration serves a tensor with these settings: with data, it must
-    /// find the same range as the preview; without data, having the method is enough.
-    bool ownActivation(const LayerSettings* settings) const {
+    /// Returns whether ONNX Runtime has the calibration method of a tensor with these settings.
+    bool hasMethod(const LayerSettings* settings) const {
         const TensorCalibration mine = tensorCalibrationOf(m_config, settings);
         const TensorCalibration common = tensorCalibrationOf(m_config, nullptr);
-        return (m_source.plan ? m_method.exact : m_method.same) && !m_config.calibration.quantizedWeights &&
-               m_config.quantization.npuPositions == NpuPositions{} && mine.method == common.method &&
-               mine.parameters == common.parameters && mine.scheme == common.scheme &&
-               !mine.scheme.powerOfTwo;
+        return m_method.same && !m_config.calibration.quantizedWeights && mine.method == common.method &&
+               mine.parameters == common.parameters;
+    }
+
+    /// Returns whether ONNX Runtime's own calibration serves a tensor with these settings: with data, it must
+    /// find the same scale as the preview; without data, having the method is enough.
+    bool ownActivation(const LayerSettings* settings) const {
+        const ActivationScheme mine = tensorCalibrationOf(m_config, settings).scheme;
+        return hasMethod(settings) && (m_method.exact || !m_source.plan) &&
+               m_config.quantization.npuPositions == NpuPositions{} &&
+               mine == tensorCalibrationOf(m_config, nullptr).scheme && !mine.powerOfTwo;
     }
 
     void collectActivations() {
@@ -267,7 +273,7 @@ class ScriptWriter {
             return;
         }
         if (!m_source.plan) {
-            ++m_uncalibrated;
+            if (!hasMethod(makerOf(tensor)) || scheme.powerOfTwo) ++m_uncalibrated;
             if (scheme == m_config.quantization.activation && conversion.empty()) return;
             m_overrides.push_back(fmt::format("{}: [{{\"quant_type\": {}, \"symmetric\": {}{}}}]",
                                               pythonString(name), activationType(scheme),

@@ -42,6 +42,11 @@ ExportResult writeQOperator(const ExportSource& source) {
     result.notices.emplace_back(
         "integer operators round their sums once more than Q/DQ pairs do: a few codes at ties differ from "
         "the preview by one");
+    if (source.config.quantization.weight.bits >= 8)
+        result.notices.emplace_back(
+            "on x86 processors without VNNI, ONNX Runtime's integer operators can saturate with 8-bit "
+            "weights, unlike the "
+            "preview: 7-bit weights avoid this");
     result.files.push_back({"", "", made.model, false});
     return result;
 }
