@@ -218,12 +218,12 @@ class OnnxRuntimeScriptTest : public QObject {
   private Q_SLOTS:
     void theScriptMatchesThePreview() {
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
-        m_random.seed(test::randomSeed(11));  // seeds 15 and 20261127 find differences that are not fixed
+        m_random.seed(test::randomSeed(11));  // in seed 15, the ties of an AveragePool change most samples
         QStringList arguments = {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_scripts.py")};
         for (const Configuration& how : configurations()) {
             write("convolutions", kConvolutions, how);
             write("transformer", kTransformer, how);
-            // With AIMET's operators, the script's model differs in some random networks: a known defect.
+            // With AIMET's operators, the script's model differs in most samples of some random networks.
             if (std::string_view(how.preset) != "aimet-default")
                 write("random", test::RandomNetwork(m_random).text(), how);
         }
