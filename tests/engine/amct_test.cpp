@@ -196,8 +196,9 @@ class AmctTest : public QObject {
         QVERIFY(test::joined(result.notices).find("rule:") == std::string::npos);
     }
 
-    /// The settings of the layer that determines the scale of an input, here behind a Flatten.
-    void settingsOfInputsPassOperatorsWithoutAScale() {
+    /// A Flatten keeps the scale of its input, so the layer after it gets the settings of the layer before
+    /// it.
+    void inputSettingsPassThroughFlatten() {
         QuantizationConfig config;
         config.layers["GAP_4"].activationSymmetric = true;
         config.layers["GAP_4"].activationBits = 16;

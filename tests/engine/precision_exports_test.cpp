@@ -191,7 +191,7 @@ class PrecisionExportsTest : public QObject {
                 text.find("\"weight_quant_params\"", text.find("\"/out/Conv\"")));
     }
 
-    /// The input of a layer without a precision is converted to the usual bits, also behind a pool.
+    /// A layer without a precision reads its input in the default 8 bits, even if the pool before it has 16.
     void amctHasTheBitsOfConvertedInputs() {
         QuantizationConfig config;
         config.skipTail = false;

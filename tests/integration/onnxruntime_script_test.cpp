@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model that the exported script quantizes in ONNX Runtime computes the same as the preview: small
-// networks with every kind of quantizer, in many configurations. Needs Python with onnx, onnxruntime and
-// numpy; skipped without it.
+// Runs the exported script in ONNX Runtime and compares the outputs of its quantized model with the preview:
+// small networks with every kind of quantizer, in many configurations. Needs Python with onnx, onnxruntime,
+// numpy and Pillow; skipped without it.
 #include <QImage>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -218,7 +218,7 @@ class OnnxRuntimeScriptTest : public QObject {
   private Q_SLOTS:
     void theScriptMatchesThePreview() {
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
-        m_random.seed(test::randomSeed(11));  // in seed 15, the ties of an AveragePool change most samples
+        m_random.seed(test::randomSeed(11));  // with seed 15, ties in an AveragePool change most samples
         QStringList arguments = {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_scripts.py")};
         for (const Configuration& how : configurations()) {
             write("convolutions", kConvolutions, how);

@@ -89,7 +89,7 @@ OrderedJson quantsim(const ExportSource& source) {
     for (const char* first : {"Conv", "ConvTranspose", "Gemm", "Add"})
         for (const char* second : {"Relu", "Clip"})
             json["supergroups"].push_back({{"op_list", {first, second}}});
-    // Otherwise AIMET makes one layer of several, and tensors between them have no quantizer.
+    // By default, AIMET merges some layers; the tensors between them then have no quantizer.
     json["supergroup_pass_list"] = OrderedJson::array();
     json["model_input"] = {{"is_input_quantized", "True"}};
     json["model_output"] = OrderedJson::object();
