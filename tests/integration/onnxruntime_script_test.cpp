@@ -160,6 +160,7 @@ class OnnxRuntimeScriptTest : public QObject {
         fs::path folder;
         ConstantPtr preview;
         std::vector<std::string> notices;
+        bool averages = false;  ///< the network has an AveragePool: averages of four codes are often ties
     };
 
     QTemporaryDir m_folder;
@@ -211,6 +212,7 @@ class OnnxRuntimeScriptTest : public QObject {
         const ExportResult result = exportTo(format, source);
         writeExport(result, source.output);
         made.notices = result.notices;
+        made.averages = text.find(" AveragePool") != std::string::npos;
         made.preview = session.outputs(config).at(0);
         m_exports.push_back(std::move(made));
     }
@@ -218,14 +220,12 @@ class OnnxRuntimeScriptTest : public QObject {
   private Q_SLOTS:
     void theScriptMatchesThePreview() {
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
-        m_random.seed(test::randomSeed(11));  // with seed 15, ties in an AveragePool change most samples
+        m_random.seed(test::randomSeed());
         QStringList arguments = {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_scripts.py")};
         for (const Configuration& how : configurations()) {
             write("convolutions", kConvolutions, how);
             write("transformer", kTransformer, how);
-            // With AIMET's operators, the script's model differs in most samples of some random networks.
-            if (std::string_view(how.preset) != "aimet-default")
-                write("random", test::RandomNetwork(m_random).text(), how);
+            write("random", test::RandomNetwork(m_random).text(), how);
         }
         write("samples in the second dimension", kSequence, configurations()[0]);
         write("batches of two", kPairs, configurations()[0]);
@@ -246,8 +246,9 @@ class OnnxRuntimeScriptTest : public QObject {
             const std::string notices = test::joined(made.notices);
             qInfo("%d of %d samples differ: %s\n%s", differing, kSamples, qPrintable(made.what),
                   notices.c_str());
-            if (differing > kSamples * 9 / 10 &&
-                notices.find("other conversions are left out") == std::string::npos)
+            if (differing > kSamples * 9 / 10 && !made.averages &&
+                notices.find("other conversions are left out") == std::string::npos &&
+                notices.find("others are left in float") == std::string::npos)
                 ++wrong;
         }
         QCOMPARE(wrong, 0);

@@ -68,6 +68,7 @@ class ScriptWriter {
         collectWeights();
         collectActivations();
         collectKept();
+        findLeftActivations();
         noteScheme();
         for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", quantizeStaticOperators()))
             m_result.notices.push_back(std::move(text));
@@ -243,6 +244,22 @@ class ScriptWriter {
         }
     }
 
+    /// Finds the separate Relu and Clip layers that ONNX Runtime leaves in float: it quantizes such a layer
+    /// only if a layer before it quantizes the input.
+    void findLeftActivations() {
+        const Graph& graph = *m_source.prepared->graph;
+        std::set<TensorId> quantized;
+        for (const Unit& unit : m_units.units) {
+            if (!unit.quantized) continue;
+            if (isClipping(graph.node(unit.layer)) && !quantized.contains(origin(unit.inputs.at(0)))) {
+                m_leftActivations.push_back(layerOf(unit));
+                continue;
+            }
+            for (const TensorId input : unit.inputs) quantized.insert(origin(input));
+            if (unit.quantizesOutput) quantized.insert(unit.output);
+        }
+    }
+
     /// Returns whether ONNX Runtime keeps every Relu and Clip.
     bool keepsRemovable() const {
         return m_config.quantization.activation.symmetric ||
@@ -311,6 +328,11 @@ class ScriptWriter {
                             "other precision of "
                             "4, 8 or 16 bits: other conversions are left out: {}",
                             shortList(m_leftConversions)));
+        if (!m_leftActivations.empty())
+            notices.push_back(fmt::format(
+                "ONNX Runtime quantizes a separate Relu or Clip only if a layer before it quantizes "
+                "the input: others are left in float: {}",
+                shortList(m_leftActivations)));
         if (m_uncalibrated > 0)
             notices.push_back(
                 fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
@@ -358,7 +380,7 @@ class ScriptWriter {
     std::map<TensorId, NodeId> m_conversions;  ///< those that are exported, by the tensor that they read
     std::map<TensorId, TensorQuantizer> m_quantizers;
     std::map<TensorId, const LayerSettings*> m_makers;  ///< by output, the settings that determine its scale
-    std::vector<std::string> m_leftConversions;
+    std::vector<std::string> m_leftConversions, m_leftActivations;
     ExportResult m_result;
 };
 
