@@ -68,6 +68,20 @@ class QuarkTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void biasAndNpuOptionsInBothFiles() {
+        QuantizationConfig config = seedConfig();
+        config.quantization.biasBits = 16;
+        config.quantization.npuPositions.alignPool = false;
+        config.transforms.npuOperators.leakyRelu = false;
+        const ExportResult result = exported(config);
+        for (const std::size_t file : {0, 2}) {
+            const ImportResult read = readText("quark", stageModel(), result.files[file].text);
+            QCOMPARE(read.config.quantization.biasBits, 16);
+            QVERIFY(read.config.quantization.npuPositions == config.quantization.npuPositions);
+            QVERIFY(read.config.transforms.npuOperators == config.transforms.npuOperators);
+        }
+    }
+
     void goldenFiles() {
         const ExportResult result = exported(seedConfig());
         QCOMPARE(result.files.size(), 3u);

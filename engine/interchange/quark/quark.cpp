@@ -7,7 +7,6 @@
 // Exclusions contain a node's name and that of its output tensor, see quark_settings.cpp.
 
 #include <algorithm>
-#include <functional>
 
 #include "base/error.h"
 #include "interchange/quark/quark_settings.h"
@@ -66,10 +65,7 @@ std::vector<std::string> extraOptions(const QuantizationConfig& config, const Qu
     flag("WeightSymmetric", config.quantization.weight.symmetric);
     if (config.calibration.method == CalibrationMethod::Percentile)
         add("Percentile", pythonFloat(100 * config.calibration.parameters.percentile.value_or(0.99999)));
-    if (config.quantization.biasBits == kFloatBias) flag("QuantizeBias", false);
-    if (s.npu && config.quantization.biasBits == 32) flag("Int32Bias", true);
-    if (s.npu && config.quantization.biasBits == 16) flag("Int16Bias", true);
-    if (s.npu) npuOptions(config, s, flag);
+    quarkFlags(config, s, flag);
     if (s.includeCle) {
         const EqualizationOptions& e = config.transforms.equalization;
         flag("ReplaceClip6Relu", s.replaceClip6);
@@ -145,6 +141,15 @@ if __name__ == "__main__":
 }
 
 }  // namespace
+
+void quarkFlags(const QuantizationConfig& config, const QuarkSettings& s,
+                const std::function<void(const char*, bool)>& flag) {
+    if (config.quantization.biasBits == kFloatBias) flag("QuantizeBias", false);
+    if (!s.npu) return;
+    if (config.quantization.biasBits == 32) flag("Int32Bias", true);
+    if (config.quantization.biasBits == 16) flag("Int16Bias", true);
+    npuOptions(config, s, flag);
+}
 
 ExportResult writeQuark(const ExportSource& source) {
     const QuarkSettings settings = quarkSettings(source);

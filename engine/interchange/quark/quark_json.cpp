@@ -47,7 +47,7 @@ std::string quarkJson(const ExportSource& source, const QuarkSettings& s) {
     json["use_external_data_format"] = false;
     json["extra_options"] = OrderedJson::object();
     if (s.includeCle) json["extra_options"]["ReplaceClip6Relu"] = s.replaceClip6;
-    if (q.biasBits == kFloatBias) json["extra_options"]["QuantizeBias"] = false;
+    quarkFlags(source.config, s, [&](const char* key, bool value) { json["extra_options"][key] = value; });
     if (source.config.calibration.method == CalibrationMethod::Percentile)
         json["extra_options"]["Percentile"] =
             100 * source.config.calibration.parameters.percentile.value_or(0.99999);

@@ -2,6 +2,7 @@
 #pragma once
 // The configuration in Quark's terms, for its script and its QConfig JSON.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct QuarkSettings {
 
 /// Throws Error for a layer name that Quark does not support.
 QuarkSettings quarkSettings(const ExportSource& source);
+/// Calls `flag` with each extra option for biases and the NPU that is not Quark's default.
+void quarkFlags(const QuantizationConfig& config, const QuarkSettings& settings,
+                const std::function<void(const char*, bool)>& flag);
 /// Returns JSON for QConfig.from_dict, without the keys that it misreads.
 std::string quarkJson(const ExportSource& source, const QuarkSettings& settings);
 

@@ -39,6 +39,9 @@ void takeQuarkNpu(bool npu, QuantizationConfig& config) {
     config.transforms.npuOperators = npu ? quark.transforms.npuOperators : NpuOperators{};
 }
 
+namespace {
+
+/// Returns the rule or conversion of the NPU mode that an extra option disables; null for other options.
 bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config) {
     NpuPositions& npu = config.quantization.npuPositions;
     NpuOperators& ops = config.transforms.npuOperators;
@@ -60,6 +63,27 @@ bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config) {
     for (const auto& [name, flag] : flags)
         if (name == option) return flag;
     return nullptr;
+}
+
+}  // namespace
+
+bool takeQuarkFlag(std::string_view option, const std::function<bool()>& value, QuantizationConfig& config) {
+    QuantizationOptions& q = config.quantization;
+    if (option == "QuantizeBias") {
+        if (!value()) q.biasBits = kFloatBias;
+    } else if (option == "Int32Bias") {
+        if (value()) q.biasBits = 32;
+    } else if (option == "Int16Bias") {
+        if (value()) q.biasBits = 16;
+    } else if (option == "SimulateDPU") {
+        if (!value()) config.transforms.npuOperators = {};
+    } else if (option == "NPULimitationCheck") {
+        if (!value()) q.npuPositions = {};
+    } else if (bool* const rule = quarkNpuFlag(option, config)) {
+        *rule = value() && *rule;
+    } else
+        return false;
+    return true;
 }
 
 void takeQuarkSubgraph(const ImportSource& source, const std::vector<std::string>& starts,

@@ -2,6 +2,7 @@
 #pragma once
 // Shared parts of the two readers of Quark's settings.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ bool takeQuarkMethod(std::string_view name, bool powerOfTwo, QuantizationConfig&
 /// Sets the operators that Quark quantizes and, in its NPU mode, the NPU's operator implementations and scale
 /// constraints.
 void takeQuarkNpu(bool npu, QuantizationConfig& config);
-/// Returns the rule or conversion of the NPU mode that an extra option disables; null for other options.
-bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config);
+/// Applies an extra option for biases or the NPU. Calls `value` only for such an option; returns false for
+/// others.
+bool takeQuarkFlag(std::string_view option, const std::function<bool()>& value, QuantizationConfig& config);
 ImportResult readQuarkScript(const ImportSource& source);
 ImportResult readQuarkJson(const ImportSource& source);
 

@@ -243,7 +243,9 @@ class Reader {
 
     void equalization() {
         auto& t = m_result.config.transforms;
+        const NpuOperators npu = t.npuOperators;  // from the scales
         t = {};
+        t.npuOperators = npu;
         const Json list = listAt("algo_config");
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string path = fmt::format("algo_config[{}]", i);
@@ -289,16 +291,15 @@ class Reader {
             failInput("extra_options: must be an object, not {}", describeValue(options));
         for (const auto& item : options.items()) {
             const Json& value = item.value();
+            const auto truth = [&] { return value.get<bool>(); };
             auto& config = m_result.config;
             if (item.key() == "ReplaceClip6Relu" && value.is_boolean()) {
                 const bool cle = config.transforms.equalization.profile != EqualizationProfile::Off;
                 if (value.get<bool>() && cle) config.transforms.replaceRelu6 = ReplaceRelu6::All;
-            } else if (item.key() == "QuantizeBias" && value.is_boolean()) {
-                if (!value.get<bool>()) config.quantization.biasBits = kFloatBias;
             } else if (item.key() == "Percentile" && value.is_number() && value.get<double>() > 50 &&
                        value.get<double>() <= 100)
                 config.calibration.parameters.percentile = value.get<double>() / 100;
-            else
+            else if (!value.is_boolean() || !takeQuarkFlag(item.key(), truth, config))
                 m_result.left.push_back(fmt::format("extra_options.{} is not supported", item.key()));
         }
     }

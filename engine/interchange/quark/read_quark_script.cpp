@@ -173,28 +173,17 @@ class Reader {
         for (std::size_t i = 0; i < options->keys.size(); ++i) {
             const std::string& key = options->keys[i].text;
             const PythonValue& value = m_script.resolved(options->items[i]);
+            const auto given = [&] { return truth(value, key); };
             auto& e = t.equalization;
             if (key == "ActivationSymmetric")
                 q.activation.symmetric = truth(value, key);
             else if (key == "WeightSymmetric")
                 q.weight.symmetric = truth(value, key);
-            else if (key == "QuantizeBias")
-                q.biasBits = truth(value, key) ? q.biasBits : kFloatBias;
-            else if (key == "Int32Bias")
-                q.biasBits = truth(value, key) ? 32 : q.biasBits;
-            else if (key == "Int16Bias")
-                q.biasBits = truth(value, key) ? 16 : q.biasBits;
             else if (key == "Percentile") {
                 const double percent = positive(value, key);
                 if (percent <= 50 || percent > 100)
                     failInput("line {}: Percentile must be above 50 and at most 100", value.line);
                 m_result.config.calibration.parameters.percentile = percent / 100;
-            } else if (key == "SimulateDPU") {
-                if (!truth(value, key)) t.npuOperators = {};
-            } else if (key == "NPULimitationCheck") {
-                if (!truth(value, key)) q.npuPositions = {};
-            } else if (bool* rule = quarkNpuFlag(key, m_result.config)) {
-                *rule = *rule && truth(value, key);
             } else if (key == "ReplaceClip6Relu") {
                 if (truth(value, key) && cle) t.replaceRelu6 = ReplaceRelu6::All;
             } else if (key == "CLESteps")
@@ -205,7 +194,7 @@ class Reader {
                 e.weightThreshold = positive(value, key);
             else if (key == "CLETotalLayerDiffThreshold")
                 e.totalLayerDiffThreshold = positive(value, key);
-            else {
+            else if (!takeQuarkFlag(key, given, m_result.config)) {
                 m_result.left.push_back(
                     fmt::format("line {}: extra_options['{}'] is not supported", options->keys[i].line, key));
                 continue;
