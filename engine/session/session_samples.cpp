@@ -2,6 +2,7 @@
 #include "session/session_samples.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/process_group.h"
@@ -139,8 +140,28 @@ void SessionSamples::chooseBatch() {
         spec.one = std::move(one);
         return Program::compile(std::move(spec));
     };
+    const auto accepts = [&](std::size_t batch) {
+        try {
+            compile(SampleBatches(m_evaluation, *m_source, batch), nullptr);
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    };
     const SampleBatches single(m_evaluation, *m_source, 1);
-    std::shared_ptr<const Program> program = compile(single, nullptr);
+    std::shared_ptr<const Program> program;
+    try {
+        program = compile(single, nullptr);
+    } catch (const Error& error) {
+        // Constants can contain the batch size of the example that a network was exported with.
+        constexpr std::array<std::size_t, 6> kUsual{2, 3, 4, 8, 16, 32};
+        const auto batch = single.batch() > 1 ? kUsual.end() : std::ranges::find_if(kUsual, accepts);
+        if (batch == kUsual.end()) throw;
+        fail(error.kind(),
+             "{}. The network accepts batches of {} samples, but not of one: export it with a dynamic batch "
+             "size, or with {} as the fixed first dimension of its inputs",
+             error.what(), *batch, *batch);
+    }
     std::size_t chosen = single.batch();  // more than one if the model fixes it
     std::size_t preferred =
         std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);

@@ -109,6 +109,25 @@ class SampleShapesTest : public QObject {
         QCOMPARE(fewer.sampleCount(), std::size_t{8});
     }
 
+    /// A network with a dynamic batch whose constants contain the batch size of the example. The advice
+    /// works.
+    void batchSizesInConstants() {
+        const auto text = [](const char* batch) {
+            return std::string("<ir_version: 8, opset_import: [\"\" : 13]> g (float[") + batch +
+                   ",4] X) => (float[" + batch + ",2,2] Y) <int64[3] S = {3, 2, 2}> { Y = Reshape(X, S) }";
+        };
+        Session dynamic(test::textModel(text("N")));
+        dynamic.useRandomInputs(6);
+        const QString error = test::errorOf([&] { dynamic.outputs(std::nullopt); });
+        QVERIFY2(
+            error.contains("Reshape cannot produce 3×2×2 from 1×4. The network accepts batches of 3 samples, "
+                           "but not of one: export it"),
+            qPrintable(error));
+        Session fixed(test::textModel(text("3")));
+        fixed.useRandomInputs(6);
+        QCOMPARE(toString(fixed.outputs(std::nullopt)[0]->dims()), "6×2×2");
+    }
+
     /// An output whose second dimension contains the samples of a fixed batch: one result for each batch.
     void outputsOfWholeBatches() {
         Session session(
