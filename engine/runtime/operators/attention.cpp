@@ -241,8 +241,6 @@ CompiledNode compileAttention(const NodeContext& context) {
 
 }  // namespace
 
-void addAttention(OperatorTable& table) {
-    table["Attention"] = {compileAttention, LayoutPolicy::Plain, false};
-}
+void addAttention(OperatorTable& table) { table["Attention"] = {compileAttention}; }
 
 }  // namespace quantloupe

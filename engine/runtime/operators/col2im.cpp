@@ -68,6 +68,6 @@ CompiledNode compileCol2Im(const NodeContext& context) {
 
 }  // namespace
 
-void addCol2Im(OperatorTable& table) { table["Col2Im"] = {compileCol2Im, LayoutPolicy::Plain, false}; }
+void addCol2Im(OperatorTable& table) { table["Col2Im"] = {compileCol2Im}; }
 
 }  // namespace quantloupe

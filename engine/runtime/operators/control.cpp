@@ -311,9 +311,9 @@ CompiledNode compileScan(const NodeContext& context) {
 }  // namespace
 
 void addControlFlow(OperatorTable& table) {
-    table["If"] = {compileIf, LayoutPolicy::Plain, false};
-    table["Loop"] = {compileLoop, LayoutPolicy::Plain, false};
-    table["Scan"] = {compileScan, LayoutPolicy::Plain, false};
+    table["If"] = {compileIf};
+    table["Loop"] = {compileLoop};
+    table["Scan"] = {compileScan};
 }
 
 }  // namespace quantloupe

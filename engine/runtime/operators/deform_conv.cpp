@@ -88,8 +88,6 @@ CompiledNode compileDeformConv(const NodeContext& context) {
 
 }  // namespace
 
-void addDeformableConvolutions(OperatorTable& table) {
-    table["DeformConv"] = {compileDeformConv, LayoutPolicy::Plain, false};
-}
+void addDeformableConvolutions(OperatorTable& table) { table["DeformConv"] = {compileDeformConv}; }
 
 }  // namespace quantloupe

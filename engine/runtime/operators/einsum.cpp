@@ -163,6 +163,6 @@ CompiledNode compileEinsum(const NodeContext& context) {
 
 }  // namespace
 
-void addEinsum(OperatorTable& table) { table["Einsum"] = {compileEinsum, LayoutPolicy::Plain, false}; }
+void addEinsum(OperatorTable& table) { table["Einsum"] = {compileEinsum}; }
 
 }  // namespace quantloupe

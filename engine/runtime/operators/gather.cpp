@@ -138,10 +138,10 @@ CompiledNode compileReverseSequence(const NodeContext& context) {
 }  // namespace
 
 void addGathers(OperatorTable& table) {
-    table["Gather"] = {compileGather, LayoutPolicy::Plain, false};
-    table["GatherElements"] = {compileGatherElements, LayoutPolicy::Plain, false};
-    table["GatherND"] = {compileGatherNd, LayoutPolicy::Plain, false};
-    table["ReverseSequence"] = {compileReverseSequence, LayoutPolicy::Plain, false};
+    table["Gather"] = {compileGather};
+    table["GatherElements"] = {compileGatherElements};
+    table["GatherND"] = {compileGatherNd};
+    table["ReverseSequence"] = {compileReverseSequence};
 }
 
 }  // namespace quantloupe

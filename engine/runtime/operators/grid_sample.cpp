@@ -200,8 +200,8 @@ CompiledNode compileAffineGrid(const NodeContext& context) {
 }  // namespace
 
 void addGridSamples(OperatorTable& table) {
-    table["AffineGrid"] = {compileAffineGrid, LayoutPolicy::Plain, false};
-    table["GridSample"] = {compileGridSample, LayoutPolicy::Plain, false};
+    table["AffineGrid"] = {compileAffineGrid};
+    table["GridSample"] = {compileGridSample};
 }
 
 }  // namespace quantloupe

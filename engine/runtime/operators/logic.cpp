@@ -17,7 +17,7 @@ Operator comparison(F f) {
                     return compileBinary<T, bool>(context, DataType::Bool, f);
                 });
             },
-            LayoutPolicy::Same, false};
+            LayoutPolicy::Same};
 }
 
 template <typename F>
@@ -28,7 +28,7 @@ Operator logic(F f) {
                     failInput("{} needs bool tensors", context.node.op);
                 return compileBinary<bool, bool>(context, DataType::Bool, f);
             },
-            LayoutPolicy::Same, false};
+            LayoutPolicy::Same};
 }
 
 /// Calls use(T{}) for the integer types.
@@ -50,7 +50,7 @@ Operator bits(F f) {
                 return forIntegers(type, context.node.op,
                                    [&]<typename T>(T) { return compileBinary<T, T>(context, type, f); });
             },
-            LayoutPolicy::Same, false};
+            LayoutPolicy::Same};
 }
 
 CompiledNode compileBitShift(const NodeContext& context) {
@@ -97,17 +97,16 @@ CompiledNode compileNot(const NodeContext& context) {
 template <typename F>
 Operator floatTest(F f) {
     return {[f](const NodeContext& context) -> CompiledNode {
-                requireFloat(context, 0);
-                TensorDesc desc = context.input(0);
-                desc.type = DataType::Bool;
-                const auto test = f(context);
-                return {{desc}, makeKernel([count = desc.count(), test](const KernelArguments& a) {
-                            const auto* in = static_cast<const float*>(a.inputs[0]);
-                            auto* out = static_cast<bool*>(a.outputs[0]);
-                            for (std::size_t i = 0; i < count; ++i) out[i] = test(in[i]);
-                        })};
-            },
-            LayoutPolicy::Plain, false};
+        requireFloat(context, 0);
+        TensorDesc desc = context.input(0);
+        desc.type = DataType::Bool;
+        const auto test = f(context);
+        return {{desc}, makeKernel([count = desc.count(), test](const KernelArguments& a) {
+                    const auto* in = static_cast<const float*>(a.inputs[0]);
+                    auto* out = static_cast<bool*>(a.outputs[0]);
+                    for (std::size_t i = 0; i < count; ++i) out[i] = test(in[i]);
+                })};
+    }};
 }
 
 template <typename T>
@@ -209,7 +208,7 @@ void addLogic(OperatorTable& table) {
     table["And"] = logic([](bool l, bool r) { return l && r; });
     table["Or"] = logic([](bool l, bool r) { return l || r; });
     table["Xor"] = logic([](bool l, bool r) { return l != r; });
-    table["Not"] = {compileNot, LayoutPolicy::Plain, false};
+    table["Not"] = {compileNot};
     table["IsNaN"] = floatTest([](const NodeContext&) { return [](float x) { return std::isnan(x); }; });
     table["IsInf"] = floatTest([](const NodeContext& context) {
         const bool positive = context.node.attributes.integer("detect_positive", 1) != 0;
@@ -219,13 +218,12 @@ void addLogic(OperatorTable& table) {
     table["BitwiseAnd"] = bits([](auto l, auto r) { return l & r; });
     table["BitwiseOr"] = bits([](auto l, auto r) { return l | r; });
     table["BitwiseXor"] = bits([](auto l, auto r) { return l ^ r; });
-    table["BitwiseNot"] = {compileBitwiseNot, LayoutPolicy::Plain, false};
-    table["BitShift"] = {compileBitShift, LayoutPolicy::Same, false};
-    table["Where"] = {compileWhere, LayoutPolicy::Same, false};
-    table["Cast"] = {compileCast, LayoutPolicy::Plain, false};
-    table["BitCast"] = {compileBitCast, LayoutPolicy::Plain, false};
-    table["CastLike"] = {[](const NodeContext& context) { return castTo(context, context.input(1).type); },
-                         LayoutPolicy::Plain, false};
+    table["BitwiseNot"] = {compileBitwiseNot};
+    table["BitShift"] = {compileBitShift, LayoutPolicy::Same};
+    table["Where"] = {compileWhere, LayoutPolicy::Same};
+    table["Cast"] = {compileCast};
+    table["BitCast"] = {compileBitCast};
+    table["CastLike"] = {[](const NodeContext& context) { return castTo(context, context.input(1).type); }};
 }
 
 }  // namespace quantloupe

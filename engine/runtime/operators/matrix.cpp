@@ -273,7 +273,7 @@ CompiledNode compileDet(const NodeContext& context) {
 }  // namespace
 
 void addMatrixProducts(OperatorTable& table) {
-    table["Det"] = {compileDet, LayoutPolicy::Plain, false};
+    table["Det"] = {compileDet};
     table["Gemm"] = {compileGemm, LayoutPolicy::Plain, true};
     table["MatMul"] = {compileMatMul, LayoutPolicy::Plain, true};
 }

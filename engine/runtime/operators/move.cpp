@@ -274,7 +274,7 @@ void addMoves(OperatorTable& table) {
     const auto any = LayoutPolicy::Any;
     const auto plain = LayoutPolicy::Plain;
     table["Transpose"] = {compileTranspose, any, false};
-    table["Concat"] = {compileConcat, LayoutPolicy::Joined, false};
+    table["Concat"] = {compileConcat, LayoutPolicy::Joined};
     table["Split"] = {compileSplit, any, false};
     table["Slice"] = {compileSlice, any, false};
     table["Expand"] = {compileExpand, any, false};

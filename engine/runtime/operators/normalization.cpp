@@ -200,9 +200,9 @@ CompiledNode compileLpNorm(const NodeContext& context) {
 
 void addNormalizations(OperatorTable& table) {
     table["BatchNormalization"] = {compileBatchNorm, LayoutPolicy::Any, true};
-    table["LRN"] = {compileLrn, LayoutPolicy::Any, false};
-    table["LpNormalization"] = {compileLpNorm, LayoutPolicy::Plain, false};
-    table["MeanVarianceNormalization"] = {compileMeanVariance, LayoutPolicy::Any, false};
+    table["LRN"] = {compileLrn, LayoutPolicy::Any};
+    table["LpNormalization"] = {compileLpNorm};
+    table["MeanVarianceNormalization"] = {compileMeanVariance, LayoutPolicy::Any};
 }
 
 }  // namespace quantloupe

@@ -119,6 +119,6 @@ Dims padsOf(const NodeContext& context) {
     return pads;
 }
 
-void addPads(OperatorTable& table) { table["Pad"] = {compilePad, LayoutPolicy::Any, false}; }
+void addPads(OperatorTable& table) { table["Pad"] = {compilePad, LayoutPolicy::Any}; }
 
 }  // namespace quantloupe

@@ -191,7 +191,7 @@ void addPools(OperatorTable& table) {
     add("MaxPool", Pooling::Max, LayoutPolicy::ChannelsLast);
     add("AveragePool", Pooling::Average, LayoutPolicy::ChannelsLast);
     add("LpPool", Pooling::Norm, LayoutPolicy::Plain);
-    table["MaxUnpool"] = {compileMaxUnpool, LayoutPolicy::Plain, false};
+    table["MaxUnpool"] = {compileMaxUnpool};
 }
 
 }  // namespace quantloupe

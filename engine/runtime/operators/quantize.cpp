@@ -151,10 +151,10 @@ CompiledNode compileDynamicQuantize(const NodeContext& context) {
 
 void addQuantizers(OperatorTable& table) {
     for (const char* domain : {"", "com.microsoft."}) {
-        table[std::string(domain) + "QuantizeLinear"] = {compileQuantize, LayoutPolicy::Any, false};
-        table[std::string(domain) + "DequantizeLinear"] = {compileDequantize, LayoutPolicy::Any, false};
+        table[std::string(domain) + "QuantizeLinear"] = {compileQuantize, LayoutPolicy::Any};
+        table[std::string(domain) + "DequantizeLinear"] = {compileDequantize, LayoutPolicy::Any};
     }
-    table["DynamicQuantizeLinear"] = {compileDynamicQuantize, LayoutPolicy::Any, false};
+    table["DynamicQuantizeLinear"] = {compileDynamicQuantize, LayoutPolicy::Any};
 }
 
 }  // namespace quantloupe

@@ -307,11 +307,11 @@ CompiledNode compileQGemm(const NodeContext& context) {
 }  // namespace
 
 void addQuantizedLayers(OperatorTable& table) {
-    table["ConvInteger"] = {compileConvInteger, LayoutPolicy::Plain, false};
-    table["MatMulInteger"] = {compileMatMulInteger, LayoutPolicy::Plain, false};
-    table["QLinearConv"] = {compileQLinearConv, LayoutPolicy::Plain, false};
-    table["QLinearMatMul"] = {compileQLinearMatMul, LayoutPolicy::Plain, false};
-    table["com.microsoft.QGemm"] = {compileQGemm, LayoutPolicy::Plain, false};
+    table["ConvInteger"] = {compileConvInteger};
+    table["MatMulInteger"] = {compileMatMulInteger};
+    table["QLinearConv"] = {compileQLinearConv};
+    table["QLinearMatMul"] = {compileQLinearMatMul};
+    table["com.microsoft.QGemm"] = {compileQGemm};
     addQuantizedPointwise(table);
 }
 

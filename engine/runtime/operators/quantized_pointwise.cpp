@@ -272,14 +272,14 @@ CompiledNode compileGlobalAveragePool(const NodeContext& context) {
 }  // namespace
 
 void addQuantizedPointwise(OperatorTable& table) {
-    table["com.microsoft.QLinearAdd"] = {compileAdd, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearMul"] = {compileMul, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearLeakyRelu"] = {compileLeakyRelu, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearSigmoid"] = {compileSigmoid, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearSoftmax"] = {compileSoftmax, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearConcat"] = {compileConcat, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearGlobalAveragePool"] = {compileGlobalAveragePool, LayoutPolicy::Plain, false};
-    table["com.microsoft.QLinearAveragePool"] = {compileAveragePool, LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearAdd"] = {compileAdd};
+    table["com.microsoft.QLinearMul"] = {compileMul};
+    table["com.microsoft.QLinearLeakyRelu"] = {compileLeakyRelu};
+    table["com.microsoft.QLinearSigmoid"] = {compileSigmoid};
+    table["com.microsoft.QLinearSoftmax"] = {compileSoftmax};
+    table["com.microsoft.QLinearConcat"] = {compileConcat};
+    table["com.microsoft.QLinearGlobalAveragePool"] = {compileGlobalAveragePool};
+    table["com.microsoft.QLinearAveragePool"] = {compileAveragePool};
 }
 
 }  // namespace quantloupe

@@ -261,9 +261,9 @@ CompiledNode compileRecurrent(const NodeContext& context) {
 }  // namespace
 
 void addRecurrences(OperatorTable& table) {
-    table["LSTM"] = {compileRecurrent<Cell::Lstm>, LayoutPolicy::Plain, false};
-    table["GRU"] = {compileRecurrent<Cell::Gru>, LayoutPolicy::Plain, false};
-    table["RNN"] = {compileRecurrent<Cell::Rnn>, LayoutPolicy::Plain, false};
+    table["LSTM"] = {compileRecurrent<Cell::Lstm>};
+    table["GRU"] = {compileRecurrent<Cell::Gru>};
+    table["RNN"] = {compileRecurrent<Cell::Rnn>};
 }
 
 }  // namespace quantloupe

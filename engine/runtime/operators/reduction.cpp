@@ -215,7 +215,7 @@ CompiledNode compileArg(const NodeContext& context) {
 
 void addReductions(OperatorTable& table) {
     const auto add = [&](const char* name, CompiledNode (*compile)(const NodeContext&)) {
-        table[name] = {compile, LayoutPolicy::Any, false};
+        table[name] = {compile, LayoutPolicy::Any};
     };
     add("ReduceMean", compileReduction<Mean>);
     add("ReduceSum", compileReduction<Sum>);
@@ -227,8 +227,8 @@ void addReductions(OperatorTable& table) {
     add("ReduceSumSquare", compileReduction<SumSquare>);
     add("ReduceLogSum", compileReduction<LogSum>);
     add("ReduceLogSumExp", compileReduction<LogSumExp>);
-    table["ArgMax"] = {compileArg<true>, LayoutPolicy::Plain, false};
-    table["ArgMin"] = {compileArg<false>, LayoutPolicy::Plain, false};
+    table["ArgMax"] = {compileArg<true>};
+    table["ArgMin"] = {compileArg<false>};
 }
 
 }  // namespace quantloupe

@@ -288,8 +288,8 @@ CompiledNode compileResize(const NodeContext& context) {
 std::vector<double> resizeScales(const NodeContext& context) { return targetOf(context, false).scales; }
 
 void addResizes(OperatorTable& table) {
-    table["Resize"] = {compileResize, LayoutPolicy::Any, false};
-    table["Upsample"] = {compileResize, LayoutPolicy::Any, false};
+    table["Resize"] = {compileResize, LayoutPolicy::Any};
+    table["Upsample"] = {compileResize, LayoutPolicy::Any};
 }
 
 }  // namespace quantloupe

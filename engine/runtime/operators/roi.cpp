@@ -128,6 +128,6 @@ CompiledNode compileRoiAlign(const NodeContext& context) {
 
 }  // namespace
 
-void addRegions(OperatorTable& table) { table["RoiAlign"] = {compileRoiAlign, LayoutPolicy::Plain, false}; }
+void addRegions(OperatorTable& table) { table["RoiAlign"] = {compileRoiAlign}; }
 
 }  // namespace quantloupe

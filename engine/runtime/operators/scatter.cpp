@@ -180,11 +180,11 @@ CompiledNode compileOneHot(const NodeContext& context) {
 }  // namespace
 
 void addScatters(OperatorTable& table) {
-    table["Scatter"] = {compileScatterElements, LayoutPolicy::Plain, false};
-    table["ScatterElements"] = {compileScatterElements, LayoutPolicy::Plain, false};
-    table["ScatterND"] = {compileScatterNd, LayoutPolicy::Plain, false};
-    table["TensorScatter"] = {compileTensorScatter, LayoutPolicy::Plain, false};
-    table["OneHot"] = {compileOneHot, LayoutPolicy::Plain, false};
+    table["Scatter"] = {compileScatterElements};
+    table["ScatterElements"] = {compileScatterElements};
+    table["ScatterND"] = {compileScatterNd};
+    table["TensorScatter"] = {compileTensorScatter};
+    table["OneHot"] = {compileOneHot};
 }
 
 }  // namespace quantloupe

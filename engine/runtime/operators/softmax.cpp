@@ -190,10 +190,10 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
 }  // namespace
 
 void addSoftmaxes(OperatorTable& table) {
-    table["Softmax"] = {compileSoftmax, LayoutPolicy::Plain, false};
-    table["LogSoftmax"] = {compileLogSoftmax, LayoutPolicy::Plain, false};
-    table["Hardmax"] = {compileHardmax, LayoutPolicy::Plain, false};
-    table[kFusedMaskedSoftmax] = {compileMaskedSoftmax, LayoutPolicy::Plain, false};
+    table["Softmax"] = {compileSoftmax};
+    table["LogSoftmax"] = {compileLogSoftmax};
+    table["Hardmax"] = {compileHardmax};
+    table[kFusedMaskedSoftmax] = {compileMaskedSoftmax};
 }
 
 }  // namespace quantloupe

@@ -56,6 +56,6 @@ CompiledNode compileTopK(const NodeContext& context) {
 
 }  // namespace
 
-void addSorts(OperatorTable& table) { table["TopK"] = {compileTopK, LayoutPolicy::Plain, false}; }
+void addSorts(OperatorTable& table) { table["TopK"] = {compileTopK}; }
 
 }  // namespace quantloupe
