@@ -106,6 +106,7 @@ Usage: simulation(ENCODINGS) returns a QuantizationSimModel. Needs aimet-onnx 2.
 """
 import contextlib
 import pathlib
+import warnings
 
 import onnx
 from aimet_onnx import quantsim
@@ -115,8 +116,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def simulation(encodings=HERE / {1}):
     # Without constraints, Concat, AveragePool and Relu have separate quantizers for their inputs and outputs.
-    separate = getattr(quantsim, "_apply_constraints", lambda flag: contextlib.nullcontext())
-    with separate(False):
+    constraints = getattr(quantsim, "_apply_constraints", None)
+    if constraints is None:
+        warnings.warn("this version of AIMET may share these quantizers, unlike the preview; 2.42 does not")
+    with constraints(False) if constraints else contextlib.nullcontext():
         sim = quantsim.QuantizationSimModel(onnx.load(HERE / {2}), config_file=str(HERE / {3}))
     quantsim.load_encodings_to_sim(sim, str(encodings), strict=False)
     return sim
