@@ -4,7 +4,9 @@
 
 Works on a copy of the sources in the build folder: the checkout is not changed. Builds the engine as a shared library,
 so that a mutation compiles one part of it and links nothing else. A mutation counts if the library differs from the
-original. It is killed if a test fails, crashes or takes ten times longer, and survives otherwise.
+original. It is killed if a test fails, crashes or takes ten times longer, and survives otherwise. Runs the tests in
+tests/engine, and those in tests/integration that use sessions within one process. Files for instruction sets that this
+processor lacks are left out.
 
 Usage: mutation.py [--count 60] [--seed N] [--build build/mutation] [--only TEXT]
        mutation.py --repeat FILE:LINE:COLUMN:REPLACEMENT...    only these mutations, in the form in which they are printed
@@ -33,6 +35,10 @@ arguments = parser.parse_args()
 
 SOURCE = arguments.build / "source"
 TESTS = arguments.build / "tests/engine"
+SESSION_TESTS = ["analysis_test", "calibration_session_test", "degenerate_data_test", "equalization_test", "float_layers_test",
+                 "fused_operators_test", "integer_test", "layer_details_test", "leave_one_out_test", "mixed_precision_test",
+                 "quantized_operators_test", "random_graphs_test", "sample_graphs_test", "sample_shapes_test",
+                 "session_test", "task_metrics_session_test", "tune_precisions_test", "tune_test"]
 LIBRARY = "engine/libquantloupe_engine.so"
 # (pattern, replacements). The code is formatted: a binary operator has a space on each side, a template bracket has none.
 MUTATIONS = [
@@ -79,18 +85,22 @@ def build_all():
         require(["cmake", "-S", SOURCE, "-B", arguments.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
                  "-DCMAKE_CXX_FLAGS=-O1", "-DCMAKE_UNITY_BUILD=ON", "-DQUANTLOUPE_SHARED_ENGINE=ON",
                  "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON", f"-DQUANTLOUPE_TEST_ASSETS={ROOT.parent / 'shared'}"])
-    require(["ninja", "-C", arguments.build, "quantloupe_engine", "tests/engine/all"])
+    require(["ninja", "-C", arguments.build, "quantloupe_engine", "tests/engine/all", *SESSION_TESTS])
 
 
 def library_hash():
     return hashlib.sha256((arguments.build / LIBRARY).read_bytes()).digest()
 
 
+def one_of(names):
+    return f"^({'|'.join(names)})$"
+
+
 def run_tests(timeout, parts=(".",)):
-    """Runs the tests whose names match the regular expressions in parts, one part after the other. Returns the names of
-    tests that failed; stops at the first one."""
-    for part in parts:
-        result = run(["ctest", "--test-dir", TESTS, f"-j{arguments.jobs}", "--stop-on-failure", "--timeout", timeout,
+    """Runs the tests in tests/engine whose names match the regular expressions in parts, one part after the other, then the
+    tests of sessions. Returns the names of tests that failed; stops at the first one."""
+    for folder, part in [(TESTS, part) for part in parts] + [(TESTS.parent / "integration", one_of(SESSION_TESTS))]:
+        result = run(["ctest", "--test-dir", folder, f"-j{arguments.jobs}", "--stop-on-failure", "--timeout", timeout,
                       "-R", part])
         if result.returncode:
             return re.findall(r"^\s*\d+ - (\w+) \(", result.stdout, re.M)
@@ -103,7 +113,14 @@ def parts_by_time():
     parts = [[], [], []]
     for name, seconds in costs:
         parts[(float(seconds) > 1) + (float(seconds) > 5)].append(name)
-    return [f"^({'|'.join(names)})$" for names in parts if names]
+    return [one_of(names) for names in parts if names]
+
+
+def can_run(name):
+    """Returns whether this processor has the instructions of a source file, which its name contains."""
+    flags = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M).group(1).split())
+    needs = {"_amx": "amx_int8", "_vnni": "avx512_vnni", "_avx512": "avx512f", "_avxvnni": "avx_vnni"}
+    return all(flag in flags for part, flag in needs.items() if part in name)
 
 
 def candidates():
@@ -111,7 +128,7 @@ def candidates():
     found = []
     for path in sorted(SOURCE.glob("engine/**/*.cpp")):
         name = str(path.relative_to(SOURCE))
-        if arguments.only not in name:
+        if arguments.only not in name or not can_run(name):
             continue
         for number, line in enumerate(path.read_text().split("\n")):
             code = re.sub(r'"(?:[^"\\]|\\.)*"', lambda m: "~" * len(m.group()), line.split("//")[0])

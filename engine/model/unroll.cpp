@@ -86,7 +86,7 @@ class Unroller {
                 scalars[node.output(0)] = known->second;
         } else if (node.op_type() == "Constant" && node.attribute_size() == 1) {
             const auto& attribute = node.attribute(0);
-            const auto value = attribute.name() == "value" && attribute.has_t() ? scalarOf(attribute.t())
+            const auto value = attribute.has_t()                 ? scalarOf(attribute.t())
                                : attribute.name() == "value_int" ? std::optional<std::int64_t>(attribute.i())
                                                                  : std::nullopt;
             if (value) scalars[node.output(0)] = *value;

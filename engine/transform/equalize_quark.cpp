@@ -171,9 +171,9 @@ class QuarkRun {
         }
         restoreChannels(m_weights, layers);
         notices.push_back(fmt::format(
-            "{} dead channels are scaled only as far as the other channels require: Quark itself gives them "
+            "{} dead channel{} scaled only as far as the other channels require: Quark itself gives them "
             "factors beyond 1e4, and biases that no quantizer can represent",
-            count));
+            count, count == 1 ? " is" : "s are"));
     }
 
     WeightEditor& m_weights;

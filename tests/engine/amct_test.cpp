@@ -4,6 +4,7 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
+#include "interchange/amct/amct_layers.h"
 #include "interchange/writers.h"
 #include "model/graph_builder.h"
 #include "support/errors.h"
@@ -142,6 +143,17 @@ class AmctTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void batchSizes() {
+        const auto of = [](const std::string& shape) {
+            return amctBatchSize(*test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[" +
+                                                  shape + "] x) => (float[" + shape + "] y) { y = Relu(x) }")
+                                      .graph);
+        };
+        QCOMPARE(of("4, 2"), std::optional<std::int64_t>(4));
+        QCOMPARE(of("N, 2"), std::nullopt);
+        QCOMPARE(of("0, 2"), std::nullopt);
+    }
+
     void goldenText() {
         QuantizationConfig config;
         config.quantization.weight.bits = 4;

@@ -88,9 +88,10 @@ class ControlFlowTest : public QObject {
         QCOMPARE(test::run(g, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), (std::vector<float>{3, 4, 7, 8}));
         // The same if the loop cannot be unrolled because it has a scan output.
         const GraphPtr scan = test::graph(R"((float[1,3] X) => (float[1,3] Y, float[3,1,1] Z)
-            <bool C = {1}, int64 M = {3}, int64[1] Axis = {1}, int64[1] One = {1}>
+            <bool C = {1}, int64 M = {3}, int64[1] Axis = {1}, int64[1] One = {1}, int64[1] Zero = {0}>
             { Y, Z = Loop <body = b (int64[1] i, bool c, float[1,3] v) => (bool d, float[1,3] w, float[1,1] z) {
-                  w = Identity (v) To = Add (i, One) z = Slice (X, i, To, Axis) d = Identity (c) }> (M, C, X) })");
+                  w = Identity (v) To = Add (i, One) Both = Concat <axis = 0> (i, To) At = Slice (Both, Zero, One)
+                  z = Slice (X, At, To, Axis) d = Identity (c) }> (M, C, X) })");
         QCOMPARE(test::run(scan, {1, 3}, {4, 5, 6}), (std::vector<float>{4, 5, 6}));
     }
 

@@ -9,6 +9,7 @@
 #include <QtTest>
 #include <fstream>
 
+#include "model/known_shapes.h"
 #include "support/errors.h"
 #include "support/small_graph.h"
 #include "support/text_model.h"
@@ -55,6 +56,27 @@ class LoadModelTest : public QObject {
         QCOMPARE(model.graph->constantOf(clip.input(1))->scalar(), 0.0);
         QCOMPARE(model.graph->constantOf(clip.input(2))->scalar(), 6.0);
         QCOMPARE(toString(*model.graph->tensor(clip.input(0)).shape), std::string("N×2"));
+    }
+
+    /// Looking back along a chain ends before the stack does.
+    void ranksOfLongChains() {
+        onnx::GraphProto graph;
+        const auto rankAfter = [&](int nodes) {
+            while (graph.node_size() < nodes) {
+                onnx::NodeProto& node = *graph.add_node();
+                node.set_op_type("Relu");
+                node.add_input(fmt::format("t{}", graph.node_size() - 1));
+                node.add_output(fmt::format("t{}", graph.node_size()));
+            }
+            return KnownShapes(graph).rank(fmt::format("t{}", nodes));
+        };
+        onnx::ValueInfoProto& input = *graph.add_input();
+        input.set_name("t0");
+        auto& type = *input.mutable_type()->mutable_tensor_type();
+        type.set_elem_type(onnx::TensorProto::FLOAT);
+        for (int i = 0; i < 3; ++i) type.mutable_shape()->add_dim()->set_dim_value(2);
+        QCOMPARE(rankAfter(100), std::optional<std::size_t>(3));
+        QCOMPARE(rankAfter(200'000), std::nullopt);
     }
 
     void savedModelsLoadTheSame() {

@@ -127,6 +127,26 @@ class OperatorValuesTest : public QObject {
         row("root mean square normalization", 23, "2,4", "float[4] S = {1, 2, -1, 0.5}",
             "RMSNormalization <epsilon = 0.01> (X, S)",
             "-0.940104 1.52767 0.117513 0.793212 0.778401 -0.3892 -1.68653 0.356767");
+        row("deformable convolution with other steps in each direction", 19, "1,2,3,3",
+            "float[1,2,1,2] W = {1, -1, 0.5, 2}, float[1,4,2,2] O = {-0.63, 0.11, -0.31, 0.25, 0.3, -1.04, "
+            "-1.17, 0.81, -0.58, -0.64, 1.19, -0.07, 0.81, -0.06, 0.33, -0.84}, float[1] b = {0.5}, "
+            "float[1,2,2,2] m = {0.25, 1, 0.25, 0.75, 0.75, 0.75, 0.75, 0.75}",
+            "DeformConv <kernel_shape = [1, 2], strides = [2, 1], pads = [0, 1, 1, 0], dilations = [1, 2]> "
+            "(X, W, O, b, m)",
+            "0.07015631 0.02074993 0.5 6.351173");
+        row("affine grid between the centers of the corners", 20, "1,2,3", "int64[4] S = {1, 1, 2, 3}",
+            "AffineGrid <align_corners = 1> (X, S)",
+            "0.25 -10.5 -3.75 -3.75 -7.75 3 6.75 -4.5 2.75 2.25 -1.25 9");
+        row("GRU with a bias before the reset", 14, "3,1,2",
+            "float[1,6,2] W = {0.5, -0.25, 0.1, 0.3, -0.4, 0.2, 0.6, -0.1, 0.2, 0.25, -0.3, 0.15}, "
+            "float[1,6,2] R = {0.1, -0.2, 0.3, 0.4, -0.5, 0.6, 0.2, 0.1, -0.3, 0.4, 0.5, -0.6}, "
+            "float[1,12] B = {0.1, -0.1, 0.2, 0.3, -0.2, 0.4, 0.05, 0.15, -0.25, 0.35, 0.45, -0.55}",
+            "GRU <hidden_size = 2, linear_before_reset = 1> (X, W, R, B)",
+            "0.2002677 0.3367316 0.8461397 0.3875906 0.7668704 -0.02910727");
+        row("RNN before a Relu", 14, "3,1,2",
+            "float[1,2,2] W = {0.5, -0.25, 0.1, 0.3}, float[1,2,2] R = {0.1, -0.2, 0.3, 0.4}, "
+            "float[1,4] B = {0.1, -0.1, 0.2, 0.3}",
+            "RNN <hidden_size = 2> (X, W, R, B) Y = Relu (d)", "0 0.6498275 0 0.9726306 0.9351145 0.3610379");
         row("identity matrix", 17, "1,3", "", "EyeLike <k = 1, dtype = 1> (X)", "0 1 0");
     }
     void values() {

@@ -2,6 +2,7 @@
 // Convolutions with random shapes have the same bits as sums one product after the other, in the order that
 // ordered_convolution.cpp describes.
 #include <QtTest>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
@@ -89,12 +90,14 @@ class OrderedConvolutionTest : public QObject {
             spec.weight = weight.get();
             spec.bias = bias.get();
             const auto kernelOf = makeConvolution(spec);
-            std::vector<float> out(static_cast<std::size_t>(images * pixels * filters), -77.0f);
+            // Nothing may be written after the result.
+            std::vector<float> out(static_cast<std::size_t>(images * pixels * filters) + 64, -77.0f);
             // Kernels must not expect zeros in the scratch memory, which they share.
             AlignedVector<std::byte> scratch(kernelOf->scratchBytes(), std::byte{0x7f});
             kernelOf->run(
                 {std::vector<const void*>{in.data()}, std::vector<void*>{out.data()}, scratch.data()});
 
+            QVERIFY(std::all_of(out.end() - 64, out.end(), [](float value) { return value == -77.0f; }));
             for (int sample = 0; sample < 200; ++sample) {
                 const std::int64_t n = pick(0, static_cast<int>(images) - 1),
                                    y = pick(0, static_cast<int>(window.output[0]) - 1),

@@ -50,6 +50,7 @@ class PrecisionExportsTest : public QObject {
         QVERIFY(test::says(result.notices, "TPU-MLIR has no w8a16: 1 layer becomes F16: /dw/Conv"));
         QVERIFY(test::says(result.notices, "TPU-MLIR has no w4a8: 1 layer becomes INT8: /head/Gemm"));
         QVERIFY(result.files[1].model->findNode("/stem/Conv"));
+        for (const auto& file : result.files) QVERIFY(!file.executable);
     }
 
     /// A 1x1 convolution without an activation is merged into the convolution after it, whose line counts.

@@ -9,6 +9,8 @@
 #include "config/layer_choices.h"
 #include "config/near_names.h"
 #include "model/graph_builder.h"
+#include "session/studies/skip_metrics.h"
+#include "support/errors.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -115,6 +117,18 @@ class SkipRulesTest : public QObject {
         QCOMPARE(skipped(*g, c), std::string("stem left join head"));
         c.rules[1].off = false;
         QVERIFY(message(*g, c).find("not there") != std::string::npos);
+    }
+
+    void thresholdsOfMetricsNeedSamples() {
+        QuantizationConfig c = config({threshold({}), type("Conv"), threshold({})});
+        const auto error = [&] { return test::errorOf([&] { requireSamplesForThresholds(c, "--data"); }); };
+        QVERIFY2(error().startsWith("skip rule 1 (local.cosine below 0.99) matches no layers"),
+                 qPrintable(error()));
+        QVERIFY(error().contains("(--data)"));
+        c.rules[0].off = true;
+        QVERIFY(error().startsWith("skip rule 3 "));
+        c.rules[2].metric = SkipMetric::WeightSqnr;
+        QCOMPARE(error(), QString());
     }
 
     void reasonsAndPrecedence() {

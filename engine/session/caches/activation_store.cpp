@@ -96,9 +96,10 @@ std::optional<std::size_t> availableMemory() {
 }  // namespace
 
 std::size_t defaultActivationBudget() {
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    if (pages <= 0 || size <= 0) return std::size_t{1} << 30;
-    const std::size_t quarter = static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) / 4;
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    if (pages <= 0) return std::size_t{1} << 30;
+    const std::size_t quarter =
+        static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE)) / 4;
     // The available memory does not include what other windows and programs already use.
     return std::min(quarter, std::max(availableMemory().value_or(2 * quarter) / 2, std::size_t{256} << 20));
 }
