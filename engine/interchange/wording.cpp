@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "config/config_fields.h"
 #include "config/near_names.h"
 #include "config/skip_rules.h"
 
@@ -90,6 +91,31 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
         changes.push_back(fmt::format("NPU arithmetic for {} (npu_operators)", fmt::join(operators, ", ")));
     }
     return changes;
+}
+
+std::vector<std::string> settingNotices(const QuantizationConfig& config, const QuantizationConfig& own,
+                                        std::string_view tool, std::initializer_list<std::string_view> keys) {
+    std::vector<std::string> differences;
+    const auto compare = [&](const Field& field) {
+        const OrderedJson mine = field.write(config), theirs = field.write(own);
+        const auto hasOther = [&](const auto& layer) {
+            const OrderedJson value = field.writeLayer(layer.second);
+            return !value.is_null() && value != theirs;
+        };
+        if (mine != theirs)
+            differences.push_back(
+                fmt::format("{} {}", field.key, mine.is_string() ? mine.get<std::string>() : mine.dump()));
+        else if (field.ofLayer() && std::ranges::any_of(config.layers, hasOther))
+            differences.push_back(field.key + " of single layers");
+    };
+    for (const std::string_view key : keys)
+        if (key.ends_with('.'))
+            std::ranges::for_each(configFields().below(key), compare);
+        else
+            compare(configFields().at(key));
+    if (differences.empty()) return {};
+    return {fmt::format("{} has no keys for these settings of the preview, so its results differ: {}", tool,
+                        shortList(differences))};
 }
 
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {

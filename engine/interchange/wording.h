@@ -2,6 +2,7 @@
 #pragma once
 // Messages that several export formats share.
 
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config);
 /// Returns notices about refinements and the placement of quantizers that the tool's configuration cannot
 /// express.
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool);
+
+/// Returns a notice that names the settings in which `config` or one of its layers differs from `own`, what
+/// the tool does; none if there are none. `keys`: settings that the tool's configuration cannot express, or
+/// groups of them, which end with a dot.
+std::vector<std::string> settingNotices(const QuantizationConfig& config, const QuantizationConfig& own,
+                                        std::string_view tool, std::initializer_list<std::string_view> keys);
 
 /// Returns a notice if the preview rounds ties as AIMET does and `tool` rounds them to even.
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);

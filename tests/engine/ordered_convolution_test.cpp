@@ -67,8 +67,12 @@ class OrderedConvolutionTest : public QObject {
                                filters = depthwise ? groups : groups * pick(1, 40);
             const Dims kernel{pick(1, 4), pick(1, 5)}, strides{pick(1, 3), pick(1, 3)},
                 dilations{pick(1, 2), pick(1, 2)};
-            const Dims pads{pick(0, 3), pick(0, 3), pick(0, 3), pick(0, 3)};  // begin, begin, end, end
-            const Dims size{pick(9, 14), pick(0, 9) == 0 ? pick(200, 430) : pick(9, 40)};
+            Dims pads{pick(0, 3), pick(0, 3), pick(0, 3), pick(0, 3)};  // begin, begin, end, end
+            Dims size{pick(9, 14), pick(0, 9) == 0 ? pick(200, 430) : pick(9, 40)};
+            if (pick(0, 4) == 0) {  // one pixel
+                pads = {0, 0, 0, 0};
+                size = {(kernel[0] - 1) * dilations[0] + 1, (kernel[1] - 1) * dilations[1] + 1};
+            }
             Window window{kernel, strides, dilations, {pads[0], pads[1]}, {pads[2], pads[3]}, {}};
             for (std::size_t d = 0; d < 2; ++d)
                 window.output.push_back(

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "config/config_choices.h"
+#include "config/presets.h"
 #include "interchange/amct/amct_document.h"
 #include "interchange/amct/amct_layers.h"
 #include "interchange/amct/amct_simple.h"
@@ -262,6 +263,12 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
     if (!config.quantization.activation.isSigned)
         notices.emplace_back(
             "AMCT's activations are signed; it has no key for the preview's unsigned activations");
+    for (std::string& text : settingNotices(
+             config, presetConfig("amct-default"), "AMCT",
+             {"quantization.bias_bits", "quantization.activation.power_of_two", "quantization.weight.signed",
+              "quantization.weight.symmetric", "quantization.weight.power_of_two",
+              "quantization.weight.method", "quantization.npu_positions.", "calibration.quantized_weights"}))
+        notices.push_back(std::move(text));
 }
 
 enum class Form { Full, Minimal, Simple };

@@ -19,9 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-using Field = ProtoField;
-
-Json scalar(const Field& f) {
+Json scalar(const ProtoField& f) {
     if (f.message) failInput("line {}: {} must be a single value", f.line, f.name);
     if (f.quoted) return f.text;
     if (f.text == "true" || f.text == "false") return f.text == "true";
@@ -40,9 +38,9 @@ Json scalar(const Field& f) {
 class Expander {
   public:
     Expander(const ImportSource& source) : m_graph(*source.graph), m_fields(parseProtoText(source.text)) {
-        for (Field& f : m_fields) {
+        for (ProtoField& f : m_fields) {
             if (f.name == "skip_layers" || f.name == "skip_fusion_layers") f.text = source.layerName(f.text);
-            for (Field& inner : f.fields)
+            for (ProtoField& inner : f.fields)
                 if (inner.name == "layer_name") inner.text = source.layerName(inner.text);
         }
     }
@@ -60,16 +58,16 @@ class Expander {
             const bool on = !m_skipped.contains(node.name) && !m_skippedTypes.contains(node.op);
             enabled += on;
             entry["quant_enable"] = on;
-            const Field* layer = find("override_layer_configs", "layer_name", node.name);
+            const ProtoField* layer = find("override_layer_configs", "layer_name", node.name);
             if (!on && layer == nullptr) {  // without parameters of its own
                 m_json[node.name] = std::move(entry);
                 continue;
             }
             entry["activation_quant_params"] = Json::object();
             entry["weight_quant_params"] = Json::object();
-            const Field* type = find("override_layer_types", "layer_type", node.op);
-            for (const Field* config : {m_common, type == nullptr ? nullptr : calibrationOf(*type),
-                                        layer == nullptr ? nullptr : calibrationOf(*layer)})
+            const ProtoField* type = find("override_layer_types", "layer_type", node.op);
+            for (const ProtoField* config : {m_common, type == nullptr ? nullptr : calibrationOf(*type),
+                                             layer == nullptr ? nullptr : calibrationOf(*layer)})
                 if (config != nullptr)
                     apply(*config, entry, *verdict.layer,
                           layer != nullptr && config == calibrationOf(*layer));
@@ -84,7 +82,7 @@ class Expander {
 
   private:
     void collect() {
-        for (const Field& f : m_fields) {
+        for (const ProtoField& f : m_fields) {
             if (f.name == "skip_layers")
                 skipLayer(f);
             else if (f.name == "skip_layer_types")
@@ -112,7 +110,7 @@ class Expander {
         }
     }
 
-    void skipLayer(const Field& f) {
+    void skipLayer(const ProtoField& f) {
         const auto node = m_graph.findNode(f.text);
         if (!node)
             throw unknownLayer(m_graph, f.text).addContext(fmt::format("line {}: skip_layers", f.line));
@@ -123,7 +121,7 @@ class Expander {
             failInput("line {}: skip_layers names '{}' twice", f.line, f.text);
     }
 
-    void skipType(const Field& f) {
+    void skipType(const ProtoField& f) {
         static const std::set<std::string> kTypes = {"Conv", "ConvTranspose", "Gemm", "MatMul",
                                                      "AveragePool"};
         if (!kTypes.contains(f.text))
@@ -133,11 +131,11 @@ class Expander {
             failInput("line {}: skip_layer_types names {} twice", f.line, f.text);
     }
 
-    void checkOverride(const Field& f) const {
+    void checkOverride(const ProtoField& f) const {
         const bool byType = f.name == "override_layer_types";
         const char* key = byType ? "layer_type" : "layer_name";
-        const Field* name = nullptr;
-        for (const Field& inner : f.fields)
+        const ProtoField* name = nullptr;
+        for (const ProtoField& inner : f.fields)
             if (inner.name == key) name = &inner;
         if (name == nullptr) failInput("line {}: {} needs {}", f.line, f.name, key);
         if (calibrationOf(f) == nullptr) failInput("line {}: {} needs a calibration_config", f.line, f.name);
@@ -145,33 +143,33 @@ class Expander {
             throw unknownLayer(m_graph, name->text).addContext(fmt::format("line {}", name->line));
     }
 
-    static const Field* calibrationOf(const Field& f) {
-        for (const Field& inner : f.fields)
+    static const ProtoField* calibrationOf(const ProtoField& f) {
+        for (const ProtoField& inner : f.fields)
             if (inner.name == "calibration_config" && inner.message) return &inner;
         return nullptr;
     }
 
-    const Field* find(const char* list, const char* key, const std::string& value) const {
-        const Field* found = nullptr;
-        for (const Field& f : m_fields)
+    const ProtoField* find(const char* list, const char* key, const std::string& value) const {
+        const ProtoField* found = nullptr;
+        for (const ProtoField& f : m_fields)
             if (f.name == list)
-                for (const Field& inner : f.fields)
+                for (const ProtoField& inner : f.fields)
                     if (inner.name == key && inner.text == value) found = &f;
         return found;
     }
 
     /// `own`: settings for this layer alone. Other settings are dropped if the layer does not support them,
     /// as in AMCT.
-    void apply(const Field& config, Json& entry, const AmctLayer& can, bool own) {
+    void apply(const ProtoField& config, Json& entry, const AmctLayer& can, bool own) {
         Json& activation = entry["activation_quant_params"];
         Json& weight = entry["weight_quant_params"];
-        for (const Field& block : config.fields) {
+        for (const ProtoField& block : config.fields) {
             if (block.name == "ifmr_quantize" || block.name == "hfmg_quantize") {
                 // Parameters of another algorithm are not inherited, including asymmetric.
                 const std::string algorithm = block.name.substr(0, 4);
                 if (activation.value("act_algo", algorithm) != algorithm) activation = Json::object();
                 activation["act_algo"] = algorithm;
-                for (const Field& f : block.fields) {
+                for (const ProtoField& f : block.fields) {
                     if (f.name == "search_range_start" || f.name == "search_range_end") {
                         if (!activation.contains("search_range")) activation["search_range"] = {0.7, 1.3};
                         activation["search_range"][f.name.ends_with("end") ? 1 : 0] = scalar(f);
@@ -191,7 +189,7 @@ class Expander {
                        block.name == "nuq_quantize") {
                 weight = {{"wts_algo", block.name}};
                 if (!can.hasWeight) weight = Json::object();
-                for (const Field& f : block.fields) {
+                for (const ProtoField& f : block.fields) {
                     if (!can.hasWeight) continue;
                     Json value = scalar(f);
                     if (f.name == "channel_wise" && !own && !can.perChannel) value = false;
@@ -199,7 +197,7 @@ class Expander {
                 }
                 if (can.hasWeight && !own) lowerBits(weight, can);
             } else if (block.name == "dmq_balancer") {
-                for (const Field& f : block.fields)
+                for (const ProtoField& f : block.fields)
                     if (f.name == "migration_strength" && can.hasWeight)
                         entry["dmq_balancer_param"] = scalar(f);
             } else {
@@ -216,10 +214,10 @@ class Expander {
     }
 
     const Graph& m_graph;
-    std::vector<Field> m_fields;
+    std::vector<ProtoField> m_fields;
     Json m_json;
     std::set<std::string> m_skipped, m_skippedTypes;
-    const Field* m_common = nullptr;
+    const ProtoField* m_common = nullptr;
 };
 
 }  // namespace

@@ -120,6 +120,21 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
         s.notices.push_back(
             fmt::format("biases of {} bits are available only in Quark's NPU mode; they become 32",
                         config.quantization.biasBits));
+    QuantizationConfig quark = config;
+    quark.quantization.operators = OperatorSet::Quark;
+    quark.quantization.weight.powerOfTwo = s.powerOfTwo;
+    quark.quantization.weight.method =
+        s.powerOfTwo && s.calibration == "MinMSE" ? WeightMethod::Mse : WeightMethod::MinMax;
+    if (config.quantization.weight.perChannel) quark.quantization.weight.perChannelProducts = true;
+    if (!s.npu) quark.quantization.npuPositions = {};
+    quark.quantization.npuPositions.maxLoops = NpuPositions{}.maxLoops;
+    quark.calibration.quantizedWeights = false;
+    for (std::string& text :
+         settingNotices(config, quark, "Quark",
+                        {"quantization.operators", "quantization.weight.power_of_two",
+                         "quantization.weight.method", "quantization.weight.per_channel_products",
+                         "quantization.npu_positions.", "calibration.quantized_weights"}))
+        s.notices.push_back(std::move(text));
     const auto changes = otherTransforms(config);
     if (!s.ownTransforms && !changes.empty())
         s.notices.push_back(
@@ -137,15 +152,16 @@ QuarkSettings quarkSettings(const ExportSource& source) {
     QuarkSettings s;
     s.notices = ruleNotices(source, "Quark");
     for (std::string& text : previewNotices(source, "Quark")) s.notices.push_back(std::move(text));
-    s.ownTransforms = transformsItself(source);
-    s.model = s.ownTransforms ? source.prepared->source : source.prepared->transformed;
-    s.includeCle = s.ownTransforms && config.transforms.equalization.profile == EqualizationProfile::Quark;
-    s.replaceClip6 = s.includeCle && config.transforms.replaceRelu6 == ReplaceRelu6::All;
     chooseMethod(config, s);
     s.activationBits = knownBits(q.activation.bits, "activations", s);
     s.weightBits = knownBits(q.weight.bits, "weights", s);
     s.npu = s.powerOfTwo && q.activation.symmetric && s.activationBits == 8 && s.weightBits == 8 &&
             q.weight.isSigned && q.weight.symmetric && !q.weight.perChannel;
+    // Only the NPU mode converts operators.
+    s.ownTransforms = transformsItself(source) && (s.npu || config.transforms.npuOperators == NpuOperators{});
+    s.model = s.ownTransforms ? source.prepared->source : source.prepared->transformed;
+    s.includeCle = s.ownTransforms && config.transforms.equalization.profile == EqualizationProfile::Quark;
+    s.replaceClip6 = s.includeCle && config.transforms.replaceRelu6 == ReplaceRelu6::All;
     exclude(source, s);
     noteScheme(source, s);
     return s;

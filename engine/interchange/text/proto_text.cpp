@@ -8,13 +8,11 @@
 namespace quantloupe {
 namespace {
 
-using Field = ProtoField;
-
 class TextParser {
   public:
     explicit TextParser(std::string_view text) : m_text(text) {}
-    std::vector<Field> run() {
-        std::vector<Field> fields;
+    std::vector<ProtoField> run() {
+        std::vector<ProtoField> fields;
         while (skipBlanks()) fields.push_back(field());
         return fields;
     }
@@ -43,9 +41,9 @@ class TextParser {
             ++m_at;
         return std::string(m_text.substr(start, m_at - start));
     }
-    Field field() {
+    ProtoField field() {
         if (++m_depth > 16) failInput("line {}: messages are nested too deeply", m_line);
-        Field f;
+        ProtoField f;
         f.line = m_line;
         f.name = word();
         if (f.name.empty()) failInput("line {}: expected a field name, not '{}'", m_line, peek());
@@ -70,7 +68,7 @@ class TextParser {
         --m_depth;
         return f;
     }
-    void quoted(Field& f) {
+    void quoted(ProtoField& f) {
         const char quote = peek();
         f.quoted = true;
         for (++m_at; peek() != quote; ++m_at) {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A setting that changes the results of the preview changes the file for another tool as well, or a notice
+// says that it is lost.
+#include <QtTest>
+
+#include "base/error.h"
+#include "config/config_fields.h"
+#include "config/config_json.h"
+#include "config/presets.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// Values other than the given one, as --set reads them.
+std::vector<std::string> otherValues(const OrderedJson& schema, const OrderedJson& value) {
+    std::vector<OrderedJson> candidates;
+    if (schema.contains("enum"))
+        candidates.assign(schema["enum"].begin(), schema["enum"].end());
+    else if (value.is_boolean())
+        candidates = {true, false};
+    else
+        candidates = {4, 16, 0.5};
+    std::vector<std::string> texts;
+    for (const OrderedJson& other : candidates)
+        if (other != value) texts.push_back(other.is_string() ? other.get<std::string>() : other.dump());
+    return texts;
+}
+
+/// The files and the notices.
+std::string exported(const char* format, const QuantizationConfig& config) {
+    const ExportResult result =
+        formatNamed(format, false).write(test::exportSource(test::stageModel(), config, "net.txt"));
+    std::string all;
+    for (const auto& file : result.files) all += file.model ? file.model->version().hex() : file.text;
+    return all + test::joined(result.notices);
+}
+
+}  // namespace
+
+class LostSettingsTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void settings_data() {
+        QTest::addColumn<QString>("format");
+        QTest::addColumn<QString>("preset");
+        // Settings that have no effect on this network with this preset.
+        QTest::addColumn<QStringList>("without");
+        const auto row = [](const char* format, const char* preset, const QStringList& without) {
+            QTest::addRow("%s, %s", format, preset) << format << preset << without;
+        };
+        row("amct", "amct-default",
+            {"transforms.simplify", "transforms.equalization.steps", "transforms.equalization.append_bias",
+             "transforms.equalization.weight_threshold", "transforms.equalization.total_layer_diff_threshold",
+             "transforms.equalization.exclude_skipped", "quantization.operators", "skip.tail",
+             "skip.whole_tail"});
+        row("quark", "quark-a8w8",
+            {"transforms.equalization.exclude_skipped", "quantization.weight.per_channel_products",
+             "skip.tail", "skip.whole_tail"});
+        row("quark", "quark-xint8",
+            {"transforms.equalization.exclude_skipped", "quantization.activation.power_of_two",
+             "quantization.weight.per_channel_products", "skip.tail", "skip.whole_tail"});
+    }
+    void settings() {
+        QFETCH(QString, format);
+        QFETCH(QString, preset);
+        QFETCH(QStringList, without);
+        const QuantizationConfig start = presetConfig(preset.toStdString());
+        const std::string before = exported(qPrintable(format), start);
+        QStringList lost;
+        int changed = 0;
+        for (const Field& field : configFields().fields) {
+            if (field.effect == FieldEffect::Export || field.key.starts_with(kParameterPrefix)) continue;
+            const QString key = QString::fromStdString(field.key);
+            for (const std::string& value : otherValues(field.schema, field.write(start))) {
+                QuantizationConfig config = start;
+                try {
+                    setConfigKey(config, field.key, value);
+                } catch (const Error&) {
+                    continue;
+                }
+                if (field.write(config) == field.write(start)) continue;
+                if (exported(qPrintable(format), config) == before && !lost.contains(key)) lost << key;
+                ++changed;
+            }
+        }
+        QVERIFY(changed > 40);
+        QVERIFY2(lost == without, qPrintable("without an effect:\n" + lost.join('\n')));
+    }
+};
+
+QTEST_GUILESS_MAIN(LostSettingsTest)
+#include "lost_settings_test.moc"
