@@ -3,7 +3,6 @@
 #include <QtTest>
 
 #include "config/presets.h"
-#include "data/random_dataset.h"
 #include "quantize/plan.h"
 #include "runtime/integer/integer_product.h"
 #include "runtime/workers.h"
@@ -131,36 +130,6 @@ class IntegerTest : public QObject {
             difference = std::max(difference, std::fabs(outputs[0][i] - outputs[1][i]));
         }
         QVERIFY2(difference < largest / 50, qPrintable(QString("%1 of %2").arg(difference).arg(largest)));
-    }
-
-    /// Pools and functions of codes between quantized layers read and write codes, without a detour through
-    /// floats.
-    void codesAreKept() {
-        SessionOptions options;
-        options.arithmetic = Arithmetic::Integer;
-        Session session(
-            test::textModel(
-                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2,5,5] X) => (float[N,2] Y) "
-                "<float[2,2,1,1] A = {1, -2, 0.5, 1}, float[2,2,1,1] B = {1, 0.5, -1, 2}, "
-                "float[2,2] W = {1, 2, -3, 1}> { a = Conv(X, A) s = Sigmoid(a) t = Mul(a, s) m = "
-                "MaxPool<kernel_shape = [2, 2]>(t) "
-                "b = Conv(m, B) g = GlobalAveragePool(b) f = Flatten(g) Y = Gemm(f, W) }"),
-            options);
-        const DatasetPtr data = randomDataset(session.graph(), 8, 1);
-        session.setData(data, data);
-        const QuantizationConfig config = configOf(8, true);
-        session.evaluate(config, Depth::Accuracy);
-        const Plan plan = *session.plan(config);
-        const Graph& graph = *plan.prepared->graph;
-        const TensorId swish = *graph.findTensor("t"), maximum = *graph.findTensor("m"),
-                       mean = *graph.findTensor("g");
-        ProgramSpec spec =
-            plan.networkSpec(evaluationBatches(session).inputsOf(graph), {swish, maximum, mean});
-        spec.observedCodes = true;
-        const auto program = Program::compile(std::move(spec));
-        QVERIFY(program->codesOf(swish) != nullptr);
-        QVERIFY(program->codesOf(maximum) != nullptr);
-        QVERIFY(program->codesOf(mean) != nullptr);
     }
 
     void theNetworkAgrees() {

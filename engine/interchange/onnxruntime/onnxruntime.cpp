@@ -345,6 +345,10 @@ class ScriptWriter {
             notices.emplace_back(
                 "ONNX Runtime's biases have the scale of their products: adjust_shift_bias has no effect on "
                 "them");
+        if (!m_source.plan)  // otherwise the scales express them
+            for (std::string& text :
+                 settingNotices(m_config, {}, "ONNX Runtime", {"quantization.npu_positions."}))
+                notices.push_back(std::move(text));
         const auto changes = otherTransforms(m_config);
         if (!changes.empty())
             notices.push_back(
