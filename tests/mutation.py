@@ -118,7 +118,7 @@ def parts_by_time():
 
 def can_run(name):
     """Returns whether this processor has the instructions of a source file, which its name contains."""
-    flags = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M).group(1).split())
+    flags = set(" ".join(re.findall(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)).split())
     needs = {"_amx": "amx_int8", "_vnni": "avx512_vnni", "_avx512": "avx512f", "_avxvnni": "avx_vnni"}
     return all(flag in flags for part, flag in needs.items() if part in name)
 

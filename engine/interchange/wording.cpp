@@ -114,8 +114,8 @@ std::vector<std::string> settingNotices(const QuantizationConfig& config, const 
         else
             compare(configFields().at(key));
     if (differences.empty()) return {};
-    return {fmt::format("{} has no keys for these settings of the preview, so its results differ: {}", tool,
-                        shortList(differences))};
+    return {fmt::format("{} has no keys for these settings of the preview, so its results can differ: {}",
+                        tool, shortList(differences))};
 }
 
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {

@@ -143,7 +143,7 @@ class OperatorValuesTest : public QObject {
             "float[1,12] B = {0.1, -0.1, 0.2, 0.3, -0.2, 0.4, 0.05, 0.15, -0.25, 0.35, 0.45, -0.55}",
             "GRU <hidden_size = 2, linear_before_reset = 1> (X, W, R, B)",
             "0.2002677 0.3367316 0.8461397 0.3875906 0.7668704 -0.02910727");
-        row("RNN before a Relu", 14, "3,1,2",
+        row("RNN followed by a Relu", 14, "3,1,2",
             "float[1,2,2] W = {0.5, -0.25, 0.1, 0.3}, float[1,2,2] R = {0.1, -0.2, 0.3, 0.4}, "
             "float[1,4] B = {0.1, -0.1, 0.2, 0.3}",
             "RNN <hidden_size = 2> (X, W, R, B) Y = Relu (d)", "0 0.6498275 0 0.9726306 0.9351145 0.3610379");
