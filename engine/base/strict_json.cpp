@@ -11,7 +11,7 @@ namespace quantloupe {
 namespace {
 
 constexpr int kDeepest = 32;
-constexpr std::size_t kLongest = std::size_t{64} << 20;
+constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 
 /// Checks depth and duplicate keys during parsing and keeps track of the current path.
 class JsonGuard {
@@ -45,8 +45,8 @@ class JsonGuard {
 
 template <typename Json>
 Json parse(std::string_view text) {
-    if (text.size() > kLongest)
-        failInput("this is {} MiB of JSON, and the limit is {} MiB", text.size() >> 20, kLongest >> 20);
+    if (text.size() > kMaxJsonBytes)
+        failInput("this is {} MiB of JSON, and the limit is {} MiB", text.size() >> 20, kMaxJsonBytes >> 20);
     try {
         JsonGuard guard;
         return Json::parse(text, [&](int depth, typename Json::parse_event_t event, Json& parsed) {
@@ -63,6 +63,6 @@ Json parse(std::string_view text) {
 }  // namespace
 
 nlohmann::json parseStrictJson(std::string_view text) { return parse<nlohmann::json>(text); }
-nlohmann::ordered_json parseOrderedJson(std::string_view text) { return parse<nlohmann::ordered_json>(text); }
+OrderedJson parseOrderedJson(std::string_view text) { return parse<OrderedJson>(text); }
 
 }  // namespace quantloupe

@@ -7,10 +7,13 @@
 
 namespace quantloupe {
 
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of the keys
+
 /// Throws Error for bad syntax, a duplicate key (which JSON libraries ignore silently), more than 32 levels
 /// of nesting, and more than 64 MiB of text.
-nlohmann::json parseStrictJson(std::string_view text);
+Json parseStrictJson(std::string_view text);
 /// Like parseStrictJson(), but keeps the order of the keys.
-nlohmann::ordered_json parseOrderedJson(std::string_view text);
+OrderedJson parseOrderedJson(std::string_view text);
 
 }  // namespace quantloupe

@@ -8,13 +8,14 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kLongest = 10'000;
+constexpr std::size_t kLongestPattern = 10'000;
 
 }  // namespace
 
 NamePattern::NamePattern(const std::string& pattern) {
-    if (pattern.size() > kLongest)
-        failInput("the regular expression has {} characters, and the limit is {}", pattern.size(), kLongest);
+    if (pattern.size() > kLongestPattern)
+        failInput("the regular expression has {} characters, and the limit is {}", pattern.size(),
+                  kLongestPattern);
     RE2::Options options;
     options.set_log_errors(false);
     m_regex = std::make_unique<RE2>(pattern, options);

@@ -11,10 +11,10 @@ namespace quantloupe {
 namespace {
 
 /// Only the ends of longer names are compared, because the cost grows with the square of the length.
-constexpr std::size_t kLongest = 200;
+constexpr std::size_t kLongestName = 200;
 
 std::string comparable(std::string_view text) {
-    if (text.size() > kLongest) text.remove_prefix(text.size() - kLongest);
+    if (text.size() > kLongestName) text.remove_prefix(text.size() - kLongestName);
     std::string result(text);
     for (char& c : result)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -52,7 +52,7 @@ std::vector<std::string> nearNames(const std::vector<std::string>& candidates, s
         const std::size_t shorter = std::min(mistyped.size(), other.size());
         const bool contains =
             other.find(mistyped) != std::string::npos || mistyped.find(other) != std::string::npos;
-        if (shorter >= 3 && contains) return kLongest + edits;
+        if (shorter >= 3 && contains) return kLongestName + edits;
         return std::nullopt;
     };
     std::vector<std::pair<std::size_t, std::size_t>>

@@ -15,8 +15,6 @@
 
 namespace quantloupe {
 
-using Json = nlohmann::json;
-
 /// Returns a short description of a value for messages: "'text'", "0.5", "a list".
 std::string describeValue(const Json& value);
 

@@ -8,12 +8,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/strict_json.h"
 #include "cost/latency_formats.h"
 
 namespace quantloupe {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view kKernelTime = "_kernel_time";
 

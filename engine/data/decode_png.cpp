@@ -15,7 +15,7 @@ namespace quantloupe {
 
 namespace {
 
-constexpr png_uint_32 kMaxSide = 1000000;
+constexpr png_uint_32 kMaxPngSide = 1000000;
 
 struct Decoder {
     png_structp state = nullptr;
@@ -53,7 +53,7 @@ bool readHeader(Decoder& decoder) {
     if (decoder.state == nullptr) return false;
     decoder.info = png_create_info_struct(decoder.state);
     if (decoder.info == nullptr) return false;
-    png_set_user_limits(decoder.state, kMaxSide, kMaxSide);
+    png_set_user_limits(decoder.state, kMaxPngSide, kMaxPngSide);
     png_set_read_fn(decoder.state, &decoder, onRead);
     png_read_info(decoder.state, decoder.info);
     return true;

@@ -12,34 +12,33 @@ namespace quantloupe {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kKeys = "color, resize, fit, interpolation, center_crop, scale, mean, std, layout";
-constexpr int kMaxSide = 16384;
+constexpr int kMaxInputSide = 16384;
 constexpr std::uint64_t kMaxPreprocessBytes = 1 << 20;
 
-float numberOf(const Json& value, const std::string& key) {
+float numberOf(const OrderedJson& value, const std::string& key) {
     if (!value.is_number()) failInput("'{}' must be a number, not {}", key, value.dump());
     const auto number = static_cast<float>(value.get<double>());
     if (!std::isfinite(number)) failInput("'{}' must be a finite number, not {}", key, value.dump());
     return number;
 }
 
-std::vector<float> numbersOf(const Json& value, const std::string& key) {
+std::vector<float> numbersOf(const OrderedJson& value, const std::string& key) {
     if (!value.is_array())
         failInput("'{}' must be a list of numbers, one per channel, not {}", key, value.dump());
     std::vector<float> numbers;
-    for (const Json& entry : value) numbers.push_back(numberOf(entry, key));
+    for (const OrderedJson& entry : value) numbers.push_back(numberOf(entry, key));
     return numbers;
 }
 
-std::optional<std::array<int, 2>> sizeOf(const Json& value, const std::string& key) {
+std::optional<std::array<int, 2>> sizeOf(const OrderedJson& value, const std::string& key) {
     if (value.is_null()) return std::nullopt;
-    const auto isSide = [](const Json& side) {
-        return side.is_number_integer() && side.get<double>() >= 1 && side.get<double>() <= kMaxSide;
+    const auto isSide = [](const OrderedJson& side) {
+        return side.is_number_integer() && side.get<double>() >= 1 && side.get<double>() <= kMaxInputSide;
     };
     if (!value.is_array() || value.size() != 2 || !isSide(value[0]) || !isSide(value[1]))
-        failInput("'{}' must be [height, width] in pixels from 1 to {}, not {}", key, kMaxSide, value.dump());
+        failInput("'{}' must be [height, width] in pixels from 1 to {}, not {}", key, kMaxInputSide,
+                  value.dump());
     return std::array<int, 2>{value[0].get<int>(), value[1].get<int>()};
 }
 
@@ -58,7 +57,7 @@ constexpr std::array<Choice<Preprocess::Layout>, 2> kLayouts = {
     {{"NCHW", Preprocess::Layout::Nchw}, {"NHWC", Preprocess::Layout::Nhwc}}};
 
 template <typename Enum, std::size_t N>
-Enum choiceOf(const Json& value, const std::string& key, const std::array<Choice<Enum>, N>& choices) {
+Enum choiceOf(const OrderedJson& value, const std::string& key, const std::array<Choice<Enum>, N>& choices) {
     std::string names;
     for (const auto& choice : choices) {
         if (value.is_string() && value.get<std::string>() == choice.name) return choice.value;
@@ -77,8 +76,8 @@ std::string nameOf(Enum value, const std::array<Choice<Enum>, N>& choices) {
 /// Returns the double with the same shortest text as the float: 0.4914 and not 0.49140000343322754.
 double readable(float value) { return std::stod(fmt::format("{}", value)); }
 
-Json readable(const std::vector<float>& values) {
-    Json list = Json::array();
+OrderedJson readable(const std::vector<float>& values) {
+    OrderedJson list = OrderedJson::array();
     for (const float value : values) list.push_back(readable(value));
     return list;
 }
@@ -86,7 +85,7 @@ Json readable(const std::vector<float>& values) {
 }  // namespace
 
 Preprocess preprocessFromJson(std::string_view text) {
-    const Json json = parseOrderedJson(text);
+    const OrderedJson json = parseOrderedJson(text);
     if (!json.is_object()) failInput("preprocessing must be a JSON object with some of the keys {}", kKeys);
     Preprocess result;
     for (const auto& [key, value] : json.items()) {
@@ -126,7 +125,7 @@ Preprocess preprocessFromJson(std::string_view text) {
 }
 
 std::string preprocessToJson(const Preprocess& preprocess) {
-    Json json;
+    OrderedJson json;
     json["color"] = nameOf(preprocess.color, kColors);
     if (preprocess.resize) json["resize"] = *preprocess.resize;
     if (preprocess.fit != Preprocess::Fit::Stretch) json["fit"] = nameOf(preprocess.fit, kFits);

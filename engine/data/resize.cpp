@@ -20,7 +20,7 @@ namespace quantloupe {
 namespace {
 
 constexpr int kBits = 32 - 8 - 2;  // 8 bits of pixel, 2 of head room for the sum
-constexpr int kMaxSide = 1 << 16;
+constexpr int kMaxResizedSide = 1 << 16;
 
 /// The first source position of each target position and the weights from there on.
 struct Taps {
@@ -138,7 +138,7 @@ Image withHeight(const Image& image, int height, Interpolation interpolation) {
 }  // namespace
 
 Image resizeImage(const Image& image, int width, int height, Interpolation interpolation) {
-    if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide)
+    if (width <= 0 || height <= 0 || width > kMaxResizedSide || height > kMaxResizedSide)
         failInput("an image cannot be resized to {}×{} pixels (width × height)", width, height);
     const int narrower = image.width - width, lower = image.height - height;
     if (lower > 0 && lower > 2 * narrower)

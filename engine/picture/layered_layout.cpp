@@ -150,9 +150,9 @@ void orderRows(Items& items, const CancelToken& cancel) {
     for (const auto& row : items.rows) items.numberRow(row);
 }
 
-class Placement {
+class LayerPlacement {
   public:
-    Placement(const Items& items, double boxWidth)
+    LayerPlacement(const Items& items, double boxWidth)
         : m_items(items), m_boxWidth(boxWidth), m_x(items.rank.size()) {
         for (const auto& row : items.rows) {
             double at = 0;
@@ -224,7 +224,7 @@ class Placement {
 PieceLayout layeredLayout(const Piece& piece, double boxWidth, double boxHeight, const CancelToken& cancel) {
     Items items = makeItems(piece);
     if (!items.rows.empty()) orderRows(items, cancel);
-    Placement placement(items, boxWidth);
+    LayerPlacement placement(items, boxWidth);
     const std::size_t passes = std::clamp<std::size_t>(600'000 / (items.rank.size() + 1), 3, 9);
     for (std::size_t pass = 0; pass < passes && !items.rows.empty(); ++pass) {
         cancel.check();

@@ -8,7 +8,7 @@ namespace quantloupe {
 namespace {
 
 /// For use within a quoted label: no quote ends it, no backslash or entity is taken for an escape.
-std::string escaped(std::string_view text) {
+std::string escapedLabel(std::string_view text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
@@ -35,7 +35,7 @@ std::string escaped(std::string_view text) {
 
 class Label {
   public:
-    void line(std::string_view text) { m_text += escaped(text) + "\\l"; }
+    void line(std::string_view text) { m_text += escapedLabel(text) + "\\l"; }
     void line(std::string_view word, std::string_view text) { line(fmt::format("{}: {}", word, text)); }
     const std::string& text() const { return m_text; }
 

@@ -25,7 +25,7 @@ constexpr double kArrow = 6;
 constexpr double kLegendWidth = 330, kLegendHeight = 26;
 constexpr StateColors kUnknown{"#8a94a3", "#f1f3f6"};
 
-std::string escaped(std::string_view text) {
+std::string escapedXml(std::string_view text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
@@ -70,12 +70,12 @@ std::vector<Line> detailLines(const BoxText& text) {
 
 void drawText(std::string& svg, double x, double y, double size, const char* rest, std::string_view text) {
     svg += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}>{}</text>\n", num(x), num(y), num(size),
-                       rest, escaped(text));
+                       rest, escapedXml(text));
 }
 
 void drawBox(std::string& svg, const PictureNode& node, const BoxText& text, const StateColors& color) {
     const Rect& box = node.box;
-    svg += fmt::format("<g class=\"node\"><title>{}</title>\n", escaped(text.tooltip));
+    svg += fmt::format("<g class=\"node\"><title>{}</title>\n", escapedXml(text.tooltip));
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"5\" fill=\"{}\" stroke=\"{}\" "
         "stroke-width=\"1.4\"/>\n",
@@ -112,7 +112,7 @@ void drawBox(std::string& svg, const PictureNode& node, const BoxText& text, con
 /// Draws one line below the box of its layer: type and name, and at the right the state.
 void drawRow(std::string& svg, const PictureNode& node, const BoxText& text, const StateColors& color) {
     const Rect& box = node.box;
-    svg += fmt::format("<g class=\"node row\"><title>{}</title>\n", escaped(text.tooltip));
+    svg += fmt::format("<g class=\"node row\"><title>{}</title>\n", escapedXml(text.tooltip));
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1\"/>\n",
         num(box.x), num(box.y), num(box.width), num(box.height), color.fill, color.outline);
@@ -251,7 +251,7 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
         "font-family=\"Inter, 'Noto Sans', 'DejaVu Sans', Helvetica, Arial, sans-serif\">\n",
         num(layers.empty() ? picture.width : std::max(picture.width, kLegendWidth)),
         num(picture.height + (layers.empty() ? 0 : kLegendHeight)));
-    svg += fmt::format("<title>{}</title>\n", escaped(cleanText(graph.facts().graphName)));
+    svg += fmt::format("<title>{}</title>\n", escapedXml(cleanText(graph.facts().graphName)));
     svg += "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += "<g fill=\"none\" stroke=\"#8b95a5\" stroke-width=\"1.2\" stroke-linejoin=\"round\">\n";
     for (const PictureEdge& edge : picture.edges)

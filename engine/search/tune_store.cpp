@@ -3,12 +3,11 @@
 
 #include <cmath>
 
+#include "base/strict_json.h"
 #include "config/config_json.h"
 
 namespace quantloupe {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr int kFormat = 2;  // to be raised when measurements change their meaning
 

@@ -10,6 +10,7 @@
 #include <QImage>
 #include <QtTest>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/atomic_file.h"

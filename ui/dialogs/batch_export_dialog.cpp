@@ -18,7 +18,7 @@ namespace quantloupe::ui {
 namespace {
 
 const QString kKey = QStringLiteral("batchExport");
-enum Column { kName, kState };
+enum ExportColumn { kExportName, kExportState };
 
 /// The file name is in the row's format and the folder in the field above, so the reason gets the room.
 QString withoutPath(QString failure, const std::filesystem::path& path) {
@@ -58,19 +58,19 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
             family = info.family;
             auto* heading = new QTreeWidgetItem(m_list, {exportFamilyName(info.family)});
             heading->setFlags(Qt::ItemIsEnabled);
-            heading->setFont(kName, bold);
+            heading->setFont(kExportName, bold);
             heading->setFirstColumnSpanned(true);
         }
         QString label = QString::fromStdString(info.label);
         label.remove(QChar(0x2026));
         auto* item = new QTreeWidgetItem(m_list, {label});
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable | Qt::ItemIsSelectable);
-        item->setCheckState(kName, checked.contains(label) ? Qt::Checked : Qt::Unchecked);
-        item->setToolTip(kName, QString::fromStdString(info.tip));
+        item->setCheckState(kExportName, checked.contains(label) ? Qt::Checked : Qt::Unchecked);
+        item->setToolTip(kExportName, QString::fromStdString(info.tip));
         m_items.push_back(item);
     }
     m_list->setCurrentItem(m_items.front());
-    m_list->header()->setSectionResizeMode(kName, QHeaderView::ResizeToContents);
+    m_list->header()->setSectionResizeMode(kExportName, QHeaderView::ResizeToContents);
     m_list->header()->setStretchLastSection(true);
     m_status->setWordWrap(true);
     m_export = new QPushButton(tr("Export"), this);
@@ -118,13 +118,14 @@ QTreeWidgetItem* BatchExportDialog::item(const std::string& format) const {
 }
 
 void BatchExportDialog::setChecked(const std::string& format, bool on) {
-    if (QTreeWidgetItem* found = item(format)) found->setCheckState(kName, on ? Qt::Checked : Qt::Unchecked);
+    if (QTreeWidgetItem* found = item(format))
+        found->setCheckState(kExportName, on ? Qt::Checked : Qt::Unchecked);
 }
 
 void BatchExportDialog::refresh() {
     if (m_batch) return;
     const auto count = std::ranges::count_if(
-        m_items, [](const QTreeWidgetItem* item) { return item->checkState(kName) == Qt::Checked; });
+        m_items, [](const QTreeWidgetItem* item) { return item->checkState(kExportName) == Qt::Checked; });
     m_export->setText(count == 0 ? tr("Export") : tr("Export %1").arg(count));
     m_export->setEnabled(count > 0 && !m_folder->text().trimmed().isEmpty());
 }
@@ -134,8 +135,8 @@ void BatchExportDialog::start() {
     auto batch = std::make_shared<BatchExport>();
     QStringList checked, there;
     for (std::size_t i = 0; i < m_items.size(); ++i) {
-        if (m_items[i]->checkState(kName) != Qt::Checked) continue;
-        checked.append(m_items[i]->text(kName));
+        if (m_items[i]->checkState(kExportName) != Qt::Checked) continue;
+        checked.append(m_items[i]->text(kExportName));
         const ExportInfo& info = exportKinds()[i];
         batch->entries.push_back({i, exportPath(m_document, info, folder), {}, {}});
         std::error_code ignored;
@@ -152,9 +153,9 @@ void BatchExportDialog::start() {
     }
     for (QTreeWidgetItem* item : m_items) {
         qDeleteAll(item->takeChildren());
-        item->setText(kState, {});
-        item->setToolTip(kState, {});
-        item->setData(kState, Qt::ForegroundRole, {});
+        item->setText(kExportState, {});
+        item->setToolTip(kExportState, {});
+        item->setData(kExportState, Qt::ForegroundRole, {});
     }
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
@@ -169,7 +170,7 @@ void BatchExportDialog::start() {
     setRole(m_status, "muted");
     m_status->setText(tr("Exporting\u2026"));
     for (const BatchExport::Entry& entry : batch->entries)
-        m_items[entry.kind]->setText(kState, tr("waiting"));
+        m_items[entry.kind]->setText(kExportState, tr("waiting"));
     m_export->setEnabled(false);
     m_batch = batch;
     m_shown = 0;
@@ -183,14 +184,14 @@ void BatchExportDialog::showProgress() {
         const BatchExport::Entry& entry = m_batch->entries[m_shown];
         QTreeWidgetItem* item = m_items[entry.kind];
         const bool good = entry.failure.isEmpty();
-        item->setText(kState, good ? QString::fromStdString(entry.path.filename().string())
-                                   : withoutPath(entry.failure, entry.path));
-        item->setToolTip(kState, good ? item->text(kState) : sentence(entry.failure));
-        item->setForeground(kState, good ? colors.good : colors.error);
+        item->setText(kExportState, good ? QString::fromStdString(entry.path.filename().string())
+                                         : withoutPath(entry.failure, entry.path));
+        item->setToolTip(kExportState, good ? item->text(kExportState) : sentence(entry.failure));
+        item->setForeground(kExportState, good ? colors.good : colors.error);
         for (const std::string& notice : entry.notices) {
             auto* child = new QTreeWidgetItem(item, {sentence(QString::fromStdString(notice))});
             child->setFirstColumnSpanned(true);
-            child->setToolTip(kName, child->text(kName));
+            child->setToolTip(kExportName, child->text(kExportName));
         }
     }
     if (m_batch->done < m_batch->entries.size())
@@ -207,7 +208,7 @@ void BatchExportDialog::finish() {
         noticed += !m_batch->entries[i].notices.empty();
     }
     for (std::size_t i = m_batch->done; i < all; ++i)
-        m_items[m_batch->entries[i].kind]->setText(kState, tr("cancelled"));
+        m_items[m_batch->entries[i].kind]->setText(kExportState, tr("cancelled"));
     setRole(m_status, written == static_cast<int>(all) ? "good" : "bad");
     QString text = tr("Wrote %1 of %2.").arg(written).arg(all);
     if (noticed > 0)

@@ -19,11 +19,11 @@ constexpr std::size_t kWorstLayers = 3;
 /// Returns the most sensitive quantized layers, by leave-one-out if available, otherwise and among equal
 /// gains by their local error.
 std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
-    struct Candidate {
+    struct RankedLayer {
         double value, localQs;
         const LayerResult* layer;
     };
-    std::vector<Candidate> order;
+    std::vector<RankedLayer> order;
     const bool measured =
         std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
     for (const LayerResult& layer : layers) {
@@ -34,7 +34,7 @@ std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& laye
             order.push_back({*value, localQs && std::isfinite(*localQs) ? *localQs : 0, &layer});
     }
     std::ranges::stable_sort(order, std::greater<>(),
-                             [](const Candidate& c) { return std::pair(c.value, c.localQs); });
+                             [](const RankedLayer& c) { return std::pair(c.value, c.localQs); });
     std::vector<const LayerResult*> worst;
     for (std::size_t i = 0; i < std::min(kWorstLayers, order.size()); ++i) worst.push_back(order[i].layer);
     return worst;

@@ -17,7 +17,7 @@
 namespace quantloupe {
 namespace {
 
-struct Entry {
+struct EncodingEntry {
     int bits = 8;
     bool symmetric = false, perChannel = false, isSigned = true;
 };
@@ -34,9 +34,10 @@ Value mostCommon(const std::map<Value, std::size_t>& counts, Value otherwise) {
     return otherwise;
 }
 
-class Reader {
+class AimetReader {
   public:
-    explicit Reader(const ImportSource& source) : m_source(source), m_json(parseStrictJson(source.text)) {
+    explicit AimetReader(const ImportSource& source)
+        : m_source(source), m_json(parseStrictJson(source.text)) {
         m_result.config = source.start;
     }
 
@@ -90,7 +91,7 @@ class Reader {
                     failInput("{}: must be a list of encodings", path);
                 const Json& first = item.value()[0];
                 if (first.contains("dtype") && first["dtype"] == "float") continue;
-                Entry entry;
+                EncodingEntry entry;
                 entry.bits = bits(first, "bitwidth", path);
                 entry.symmetric = first.contains("is_symmetric") && isTrue(first["is_symmetric"]);
                 entry.perChannel = item.value().size() > 1;
@@ -114,7 +115,7 @@ class Reader {
                 const std::string path = fmt::format("{}[{}]", key, i);
                 const std::string name = nameOf(list[i], path);
                 if (list[i].contains("dtype") && list[i]["dtype"] == "FLOAT") continue;
-                Entry entry;
+                EncodingEntry entry;
                 entry.bits = bits(list[i], "bw", path);
                 entry.symmetric = list[i].contains("is_sym") && isTrue(list[i]["is_sym"]);
                 const std::string kind = list[i].contains("enc_type") && list[i]["enc_type"].is_string()
@@ -137,7 +138,7 @@ class Reader {
             if (!list[i].contains("output_dtype") || !list[i]["output_dtype"].is_string())
                 failInput("{}.output_dtype: is missing or not a string", path);
             const std::string type = list[i]["output_dtype"].get<std::string>();
-            Entry entry;
+            EncodingEntry entry;
             entry.isSigned = !type.starts_with('u');
             const std::string digits =
                 type.substr(entry.isSigned ? 3 : std::min<std::size_t>(4, type.size()));
@@ -159,7 +160,7 @@ class Reader {
         }
     }
 
-    void add(bool parameter, const std::string& name, const Entry& entry) {
+    void add(bool parameter, const std::string& name, const EncodingEntry& entry) {
         auto& target = parameter ? m_parameters : m_activations;
         if (!target.emplace(name, entry).second)
             failInput("the tensor '{}' has two encodings; remove one", name);
@@ -207,14 +208,15 @@ class Reader {
         for (const Unit& unit : units.units) {
             if (!unit.quantized) continue;
             const std::string& layer = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).name;
-            const auto entryOf = [&](TensorId tensor,
-                                     const std::map<std::string, Entry>& entries) -> const Entry* {
+            const auto entryOf =
+                [&](TensorId tensor,
+                    const std::map<std::string, EncodingEntry>& entries) -> const EncodingEntry* {
                 const auto found = entries.find(graph.tensor(tensor).name);
                 return found == entries.end() ? nullptr : &found->second;
             };
-            const Entry* output = entryOf(unit.output, m_activations);
+            const EncodingEntry* output = entryOf(unit.output, m_activations);
             if (unit.kind == UnitKind::Weighted) {
-                const Entry* weight = entryOf(unit.weight, m_parameters);
+                const EncodingEntry* weight = entryOf(unit.weight, m_parameters);
                 // A weight with a folded batch norm has a new name here; AIMET keeps the old one.
                 const TensorId before =
                     m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).input(1);
@@ -240,7 +242,7 @@ class Reader {
         unknownTensors(graph);
     }
 
-    void own(const std::string& layer, const Entry& weight) {
+    void own(const std::string& layer, const EncodingEntry& weight) {
         auto& config = m_result.config;
         if (std::min(16, weight.bits) != config.quantization.weight.bits)
             config.layers[layer].weightBits = std::min(16, weight.bits);
@@ -266,12 +268,12 @@ class Reader {
 
     const ImportSource& m_source;
     Json m_json;
-    std::map<std::string, Entry> m_activations, m_parameters;
+    std::map<std::string, EncodingEntry> m_activations, m_parameters;
     ImportResult m_result;
 };
 
 }  // namespace
 
-ImportResult readAimet(const ImportSource& source) { return Reader(source).read(); }
+ImportResult readAimet(const ImportSource& source) { return AimetReader(source).read(); }
 
 }  // namespace quantloupe

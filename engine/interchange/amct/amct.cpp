@@ -14,6 +14,7 @@
 #include "interchange/amct/amct_document.h"
 #include "interchange/amct/amct_layers.h"
 #include "interchange/amct/amct_simple.h"
+#include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -119,13 +120,6 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer,
     return entry;
 }
 
-/// Formats a number with a decimal point, as AMCT's generator does.
-std::string point(double value) {
-    std::string text = fmt::format("{}", value);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return text;
-}
-
 /// `minimal`: only the keys that AMCT's oldest tools support, without bit widths and hfmg.
 std::string entryJson(const Entry& entry, bool minimal) {
     const AmctActivation& a = entry.activation;
@@ -146,8 +140,9 @@ std::string entryJson(const Entry& entry, bool minimal) {
             "act_algo":"ifmr",
             "asymmetric":{}
 )",
-                            point(a.maxPercentile), point(a.minPercentile), point(a.searchRange[0]),
-                            point(a.searchRange[1]), point(a.searchStep), word(*a.asymmetric));
+                            pythonFloat(a.maxPercentile), pythonFloat(a.minPercentile),
+                            pythonFloat(a.searchRange[0]), pythonFloat(a.searchRange[1]),
+                            pythonFloat(a.searchStep), word(*a.asymmetric));
     text += "        },\n        \"weight_quant_params\":{\n";
     if (!minimal) text += fmt::format("            \"num_bits\":{},\n", entry.weight.bits);
     const bool learned = entry.weight.algorithm == AmctWeightAlgorithm::Ada && !minimal;

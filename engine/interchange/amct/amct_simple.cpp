@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 
 namespace quantloupe {
 namespace {
-
-std::string point(double value) {
-    std::string text = fmt::format("{}", value);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return text;
-}
 
 std::string calibration(const AmctExportEntry& entry, const std::string& margin) {
     const AmctActivation& a = entry.activation;
@@ -32,8 +27,8 @@ std::string calibration(const AmctExportEntry& entry, const std::string& margin)
             "{0}ifmr_quantize : {{\n{1}search_range_start : {2}\n{1}search_range_end : {3}\n{1}search_step : "
             "{4}\n"
             "{1}max_percentile : {5}\n{1}min_percentile : {6}\n",
-            margin, in, point(a.searchRange[0]), point(a.searchRange[1]), point(a.searchStep),
-            point(a.maxPercentile), point(a.minPercentile));
+            margin, in, pythonFloat(a.searchRange[0]), pythonFloat(a.searchRange[1]),
+            pythonFloat(a.searchStep), pythonFloat(a.maxPercentile), pythonFloat(a.minPercentile));
     return text + fmt::format("{1}asymmetric : {2}\n{1}dst_type : INT{3}\n{0}}}\n", margin, in,
                               a.asymmetric.value_or(true), a.bits);
 }

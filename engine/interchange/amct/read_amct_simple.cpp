@@ -17,9 +17,7 @@
 namespace quantloupe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json scalar(const ProtoField& f) {
+OrderedJson scalar(const ProtoField& f) {
     if (f.message) failInput("line {}: {} must be a single value", f.line, f.name);
     if (f.quoted) return f.text;
     if (f.text == "true" || f.text == "false") return f.text == "true";
@@ -54,7 +52,7 @@ class Expander {
         for (const Node& node : m_graph.nodes()) {
             const AmctVerdict verdict = amctVerdict(m_graph, node);
             if (!verdict.layer) continue;
-            Json entry;
+            OrderedJson entry;
             const bool on = !m_skipped.contains(node.name) && !m_skippedTypes.contains(node.op);
             enabled += on;
             entry["quant_enable"] = on;
@@ -63,8 +61,8 @@ class Expander {
                 m_json[node.name] = std::move(entry);
                 continue;
             }
-            entry["activation_quant_params"] = Json::object();
-            entry["weight_quant_params"] = Json::object();
+            entry["activation_quant_params"] = OrderedJson::object();
+            entry["weight_quant_params"] = OrderedJson::object();
             const ProtoField* type = find("override_layer_types", "layer_type", node.op);
             for (const ProtoField* config : {m_common, type == nullptr ? nullptr : calibrationOf(*type),
                                              layer == nullptr ? nullptr : calibrationOf(*layer)})
@@ -160,14 +158,14 @@ class Expander {
 
     /// `own`: settings for this layer alone. Other settings are dropped if the layer does not support them,
     /// as in AMCT.
-    void apply(const ProtoField& config, Json& entry, const AmctLayer& can, bool own) {
-        Json& activation = entry["activation_quant_params"];
-        Json& weight = entry["weight_quant_params"];
+    void apply(const ProtoField& config, OrderedJson& entry, const AmctLayer& can, bool own) {
+        OrderedJson& activation = entry["activation_quant_params"];
+        OrderedJson& weight = entry["weight_quant_params"];
         for (const ProtoField& block : config.fields) {
             if (block.name == "ifmr_quantize" || block.name == "hfmg_quantize") {
                 // Parameters of another algorithm are not inherited, including asymmetric.
                 const std::string algorithm = block.name.substr(0, 4);
-                if (activation.value("act_algo", algorithm) != algorithm) activation = Json::object();
+                if (activation.value("act_algo", algorithm) != algorithm) activation = OrderedJson::object();
                 activation["act_algo"] = algorithm;
                 for (const ProtoField& f : block.fields) {
                     if (f.name == "search_range_start" || f.name == "search_range_end") {
@@ -188,10 +186,10 @@ class Expander {
             } else if (block.name == "arq_quantize" || block.name == "ada_quantize" ||
                        block.name == "nuq_quantize") {
                 weight = {{"wts_algo", block.name}};
-                if (!can.hasWeight) weight = Json::object();
+                if (!can.hasWeight) weight = OrderedJson::object();
                 for (const ProtoField& f : block.fields) {
                     if (!can.hasWeight) continue;
-                    Json value = scalar(f);
+                    OrderedJson value = scalar(f);
                     if (f.name == "channel_wise" && !own && !can.perChannel) value = false;
                     weight[f.name == "quant_bits" ? "num_bits" : f.name] = value;
                 }
@@ -207,7 +205,7 @@ class Expander {
     }
 
     /// Changes widths that a layer does not support to 8, as AMCT does.
-    static void lowerBits(Json& weight, const AmctLayer& can) {
+    static void lowerBits(OrderedJson& weight, const AmctLayer& can) {
         const auto bits = weight.find("num_bits");
         if (bits == weight.end()) return;
         if ((*bits == 4 && !can.fourBits) || ((*bits == 6 || *bits == 7) && !can.sixAndSevenBits)) *bits = 8;
@@ -215,7 +213,7 @@ class Expander {
 
     const Graph& m_graph;
     std::vector<ProtoField> m_fields;
-    Json m_json;
+    OrderedJson m_json;
     std::set<std::string> m_skipped, m_skippedTypes;
     const ProtoField* m_common = nullptr;
 };

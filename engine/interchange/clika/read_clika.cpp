@@ -29,9 +29,9 @@ struct LayerCall {
     std::optional<int> weightBits, activationBits;
 };
 
-class Reader {
+class ClikaReader {
   public:
-    explicit Reader(const ImportSource& source) : m_source(source), m_names(*source.graph) {
+    explicit ClikaReader(const ImportSource& source) : m_source(source), m_names(*source.graph) {
         m_result.config = source.start;
         forgetSkips(m_result.config);
         m_result.config.skipTail = m_result.config.wholeTail = true;  // CLIKA's default
@@ -359,6 +359,6 @@ class Reader {
 
 }  // namespace
 
-ImportResult readClika(const ImportSource& source) { return Reader(source).read(); }
+ImportResult readClika(const ImportSource& source) { return ClikaReader(source).read(); }
 
 }  // namespace quantloupe

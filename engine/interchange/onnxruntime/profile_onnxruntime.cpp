@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kWarmUps = 5;
 
 // The warm-up runs use a separate session, because profiling starts when a session is created.
-constexpr const char* kScript = R"(
+constexpr const char* kProfileScript = R"(
 model, inputs, output, warm_ups, runs = sys.argv[1:]
 
 
@@ -54,7 +54,7 @@ RuntimeProfile profileOnnxRuntime(const ProfileSource& source, std::size_t runs,
     const TemporaryFolder folder;
     writeInputs(*source.sample, folder.path(), cancel);
     const std::string said = runRuntimeScript(
-        kScript,
+        kProfileScript,
         {std::filesystem::absolute(source.model).string(), (folder.path() / "inputs_000000.npz").string(),
          (folder.path() / "profile").string(), std::to_string(kWarmUps), std::to_string(runs)},
         600 + 10 * static_cast<double>(runs), cancel, python);

@@ -32,7 +32,7 @@ except ImportError as error:
     sys.exit(3)
 )";
 
-constexpr const char* kScript = R"(
+constexpr const char* kRunScript = R"(
 model, folder, output, *outputs = sys.argv[1:]
 # position -> shape of the values of all samples
 shapes = {position: tuple(int(size) for size in shape.split("x") if size)
@@ -144,7 +144,7 @@ RuntimeOutputs runOnnxRuntime(const fs::path& model, const SampleBatches& sample
     for (const auto& [position, dims] : outputs)
         arguments.push_back(fmt::format("{}:{}", position, fmt::join(dims, "x")));
     const std::string said = runRuntimeScript(
-        kScript, arguments, 600 + 2 * static_cast<double>(samples.samples()), cancel, python);
+        kRunScript, arguments, 600 + 2 * static_cast<double>(samples.samples()), cancel, python);
     const auto arrays = loadNpz(file);
     const std::size_t line = std::min(said.find('\n'), said.size());
     RuntimeOutputs result{{}, "ONNX Runtime " + said.substr(0, line)};

@@ -33,9 +33,10 @@ std::vector<std::string> nameList(const Json& value, const std::string& path) {
     return names;
 }
 
-class Reader {
+class QuarkJsonReader {
   public:
-    explicit Reader(const ImportSource& source) : m_source(source), m_json(parseStrictJson(source.text)) {
+    explicit QuarkJsonReader(const ImportSource& source)
+        : m_source(source), m_json(parseStrictJson(source.text)) {
         m_result.config = source.start;
     }
 
@@ -312,6 +313,6 @@ class Reader {
 
 }  // namespace
 
-ImportResult readQuarkJson(const ImportSource& source) { return Reader(source).read(); }
+ImportResult readQuarkJson(const ImportSource& source) { return QuarkJsonReader(source).read(); }
 
 }  // namespace quantloupe

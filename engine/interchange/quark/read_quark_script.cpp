@@ -19,9 +19,10 @@ std::string lastName(const PythonValue& value) {
     return dot == std::string::npos ? value.text : value.text.substr(dot + 1);
 }
 
-class Reader {
+class QuarkScriptReader {
   public:
-    explicit Reader(const ImportSource& source) : m_source(source), m_script(parsePython(source.text)) {
+    explicit QuarkScriptReader(const ImportSource& source)
+        : m_source(source), m_script(parsePython(source.text)) {
         m_result.config = source.start;
     }
 
@@ -211,6 +212,6 @@ class Reader {
 
 }  // namespace
 
-ImportResult readQuarkScript(const ImportSource& source) { return Reader(source).read(); }
+ImportResult readQuarkScript(const ImportSource& source) { return QuarkScriptReader(source).read(); }
 
 }  // namespace quantloupe

@@ -16,7 +16,6 @@ namespace quantloupe {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 /// Returns a relative path if both paths have a common folder other than the root; otherwise an absolute one.
 std::string storedPath(const fs::path& path, const fs::path& file) {
@@ -31,13 +30,14 @@ std::string storedPath(const fs::path& path, const fs::path& file) {
     return (together ? target.lexically_relative(folder) : target).generic_string();
 }
 
-void put(Json& json, const char* key, const std::optional<double>& value) {
+void put(OrderedJson& json, const char* key, const std::optional<double>& value) {
     if (!value || std::isnan(*value)) return;
-    json[key] = std::isinf(*value) ? Json(nullptr) : Json(*value);  // null: infinite, no difference
+    json[key] =
+        std::isinf(*value) ? OrderedJson(nullptr) : OrderedJson(*value);  // null: infinite, no difference
 }
 
-Json toJson(const Accuracy& accuracy) {
-    Json json = {{"samples", accuracy.samples}};
+OrderedJson toJson(const Accuracy& accuracy) {
+    OrderedJson json = {{"samples", accuracy.samples}};
     put(json, "top1", accuracy.top1);
     put(json, "top5", accuracy.top5);
     if (accuracy.top1Interval)
@@ -52,20 +52,20 @@ Json toJson(const Accuracy& accuracy) {
     return json;
 }
 
-Json toJson(const MeasuredConfig& measured) {
+OrderedJson toJson(const MeasuredConfig& measured) {
     const StateCounts& counts = measured.counts;
-    Json json = {{"version", measured.version},
-                 {"change", measured.change},
-                 {"measured_at", measured.measuredAt},
-                 {"seconds", measured.seconds},
-                 {"float", toJson(measured.floating)},
-                 {"quantized", toJson(measured.quantized)},
-                 {"counts",
-                  {{"quantized", counts.quantized},
-                   {"skipped", counts.skipped},
-                   {"float", counts.floating},
-                   {"folded", counts.folded},
-                   {"fused", counts.fused}}}};
+    OrderedJson json = {{"version", measured.version},
+                        {"change", measured.change},
+                        {"measured_at", measured.measuredAt},
+                        {"seconds", measured.seconds},
+                        {"float", toJson(measured.floating)},
+                        {"quantized", toJson(measured.quantized)},
+                        {"counts",
+                         {{"quantized", counts.quantized},
+                          {"skipped", counts.skipped},
+                          {"float", counts.floating},
+                          {"folded", counts.folded},
+                          {"fused", counts.fused}}}};
     if (measured.cost) {
         json["in_float"] = {{"macs", measured.cost->macs},
                             {"total_macs", measured.cost->totalMacs},
@@ -79,15 +79,15 @@ Json toJson(const MeasuredConfig& measured) {
     if (!measured.name.empty()) json["name"] = measured.name;
     if (!measured.note.empty()) json["note"] = measured.note;
     if (measured.otherModel) json["other_model"] = true;
-    json["config"] = Json::parse(configToJson(measured.config));
+    json["config"] = OrderedJson::parse(configToJson(measured.config));
     return json;
 }
 
-Json toJson(const LatencySource& source) {
-    Json json = {{"name", source.name}, {"format", source.file.format}, {"runs", source.file.runs}};
+OrderedJson toJson(const LatencySource& source) {
+    OrderedJson json = {{"name", source.name}, {"format", source.file.format}, {"runs", source.file.runs}};
     if (source.precision) json["precision"] = precisionName(*source.precision);
     put(json, "network_ms", source.file.networkMs);
-    json["layers"] = Json::array();
+    json["layers"] = OrderedJson::array();
     for (const LatencyRow& row : source.file.rows)
         json["layers"].push_back({row.name, row.precision ? precisionName(*row.precision) : "", row.ms});
     return json;
@@ -134,32 +134,33 @@ std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::
 }
 
 std::string projectToJson(const Project& project, const fs::path& file) {
-    Json json = {{kProjectMark, kProjectFormat}};
+    OrderedJson json = {{kProjectMark, kProjectFormat}};
     json["model"] = {{"path", storedPath(project.model, file)}, {"hash", project.modelVersion.hex()}};
-    Json layers = Json::array();
+    OrderedJson layers = OrderedJson::array();
     for (const LayerSignature& layer : project.layers)
         layers.push_back({layer.name, layer.op, layer.local.hex(), layer.wide.hex()});
     json["model"]["layers"] = std::move(layers);
     json["data"] = {{"evaluation", storedPath(project.data, file)},
                     {"calibration", storedPath(project.calibration, file)}};
     if (project.task != TaskSettings{}) {
-        Json& task = json["data"]["task"];
+        OrderedJson& task = json["data"]["task"];
         task = {{"task", kTaskNames[static_cast<std::size_t>(project.task.task)]},
                 {"labels", storedPath(project.task.labels, file)},
                 {"class_names", storedPath(project.task.classNames, file)},
                 {"decoder", project.task.decoder},
                 {"category_index", kCategoryIndexNames[static_cast<std::size_t>(project.task.categories)]}};
     }
-    if (project.preprocess) json["data"]["preprocess"] = Json::parse(preprocessToJson(*project.preprocess));
-    json["config"] = Json::parse(configToJson(project.config));
-    json["history"] = Json::array();
+    if (project.preprocess)
+        json["data"]["preprocess"] = OrderedJson::parse(preprocessToJson(*project.preprocess));
+    json["config"] = OrderedJson::parse(configToJson(project.config));
+    json["history"] = OrderedJson::array();
     for (const MeasuredConfig& measured : project.history) json["history"].push_back(toJson(measured));
     json["baseline"] = project.baseline;
     for (const LatencySource& source : project.latency) json["latency"].push_back(toJson(source));
-    json["view"] = Json::parse(project.view);
+    json["view"] = OrderedJson::parse(project.view);
     try {
         return json.dump(1) + "\n";
-    } catch (const Json::exception&) {
+    } catch (const OrderedJson::exception&) {
         failInput(
             "a name, a comment or a path in the project is not valid UTF-8 and cannot be written as JSON");
     }
