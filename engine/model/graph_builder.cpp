@@ -108,33 +108,33 @@ void GraphBuilder::replaceUses(TensorId from, TensorId to) {
     for (Node& node : m_nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
 }
 
-GraphPtr GraphBuilder::build(BuiltIds* ids) {
-    // Find the producer of each tensor.
+std::vector<NodeId> GraphBuilder::findProducers() const {
     std::vector<NodeId> producer(m_tensors.size());
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
         if (m_removed[n]) continue;
         for (const TensorId out : m_nodes[n].outputs) {
             if (!out.valid()) continue;
-            const TensorInfo& info = tensorInfo(out);
+            const TensorInfo& info = m_tensors[out.index()];
             if (producer[out.index()].valid())
                 failInput("tensor '{}' is produced by two nodes, '{}' and '{}'", info.name,
-                          node(producer[out.index()]).name, m_nodes[n].name);
+                          m_nodes[producer[out.index()].index()].name, m_nodes[n].name);
             if (info.constant || info.graphInput)
                 failInput("node '{}' overwrites '{}', which is {}", m_nodes[n].name, info.name,
                           info.constant ? "an initializer" : "a graph input");
             producer[out.index()] = NodeId(n);
         }
     }
+    return producer;
+}
 
-    // Topological order. Of the nodes that are ready, the first in file order comes first, so a sorted file
-    // keeps its order.
+std::vector<std::size_t> GraphBuilder::sortedNodes(const std::vector<NodeId>& producer) const {
     std::vector<std::size_t> waiting(m_nodes.size(), 0);
     std::vector<std::vector<std::size_t>> readers(m_nodes.size());
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
         if (m_removed[n]) continue;
         for (const TensorId in : m_nodes[n].inputs) {
             if (!in.valid()) continue;
-            const TensorInfo& info = tensorInfo(in);
+            const TensorInfo& info = m_tensors[in.index()];
             if (producer[in.index()].valid()) {
                 readers[producer[in.index()].index()].push_back(n);
                 ++waiting[n];
@@ -164,13 +164,16 @@ GraphPtr GraphBuilder::build(BuiltIds* ids) {
         failInput("the graph has a cycle through node '{}'",
                   m_nodes[static_cast<std::size_t>(stuck - waiting.begin())].name);
     }
+    return order;
+}
 
-    // Tensors that are still referenced.
+std::vector<char> GraphBuilder::referencedTensors(const std::vector<std::size_t>& order,
+                                                  const std::vector<NodeId>& producer) const {
     std::vector<char> used(m_tensors.size(), 0);
     for (const TensorId id : m_inputs) used[id.index()] = 1;
     for (const TensorId id : m_outputs) {
         used[id.index()] = 1;
-        const TensorInfo& info = tensorInfo(id);
+        const TensorInfo& info = m_tensors[id.index()];
         if (!producer[id.index()].valid() && !info.constant && !info.graphInput)
             failInput("the graph output '{}' is not produced by any node", info.name);
     }
@@ -180,7 +183,13 @@ GraphPtr GraphBuilder::build(BuiltIds* ids) {
         for (const TensorId id : m_nodes[n].outputs)
             if (id.valid()) used[id.index()] = 1;
     }
+    return used;
+}
 
+GraphPtr GraphBuilder::build(BuiltIds* ids) {
+    const std::vector<NodeId> producer = findProducers();
+    const std::vector<std::size_t> order = sortedNodes(producer);
+    const std::vector<char> used = referencedTensors(order, producer);
     BuiltIds map{std::vector<NodeId>(m_nodes.size()), std::vector<TensorId>(m_tensors.size())};
     auto graph = std::make_shared<Graph>();
     for (std::size_t t = 0; t < m_tensors.size(); ++t) {

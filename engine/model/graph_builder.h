@@ -55,6 +55,16 @@ class GraphBuilder {
     GraphPtr build(BuiltIds* ids = nullptr);
 
   private:
+    /// Returns the node that produces each tensor. Throws Error if there are two, or if it is an input.
+    std::vector<NodeId> findProducers() const;
+    /// Returns the kept nodes in topological order. Of the nodes that are ready, the first in file order
+    /// comes first, so that a sorted file keeps its order. Throws Error for a cycle or a missing tensor.
+    std::vector<std::size_t> sortedNodes(const std::vector<NodeId>& producer) const;
+    /// Returns, for each tensor, whether a kept node, an input or an output refers to it. Throws Error for an
+    /// output that nothing produces.
+    std::vector<char> referencedTensors(const std::vector<std::size_t>& order,
+                                        const std::vector<NodeId>& producer) const;
+
     std::vector<Node> m_nodes;
     std::vector<char> m_removed;
     std::unordered_set<std::string> m_nodeNames;  ///< of all nodes, once unusedNodeName() was called

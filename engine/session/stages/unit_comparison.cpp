@@ -44,131 +44,172 @@ std::vector<TensorId> otherOperands(const UnitComparison& comparison, const Unit
     return operands;
 }
 
-/// Runs one pass over the samples, with all compared tensors in memory at once.
-void compareInOnePass(const UnitComparison& comparison, const RunControl& control) {
-    const Plan& plan = comparison.plan;
-    const SampleBatches& batches = comparison.batches;
-    const std::vector<Unit>& units = plan.units.units;
-    std::set<TensorId> observed, tested, sources;
-    for (const std::size_t u : comparison.cumulative) tested.insert(units[u].output);
-    observed = tested;
-    for (const std::size_t u : comparison.local) {
-        observed.insert(units[u].output);
-        observed.insert(units[u].inputs.begin(), units[u].inputs.end());
-        for (const TensorId in : otherOperands(comparison, units[u])) observed.insert(in);
+/// One pass over the samples, with all compared tensors in memory at once.
+class ComparisonPass {
+  public:
+    explicit ComparisonPass(const UnitComparison& comparison)
+        : m_comparison(comparison), m_plan(comparison.plan), m_units(comparison.plan.units.units) {
+        addFloatNetwork();
+        addQuantizedNetwork();
+        if (comparison.source != nullptr) addSourceNetwork();
+        for (const std::size_t u : comparison.local) addUnit(u);
     }
-    if (comparison.floatOutputs != nullptr)
-        observed.insert(comparison.floatEnds.begin(), comparison.floatEnds.end());
-    const std::size_t chunks = batches.chunks();
-    const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
-    std::vector<BoundProgram> programs;
-    const auto addProgram = [&](ProgramSpec spec, const ResumeOptions& options) {
-        spec.kernels = comparison.kernels;
-        spec.observedCodes = comparison.readsCodes;
-        programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
-        return programs.size() - 1;
+
+    void run(const RunControl& control) {
+        const SampleBatches& batches = m_comparison.batches;
+        std::optional<OutputRecorder> recorder;
+        if (m_comparison.floatOutputs != nullptr)
+            recorder.emplace(floating(), m_comparison.floatEnds, batches, *m_comparison.floatOutputs);
+        runChunks(m_programs, batches, 0, batches.chunks(), control,
+                  [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
+                      if (recorder) recorder->record(chunk, workspaces[0]);
+                      compareChunk({chunk, worker, batches.samplesIn(chunk), workspaces, {}, {}, {}},
+                                   control.cancel);
+                  });
+        if (recorder) recorder->finish(batches.chunks());
+    }
+
+  private:
+    struct Chunk {
+        std::size_t index, worker, samples;
+        std::vector<Workspace>& workspaces;
+        std::vector<float> decoded, converted, gathered[2];  ///< memory for converted values
     };
-    addProgram(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}),
-               comparison.options);
-    std::size_t quantizedAt = 0, sourceAt = 0;
-    if (!tested.empty())
-        quantizedAt = addProgram(
-            withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), comparison.parts),
-            comparison.options);
-    if (comparison.source != nullptr) {
-        for (const auto* list : {&comparison.local, &comparison.cumulative})
-            for (const std::size_t u : *list)
-                if (comparison.source->units[u].tensor.valid())
-                    sources.insert(comparison.source->units[u].tensor);
-        const GraphPtr& source = plan.prepared->source;
-        if (!sources.empty())
-            sourceAt =
-                addProgram(floatProgram(source, batches.inputsOf(*source), {sources.begin(), sources.end()}),
-                           *comparison.sourceOptions);
+    using Use = std::function<void(const ComparedTensor&)>;
+
+    const Program& floating() const { return *m_programs[0].program; }
+
+    std::size_t addProgram(ProgramSpec spec, const ResumeOptions& options) {
+        const std::size_t chunks = m_comparison.batches.chunks();
+        spec.kernels = m_comparison.kernels;
+        spec.observedCodes = m_comparison.readsCodes;
+        m_programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
+        return m_programs.size() - 1;
     }
-    const Program& floating = *programs[0].program;
-    std::vector<std::shared_ptr<const Program>> alone;
-    std::vector<std::map<TensorId, TensorDesc>> operands;
-    for (const std::size_t u : comparison.local) {
-        auto& unitInputs = operands.emplace_back();
-        for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
+
+    void addFloatNetwork() {
+        std::set<TensorId> observed;
+        for (const std::size_t u : m_comparison.cumulative) observed.insert(m_units[u].output);
+        for (const std::size_t u : m_comparison.local) {
+            observed.insert(m_units[u].output);
+            observed.insert(m_units[u].inputs.begin(), m_units[u].inputs.end());
+            for (const TensorId in : otherOperands(m_comparison, m_units[u])) observed.insert(in);
+        }
+        if (m_comparison.floatOutputs != nullptr)
+            observed.insert(m_comparison.floatEnds.begin(), m_comparison.floatEnds.end());
+        const GraphPtr& graph = m_plan.prepared->graph;
+        addProgram(
+            floatProgram(graph, m_comparison.batches.inputsOf(*graph), {observed.begin(), observed.end()}),
+            m_comparison.options);
+    }
+
+    void addQuantizedNetwork() {
+        std::set<TensorId> tested;
+        for (const std::size_t u : m_comparison.cumulative) tested.insert(m_units[u].output);
+        if (tested.empty()) return;
+        const auto inputs = m_comparison.batches.inputsOf(*m_plan.prepared->graph);
+        m_quantizedAt = addProgram(
+            withParts(m_plan.networkSpec(inputs, {tested.begin(), tested.end()}), m_comparison.parts),
+            m_comparison.options);
+    }
+
+    void addSourceNetwork() {
+        std::set<TensorId> sources;
+        for (const auto* list : {&m_comparison.local, &m_comparison.cumulative})
+            for (const std::size_t u : *list)
+                if (m_comparison.source->units[u].tensor.valid())
+                    sources.insert(m_comparison.source->units[u].tensor);
+        if (sources.empty()) return;
+        const GraphPtr& source = m_plan.prepared->source;
+        m_sourceAt = addProgram(
+            floatProgram(source, m_comparison.batches.inputsOf(*source), {sources.begin(), sources.end()}),
+            *m_comparison.sourceOptions);
+    }
+
+    /// Compiles the unit on its own, with its inputs from the float network.
+    void addUnit(std::size_t u) {
+        auto& operands = m_operands.emplace_back();
+        for (const TensorId in : m_units[u].inputs) operands[in] = floating().desc(in);
         std::map<TensorId, ConstantPtr> constants;  // computed from shapes, which a unit does not know
-        for (const TensorId in : otherOperands(comparison, units[u])) {
-            if (ConstantPtr value = floating.constantValue(in))
+        for (const TensorId in : otherOperands(m_comparison, m_units[u])) {
+            if (ConstantPtr value = floating().constantValue(in))
                 constants[in] = std::move(value);
             else
-                unitInputs[in] = floating.desc(in);
+                operands[in] = floating().desc(in);
         }
-        ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), comparison.parts);
+        ProgramSpec spec = withParts(m_plan.unitSpec(u, operands), m_comparison.parts);
         spec.constants.insert(constants.begin(), constants.end());
-        spec.kernels = comparison.kernels;
-        spec.observedCodes = comparison.readsCodes;
-        spec.knownDims = comparison.options.shapes.dims;
-        spec.knownConstants = comparison.options.shapes.constants;
-        alone.push_back(Program::compile(std::move(spec)));
+        spec.kernels = m_comparison.kernels;
+        spec.observedCodes = m_comparison.readsCodes;
+        spec.knownDims = m_comparison.options.shapes.dims;
+        spec.knownConstants = m_comparison.options.shapes.constants;
+        m_alone.push_back(Program::compile(std::move(spec)));
     }
 
-    std::optional<OutputRecorder> recorder;
-    if (comparison.floatOutputs != nullptr)
-        recorder.emplace(floating, comparison.floatEnds, batches, *comparison.floatOutputs);
+    void compareChunk(Chunk chunk, const CancelToken& cancel) const {
+        for (std::size_t i = 0; i < m_comparison.cumulative.size(); ++i)
+            compare(chunk, i, m_comparison.cumulative[i], chunk.workspaces[m_quantizedAt],
+                    m_comparison.compareCumulative);
+        for (std::size_t i = 0; i < m_comparison.local.size(); ++i) {
+            cancel.checkWithoutPause();
+            Workspace own(m_alone[i]);
+            for (const auto& [in, desc] : m_operands[i]) own.bind(in, chunk.workspaces[0].data(in));
+            own.run(cancel);
+            compare(chunk, i, m_comparison.local[i], own, m_comparison.compareLocal);
+        }
+    }
 
-    runChunks(
-        programs, batches, 0, chunks, control,
-        [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
-            if (recorder) recorder->record(chunk, workspaces[0]);
-            std::vector<float> decoded, converted, gathered[2];
-            const std::size_t present = batches.samplesIn(chunk);
-            const auto compare = [&](std::size_t index, std::size_t u, const Workspace& workspace,
-                                     const std::function<void(const ComparedTensor&)>& use) {
-                const TensorId tensor = units[u].output;
-                const SourceTensor* source =
-                    comparison.source == nullptr ? nullptr : &comparison.source->units[u];
-                if (source != nullptr && !source->tensor.valid()) return;
-                const Workspace& referring = source == nullptr ? workspaces[0] : workspaces[sourceAt];
-                const TensorId reference = source == nullptr ? tensor : source->tensor;
-                const TensorDesc& desc = referring.program().desc(reference);
-                TensorDesc other = workspace.program().desc(tensor);
-                if (desc.type != DataType::Float32) return;
-                const bool rescaled = source != nullptr && !source->factors.empty();
-                const bool converts = (other.layout != desc.layout && desc.dims.size() >= 3) || rescaled;
-                const auto expected = presentValues(desc, referring.floats(reference), present, gathered[0]);
-                const std::size_t samples = desc.samples.perSample() ? present : 1;
-                const float* values = nullptr;
-                if (const FakeQuant* quantizer = workspace.program().codesOf(tensor)) {
-                    const auto* codes = static_cast<const std::uint8_t*>(workspace.data(tensor));
-                    if (!converts && desc.samples.runs <= 1)
-                        return use({index, chunk, worker, expected.data(), nullptr, desc, expected.size(),
-                                    samples, workspaces[0], codes, quantizer});
-                    decoded.resize(other.count());
-                    decode(*quantizer, codes, decoded.data(), decoded.size());
-                    other.type = DataType::Float32;
-                    values = decoded.data();
-                } else {
-                    values = workspace.floats(tensor);
-                }
-                if (converts) {
-                    converted.resize(desc.count());
-                    convertLayout(other, values, desc.layout, converted.data());
-                    if (rescaled) multiplyChannels(desc, source->factors, converted.data());
-                    values = converted.data();
-                }
-                // Both tensors have the layout of the reference now.
-                const auto found = presentValues(desc, values, present, gathered[1]);
-                use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(), samples,
-                     workspaces[0]});
-            };
-            for (std::size_t i = 0; i < comparison.cumulative.size(); ++i)
-                compare(i, comparison.cumulative[i], workspaces[quantizedAt], comparison.compareCumulative);
-            for (std::size_t i = 0; i < comparison.local.size(); ++i) {
-                control.cancel.checkWithoutPause();
-                Workspace own(alone[i]);
-                for (const auto& [in, desc] : operands[i]) own.bind(in, workspaces[0].data(in));
-                own.run(control.cancel);
-                compare(i, comparison.local[i], own, comparison.compareLocal);
-            }
-        });
-    if (recorder) recorder->finish(chunks);
-}
+    /// Calls `use` with the unit's output in `workspace` and the tensor that it is compared with.
+    void compare(Chunk& chunk, std::size_t index, std::size_t u, const Workspace& workspace,
+                 const Use& use) const {
+        const TensorId tensor = m_units[u].output;
+        const SourceTensor* source =
+            m_comparison.source == nullptr ? nullptr : &m_comparison.source->units[u];
+        if (source != nullptr && !source->tensor.valid()) return;
+        const Workspace& whole = chunk.workspaces[0];
+        const Workspace& referring = source == nullptr ? whole : chunk.workspaces[m_sourceAt];
+        const TensorId reference = source == nullptr ? tensor : source->tensor;
+        const TensorDesc& desc = referring.program().desc(reference);
+        TensorDesc other = workspace.program().desc(tensor);
+        if (desc.type != DataType::Float32) return;
+        const bool rescaled = source != nullptr && !source->factors.empty();
+        const bool converts = (other.layout != desc.layout && desc.dims.size() >= 3) || rescaled;
+        const auto expected =
+            presentValues(desc, referring.floats(reference), chunk.samples, chunk.gathered[0]);
+        const std::size_t samples = desc.samples.perSample() ? chunk.samples : 1;
+        const float* values = nullptr;
+        if (const FakeQuant* quantizer = workspace.program().codesOf(tensor)) {
+            const auto* codes = static_cast<const std::uint8_t*>(workspace.data(tensor));
+            if (!converts && desc.samples.runs <= 1)
+                return use({index, chunk.index, chunk.worker, expected.data(), nullptr, desc, expected.size(),
+                            samples, whole, codes, quantizer});
+            chunk.decoded.resize(other.count());
+            decode(*quantizer, codes, chunk.decoded.data(), chunk.decoded.size());
+            other.type = DataType::Float32;
+            values = chunk.decoded.data();
+        } else {
+            values = workspace.floats(tensor);
+        }
+        if (converts) {
+            chunk.converted.resize(desc.count());
+            convertLayout(other, values, desc.layout, chunk.converted.data());
+            if (rescaled) multiplyChannels(desc, source->factors, chunk.converted.data());
+            values = chunk.converted.data();
+        }
+        // Both tensors have the layout of the reference now.
+        const auto found = presentValues(desc, values, chunk.samples, chunk.gathered[1]);
+        use({index, chunk.index, chunk.worker, expected.data(), found.data(), desc, expected.size(), samples,
+             whole});
+    }
+
+    const UnitComparison& m_comparison;
+    const Plan& m_plan;
+    const std::vector<Unit>& m_units;
+    std::vector<BoundProgram> m_programs;  ///< the float network comes first
+    std::size_t m_quantizedAt = 0, m_sourceAt = 0;
+    std::vector<std::shared_ptr<const Program>> m_alone;     ///< of each unit in `local`
+    std::vector<std::map<TensorId, TensorDesc>> m_operands;  ///< of each unit in `local`
+};
 
 /// Returns the memory of a pass for one unit and one chunk: its tensors in the float network and, for
 /// cumulative metrics, in the quantized network.
@@ -224,7 +265,7 @@ void compareUnits(const UnitComparison& comparison, const RunControl& control) {
             run.progress = [&, p](std::size_t done, std::size_t total) {
                 control.progress(p * total + done, passes.size() * total);
             };
-        compareInOnePass(passes[p], run);
+        ComparisonPass(passes[p]).run(run);
     }
 }
 
