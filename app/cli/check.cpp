@@ -8,7 +8,6 @@
 #include "base/atomic_file.h"
 #include "commands.h"
 #include "interchange/reports/class_report.h"
-#include "interchange/reports/report_values.h"
 #include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
@@ -112,6 +111,23 @@ int runCheckOf(const Options& options, const std::string& model) {
     return check.passed ? 0 : kFailed;
 }
 
+/// Whether a report of an error may be written: not to external data of the model, which only loading finds.
+bool mayReport(const Options& options, const std::filesystem::path& file) {
+    if (file.empty()) return false;
+    std::optional<LoadedModel> model;
+    try {
+        model = loadModel(options.model);
+    } catch (const Error&) {
+        return true;  // this is the error, and checkOutputs() has compared the files that the options name
+    }
+    try {
+        inputsOf(options, *model).checkOutput(file);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 int runCheck(const Options& options) {
@@ -120,9 +136,9 @@ int runCheck(const Options& options) {
         return runCheckOf(options, model);
     } catch (const Error& error) {
         // Otherwise an old report could be mistaken for the result of this run.
-        if (!options.junit.empty())
+        if (mayReport(options, options.junit))
             writeFileAtomically(options.junit, junit(model, "error", error.what(), {}, 0));
-        if (!options.markdown.empty())
+        if (mayReport(options, options.markdown))
             writeFileAtomically(options.markdown,
                                 fmt::format("### ❌ {}\n\n{}\n", markdownName(model), error.what()));
         throw;

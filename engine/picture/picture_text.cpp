@@ -168,4 +168,21 @@ std::string cleanText(std::string_view text) {
     return clean;
 }
 
+std::string escapedXml(std::string_view text) {
+    std::string result;
+    for (const char c : cleanText(text)) {
+        if (c == '&')
+            result += "&amp;";
+        else if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else if (c == '"')
+            result += "&quot;";
+        else
+            result += c;
+    }
+    return result;
+}
+
 }  // namespace quantloupe

@@ -31,5 +31,7 @@ std::string shortenLeft(std::string_view text, std::size_t limit);
 std::string shortenRight(std::string_view text, std::size_t limit);
 /// Replaces invalid UTF-8 and characters that XML forbids with U+FFFD.
 std::string cleanText(std::string_view text);
+/// Escapes a text, after cleanText(), for the content and the attributes of XML and HTML.
+std::string escapedXml(std::string_view text);
 
 }  // namespace quantloupe

@@ -25,29 +25,6 @@ constexpr double kArrow = 6;
 constexpr double kLegendWidth = 330, kLegendHeight = 26;
 constexpr StateColors kUnknown{"#8a94a3", "#f1f3f6"};
 
-std::string escapedXml(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
-
 /// A coordinate: two decimals, without the zeros at the end.
 std::string num(double value) {
     const double rounded = std::round(value * 100) / 100;
@@ -251,7 +228,7 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
         "font-family=\"Inter, 'Noto Sans', 'DejaVu Sans', Helvetica, Arial, sans-serif\">\n",
         num(layers.empty() ? picture.width : std::max(picture.width, kLegendWidth)),
         num(picture.height + (layers.empty() ? 0 : kLegendHeight)));
-    svg += fmt::format("<title>{}</title>\n", escapedXml(cleanText(graph.facts().graphName)));
+    svg += fmt::format("<title>{}</title>\n", escapedXml(graph.facts().graphName));
     svg += "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += "<g fill=\"none\" stroke=\"#8b95a5\" stroke-width=\"1.2\" stroke-linejoin=\"round\">\n";
     for (const PictureEdge& edge : picture.edges)

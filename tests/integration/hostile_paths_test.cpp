@@ -87,6 +87,9 @@ class HostilePathsTest : public QObject {
         verifyRefusal(runCli({"inspect", model, "--save-config", weights}), "external data of the model");
         verifyRefusal(runCli({"transform", model, "-o", m_in.file("ext/t.onnx"), "--weights", weights}),
                       "external data of the model");
+        for (const char* report : {"--junit", "--markdown"})
+            verifyRefusal(runCli({"check", model, "--data", m_in.data, "--max-drop", "1", report, weights}),
+                          "external data of the model");
         QCOMPARE(contentOf(weights).size(), qsizetype(sizeof values));
     }
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "analysis/class_results.h"
-#include "interchange/reports/report_values.h"
+#include "picture/picture_text.h"
 
 namespace quantloupe {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "interchange/reports/report_values.h"
+#include "picture/picture_text.h"
 
 namespace quantloupe {
 namespace {

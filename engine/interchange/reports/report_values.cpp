@@ -5,8 +5,6 @@
 
 #include <cmath>
 
-#include "picture/picture_text.h"
-
 namespace quantloupe {
 
 const std::vector<std::string>& reportColumns() {
@@ -27,23 +25,6 @@ const std::vector<std::string>& reportColumns() {
                                                       "parameters",
                                                       "comment"};
     return kColumns;
-}
-
-std::string escapedXml(std::string_view text) {
-    std::string result;
-    for (const char c : cleanText(text)) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '"')
-            result += "&quot;";
-        else
-            result += c;
-    }
-    return result;
 }
 
 std::string reportNumber(const std::optional<double>& value) {

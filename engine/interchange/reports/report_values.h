@@ -17,7 +17,4 @@ const std::vector<std::string>& reportColumns();
 std::vector<std::string> reportRow(const ExportSource& source, const LayerResult& layer);
 std::string reportNumber(const std::optional<double>& value);
 
-/// Escapes text for XML and HTML content and attributes; removes control characters.
-std::string escapedXml(std::string_view text);
-
 }  // namespace quantloupe
