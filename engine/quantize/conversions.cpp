@@ -155,7 +155,7 @@ Prepared withConversions(Prepared prepared, const UnitList& units, const Quantiz
     finder.find();
     if (finder.conversions.empty() && finder.direct.empty()) return prepared;
     VersionBuilder version;
-    version.add(prepared.version);
+    version.add(prepared.version).add(prepared.operators).add(prepared.symmetricActivations);
     std::vector<OwnInput> inputs;
     std::vector<int> bits;
     for (auto& [key, readers] : finder.conversions) {

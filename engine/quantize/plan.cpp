@@ -37,9 +37,12 @@ class PlanResolver {
 
     Plan resolve() {
         // A layer's own activation setting applies to its output, or to its input if only that is quantized.
-        for (const Unit& unit : m_plan.units.units)
-            if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config))
-                m_settings[unit.quantizesOutput ? unit.output : unit.inputs[0]] = settings;
+        // The layer that produces a tensor has priority.
+        for (const bool produces : {true, false})
+            for (const Unit& unit : m_plan.units.units)
+                if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
+                    settings != nullptr && unit.quantizesOutput == produces)
+                    m_settings.try_emplace(produces ? unit.output : unit.inputs[0], settings);
         for (const Unit& unit : m_plan.units.units)
             if (unit.rangeOf.valid()) m_rangeOf[unit.output] = unit.rangeOf;
         for (const NodeId id : m_plan.prepared->conversions) followOrigin(m_plan.prepared->graph->node(id));
@@ -179,6 +182,13 @@ class PlanResolver {
             *quantizers.weight, *graph.constantOf(unit.weight), *scales, m_config.quantization.rounding));
     }
 
+    void noticeSaturation(const Unit& unit, const ConstantQuantizer& bias) {
+        if (bias.saturated == 0 || !unit.quantized) return;
+        m_plan.notices.push_back(
+            fmt::format("layer '{}': {} bias values do not fit int32 and are clipped; keep it in float",
+                        m_plan.prepared->graph->node(unit.layer).name, bias.saturated));
+    }
+
     void resolveUnit(const Unit& unit) {
         const Graph& graph = *m_plan.prepared->graph;
         const Node& node = graph.node(unit.layer);
@@ -240,10 +250,7 @@ class PlanResolver {
                     node.name, scheme.bits));
             if (quantizers.bias) {
                 builder.add(graph.constantOf(unit.bias)->version()).add(quantizers.bias->scales[0]);
-                if (quantizers.bias->saturated > 0 && unit.quantized)
-                    m_plan.notices.push_back(fmt::format(
-                        "layer '{}': {} bias values do not fit int32 and are clipped; keep it in float",
-                        node.name, quantizers.bias->saturated));
+                noticeSaturation(unit, *quantizers.bias);
             }
         }
         for (const UnitConstant& constant : unit.constants) {
@@ -254,7 +261,9 @@ class PlanResolver {
                 error.addContext(fmt::format("layer '{}'", node.name));
                 throw;
             }
-            if (quantizers.constants.back()) builder.add(quantizers.constants.back()->dequantized->version());
+            if (!quantizers.constants.back()) continue;
+            builder.add(quantizers.constants.back()->dequantized->version());
+            noticeSaturation(unit, *quantizers.constants.back());
         }
         builder.add(std::string_view(node.name)).add(unit.activation.valid());
         quantizers.version = builder.finish();

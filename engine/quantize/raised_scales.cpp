@@ -11,12 +11,17 @@
 //   weight scale / output scale is at least 2^-23.5, and until the bias and the output's zero point fit
 //   together.
 //
+// A channel of zeros has scale 1, as in ONNX Runtime, so that its bias is rounded to multiples of the input
+// scale. With Quantloupe's own set of operators, it gets the largest scale of the other channels.
+//
 // Weakness: the weights of such channels lose precision, down to a few codes, as they do in these tools.
 #include "quantize/raised_scales.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "quantize/channel_walk.h"
 
 namespace quantloupe {
 namespace {
@@ -51,6 +56,20 @@ void raiseAsOnnxRuntime(const RaisedScalesInput& layer, std::vector<float>& scal
     }
 }
 
+void lowerForZeros(const RaisedScalesInput& layer, std::vector<float>& scales) {
+    if (layer.bias == nullptr || std::ranges::find(scales, 1.0f) == scales.end()) return;
+    const Constant& values = *layer.weight.dequantized;
+    std::vector<bool> zero(scales.size(), true);
+    ChannelWalk(values.dims(), layer.weight.axis).forEach([&](std::size_t i, std::size_t channel) {
+        if (values.floats()[i] != 0) zero[channel] = false;
+    });
+    float largest = 0;
+    for (std::size_t c = 0; c < scales.size(); ++c)
+        if (!zero[c]) largest = std::max(largest, scales[c]);
+    for (std::size_t c = 0; c < scales.size(); ++c)
+        if (zero[c] && scales[c] == 1 && largest > 0) scales[c] = largest;
+}
+
 void raiseAsAimet(const RaisedScalesInput& layer, std::vector<float>& scales) {
     constexpr double kLargest = 2147483648.0 - 32768.0;
     const auto input = static_cast<double>(layer.inputScale);
@@ -83,6 +102,7 @@ void raiseAsAimet(const RaisedScalesInput& layer, std::vector<float>& scales) {
 std::optional<std::vector<float>> raisedScales(OperatorSet tool, const RaisedScalesInput& layer) {
     std::vector<float> scales = layer.weight.scales;
     if (!(layer.inputScale > 0)) return std::nullopt;
+    if (tool == OperatorSet::Layers) lowerForZeros(layer, scales);
     if (tool == OperatorSet::OnnxRuntime || tool == OperatorSet::Layers) raiseAsOnnxRuntime(layer, scales);
     if (tool == OperatorSet::Aimet) raiseAsAimet(layer, scales);
     if (scales == layer.weight.scales) return std::nullopt;

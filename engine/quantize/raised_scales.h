@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Weight scales that some tools raise after calibration so that the bias fits into the 32-bit accumulator.
+// Weight scales that are changed after calibration for the sake of the bias: so that it fits into the 32-bit
+// accumulator, or so that it is not rounded to large steps.
 
 #include <optional>
 
@@ -16,8 +17,8 @@ struct RaisedScalesInput {
     bool quantizedBias = false;               ///< to int32
 };
 
-/// Returns as many scales as `weight` has; empty if none is raised or `tool` is Quark. May be called from any
-/// thread.
+/// Returns as many scales as `weight` has; empty if none is changed or `tool` is Quark. May be called from
+/// any thread.
 std::optional<std::vector<float>> raisedScales(OperatorSet tool, const RaisedScalesInput& layer);
 
 }  // namespace quantloupe

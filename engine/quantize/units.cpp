@@ -13,6 +13,7 @@
 #include "model/quantized_model.h"
 #include "model/reachability.h"
 #include "quantize/float_layers.h"
+#include "transform/scalable_layer.h"
 
 namespace quantloupe {
 namespace {
@@ -91,6 +92,10 @@ class UnitFinder {
             reason = "it converts a tensor to another precision";
             return;
         }
+        if (m_prepared.migrationFactors.contains(id)) {
+            reason = "it divides by the factors of outlier migration";
+            return;
+        }
         if (isFactor(id)) {
             reason = "it belongs to a layer that stays in float";
             return;
@@ -147,6 +152,8 @@ class UnitFinder {
         const NodeId next = m_graph.onlyConsumer(unit.output);
         if (!next.valid() || (unit.quantized && skipped(next))) return;
         const Node& node = m_graph.node(next);
+        for (std::size_t i = 1; i < node.inputs.size(); ++i)
+            if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
         if (isClipping(node) && ownActivation(node)) {
             if (keepsApart()) unit.rangeOf = node.output();
             return;
@@ -154,8 +161,6 @@ class UnitFinder {
         const bool sloped =
             m_prepared.operators == OperatorSet::Quark && traitsOf(node).kind == OperatorKind::Slope;
         if ((!sloped && !isClipping(node)) || node.input(0) != unit.output) return;
-        for (std::size_t i = 1; i < node.inputs.size(); ++i)
-            if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
         unit.activation = next;
         unit.output = node.output();
     }
@@ -251,7 +256,7 @@ class UnitFinder {
             const std::int64_t outputs =
                 m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
                 (transposed ? node.attributes.integer("group", 1) : 1);
-            if (m_graph.constantOf(node.input(2))->size() != outputs)
+            if (!isPerChannel(*m_graph.constantOf(node.input(2)), static_cast<std::size_t>(outputs)))
                 return "its bias does not have one value for each output channel";
             unit.bias = node.input(2);
         }

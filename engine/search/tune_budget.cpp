@@ -70,10 +70,11 @@ TuneChoice TuneRun::loweredToBudget() {
             if (choice[c] == 0) continue;
             const auto lower = static_cast<std::uint16_t>(choice[c] - 1);
             const double one = worthOf(after(choice, c, lower), {c, choice[c]}, here);
-            if (one >= worth) continue;
+            if (least && one >= worth) continue;  // the worth is infinite if both options cost the same
             worth = one;
             least = {c, lower};
         }
+        if (!least) break;
         choice[least->candidate] = least->option;
     }
     return choice;

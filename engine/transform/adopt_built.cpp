@@ -27,8 +27,11 @@ void adoptBuilt(Prepared& prepared, GraphPtr built, const BuiltIds& ids, std::sp
         if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
     for (EqualizationJunction& junction : prepared.junctions)
         for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
-    std::set<NodeId> conversions;
-    for (const NodeId conversion : prepared.conversions) conversions.insert(ids.nodes[conversion.index()]);
+    for (std::set<NodeId>* nodes : {&prepared.conversions, &prepared.migrationFactors}) {
+        std::set<NodeId> now;
+        for (const NodeId node : *nodes) now.insert(ids.nodes[node.index()]);
+        *nodes = std::move(now);
+    }
     std::map<TensorId, int> activationBits;
     for (const auto& [tensor, bits] : prepared.activationBits)
         activationBits.emplace(ids.tensors[tensor.index()], bits);
@@ -36,7 +39,6 @@ void adoptBuilt(Prepared& prepared, GraphPtr built, const BuiltIds& ids, std::sp
     prepared.sourceOf = std::move(sourceOf);
     prepared.outputStatistics = std::move(outputStatistics);
     prepared.unevaluated = std::move(unevaluated);
-    prepared.conversions = std::move(conversions);
     prepared.activationBits = std::move(activationBits);
 }
 

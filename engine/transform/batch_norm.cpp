@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "transform/fold_sources.h"
+#include "transform/scalable_layer.h"
 
 namespace quantloupe {
 namespace {
@@ -25,8 +26,7 @@ std::string readBias(const Node& node, const ConstantPtr& bias, FoldHost& host) 
     const auto channels = static_cast<std::size_t>(host.layout.outputs());
     if (bias->type() != DataType::Float32) return fmt::format("the bias of '{}' is not float32", node.name);
     const auto values = bias->floats();
-    const bool row = bias->dims().empty() || bias->dims().back() == bias->size();
-    if (values.size() == channels && row) {
+    if (isPerChannel(*bias, channels)) {
         host.bias.assign(values.begin(), values.end());
     } else if (values.size() == 1 && isOp(node, "Gemm")) {
         host.bias.assign(channels, values[0]);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "transform/adaptive_stop.h"
@@ -97,7 +98,9 @@ std::vector<Junction> junctionsOf(const Graph& graph, const std::vector<Equalize
     return junctions;
 }
 
+/// Also for an Add between the layers, if a batch norm was folded into it.
 void divideBy(OutputStatistics& statistics, const std::vector<float>& factors) {
+    if (statistics.beta.size() != factors.size()) return;
     for (std::size_t c = 0; c < statistics.beta.size(); ++c) {
         statistics.beta[c] /= factors[c];
         statistics.gamma[c] /= factors[c];
@@ -159,8 +162,12 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
         result.junctions = junctionsOf(*graph, result.sets);
     }
     result.statistics.assign(statistics.begin(), statistics.end());
-    for (const Junction& junction : result.junctions)
-        for (const NodeId head : junction.heads) divideBy(result.statistics[head.index()], junction.factors);
+    for (const Junction& junction : result.junctions) {
+        std::set<NodeId> makers(junction.heads.begin(), junction.heads.end());
+        for (const TensorId tensor : junction.tensors)
+            if (const NodeId maker = graph->tensor(tensor).producer; maker.valid()) makers.insert(maker);
+        for (const NodeId maker : makers) divideBy(result.statistics[maker.index()], junction.factors);
+    }
     if (highBias) foldHighBiases(weights, result.sets, statistics, result.statistics, notices);
     result.graph = weights.build();
     for (Junction& junction : result.junctions) fillRanges(junction, *graph, *result.graph);

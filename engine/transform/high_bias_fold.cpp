@@ -16,6 +16,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "transform/scalable_layer.h"
+#include "transform/weight_channels.h"
 
 namespace quantloupe {
 namespace {
@@ -56,6 +58,20 @@ bool isStridedTranspose(const Node& node) {
            std::any_of(strides.begin(), strides.end(), [](auto s) { return s != 1; });
 }
 
+/// Returns why no bias can be moved between the layers; empty if it can.
+std::string whyNot(const Graph& graph, NodeId first, NodeId second) {
+    const Node& next = graph.node(second);
+    if (isStridedTranspose(next)) return "it is a strided ConvTranspose";
+    for (const NodeId layer : {first, second}) {
+        const Attributes& attributes = graph.node(layer).attributes;
+        if (attributes.real("alpha", 1) != 1 || attributes.real("beta", 1) != 1)
+            return fmt::format("the Gemm '{}' has alpha or beta set", graph.node(layer).name);
+    }
+    if (!isPerChannel(*graph.constantOf(next.input(2)), outputCount(*layoutOf(graph, second))))
+        return "its bias does not have one value per channel";
+    return {};
+}
+
 }  // namespace
 
 std::vector<std::vector<float>> foldHighBias(WeightEditor& weights, const LayerSet& set,
@@ -67,10 +83,10 @@ std::vector<std::vector<float>> foldHighBias(WeightEditor& weights, const LayerS
         EditedLayer& first = weights.layer(set.layers[j]);
         EditedLayer& second = weights.layer(set.layers[j + 1]);
         if (!statistics[j].known() || first.bias.empty() || second.bias.empty()) continue;
-        const Node& next = weights.graph().node(set.layers[j + 1]);
-        if (isStridedTranspose(next)) {
-            notices.push_back(
-                fmt::format("no high bias is folded into '{}': it is a strided ConvTranspose", next.name));
+        if (const std::string reason = whyNot(weights.graph(), set.layers[j], set.layers[j + 1]);
+            !reason.empty()) {
+            notices.push_back(fmt::format("no high bias is folded into '{}': {}",
+                                          weights.graph().node(set.layers[j + 1]).name, reason));
             continue;
         }
         const std::vector<float> c = absorbable(statistics[j], factors[j], set.activationBetween[j]);

@@ -66,6 +66,7 @@ struct Prepared {
     std::vector<EqualizationSet> sets;
     std::vector<EqualizationJunction> junctions;
     std::vector<MigratedInput> migrations;
+    std::set<NodeId> migrationFactors;  ///< the Mul nodes that migrations have added
     /// One per prepared node: the distribution of its outputs, from a batch norm folded into it, after
     /// equalization and the high-bias fold.
     std::vector<OutputStatistics> outputStatistics;

@@ -121,8 +121,8 @@ class PatternFinder {
             const auto layout = layoutOf(m_graph, set.layers[i]);
             const Constant* bias = m_graph.constantOf(m_graph.node(set.layers[i]).input(2));
             // The last layer's bias is not scaled, so it may have any shape.
-            const bool biasFits =
-                i + 1 == set.layers.size() || bias == nullptr || bias->size() == layout->outputs();
+            const bool biasFits = i + 1 == set.layers.size() || bias == nullptr ||
+                                  isPerChannel(*bias, static_cast<std::size_t>(layout->outputs()));
             const bool channelsFit =
                 i == 0 || layoutOf(m_graph, set.layers[i - 1])->outputs() == layout->inputs();
             if (biasFits && channelsFit) continue;

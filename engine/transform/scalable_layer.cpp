@@ -10,6 +10,11 @@ bool isFloatConstant(const Graph& graph, TensorId id) {
     return constant != nullptr && constant->type() == DataType::Float32;
 }
 
+bool isPerChannel(const Constant& bias, std::size_t channels) {
+    return static_cast<std::size_t>(bias.size()) == channels &&
+           (bias.dims().empty() || bias.dims().back() == bias.size());
+}
+
 bool readsAsData(const Node& node, TensorId tensor) {
     return node.input(0) == tensor && std::count(node.inputs.begin(), node.inputs.end(), tensor) == 1;
 }

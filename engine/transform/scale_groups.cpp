@@ -93,8 +93,7 @@ class GroupFinder {
         if (node.input(2).valid()) {
             if (!isFloatConstant(m_graph, node.input(2)))
                 return fmt::format("the bias of '{}' is not a float32 constant", node.name);
-            if (static_cast<std::size_t>(m_graph.constantOf(node.input(2))->size()) !=
-                outputCount(*layoutOf(m_graph, id)))
+            if (!isPerChannel(*m_graph.constantOf(node.input(2)), outputCount(*layoutOf(m_graph, id))))
                 return fmt::format("the bias of '{}' does not have one value per channel", node.name);
         }
         if (node.attributes.integer("transA", 0) != 0)
@@ -164,11 +163,18 @@ class GroupFinder {
         m_layers.push_back(id);
     }
 
+    /// Whether the constant operand adds no dimensions, which would shift the channel axis.
+    bool keepsRank(const Node& node, std::size_t data) const {
+        const std::size_t rank = m_graph.constantOf(node.input(1 - data))->dims().size();
+        const auto& shape = m_graph.tensor(node.input(data)).shape;
+        return rank <= 1 || (shape && shape->size() >= rank);
+    }
+
     void sum(NodeId id) {
         const Node& node = m_graph.node(id);
         for (const std::size_t data : {std::size_t(0), std::size_t(1)})
             if (m_graph.constantOf(node.input(1 - data)) != nullptr &&
-                m_graph.constantOf(node.input(data)) == nullptr) {
+                m_graph.constantOf(node.input(data)) == nullptr && keepsRank(node, data)) {
                 unite(node.input(data), node.output());
                 m_shifts.emplace_back(id, 1 - data);
                 m_plain[root(node.output())] = false;

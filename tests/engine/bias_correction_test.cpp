@@ -94,6 +94,29 @@ class BiasCorrectionTest : public QObject {
         QCOMPARE(folded.outputStatistics[0].beta[1] * folded.junctions[0].factors[1], -1.0f);
     }
 
+    /// A batch norm after MatMul and Add is folded into both; the Add has its statistics.
+    void statisticsOfAnAddAreEqualized() {
+        TransformOptions options;
+        options.equalization.profile = EqualizationProfile::Quantloupe;
+        const Prepared p = prepare(
+            test::graph(
+                "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}, "
+                "float[2] g = "
+                "{2, 0.5}, float[2] s = {3, -1}, float[2] m = {0, 0}, float[2] v = {1, 1}, float[2,2] u = "
+                "{10, 20, 0.5, 4}, float[2] d = {1, 2}> { a = MatMul(x, w)\n c = Add(a, b)\n n = "
+                "BatchNormalization<epsilon = 0.0>(c, g, s, m, v)\n r = Relu(n)\n y = Gemm(r, u, d) }"),
+            options);
+        QCOMPARE(p.junctions.size(), std::size_t(1));
+        const std::vector<float>& factors = p.junctions[0].factors;
+        QVERIFY(factors[0] != 1.0f && factors[1] != 1.0f);
+        const OutputStatistics& statistics = p.outputStatistics[p.graph->findNode("Add_1")->index()];
+        QVERIFY(statistics.known());
+        for (std::size_t c = 0; c < 2; ++c) {
+            QVERIFY(std::abs(statistics.beta[c] * factors[c] - (c == 0 ? 3.0f : -1.0f)) < 1e-6f);
+            QVERIFY(std::abs(statistics.gamma[c] * factors[c] - (c == 0 ? 2.0f : 0.5f)) < 1e-6f);
+        }
+    }
+
     void correctedBiases() {
         QuantizationConfig config;
         config.quantization.weight.bits = 2;  // -1, 0, 1 times the largest weight

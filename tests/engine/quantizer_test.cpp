@@ -121,6 +121,19 @@ class QuantizerTest : public QObject {
         QVERIFY(!raisedScales(OperatorSet::Quark, {channels, bias.get(), input, nullptr, true}));
     }
 
+    /// Otherwise a channel of zeros has scale 1, and its bias is rounded to multiples of the input scale.
+    void channelsOfZerosKeepTheirBias() {
+        const ConstantPtr weight = Constant::fromFloats({2, 3}, {0.5f, 0, -0.25f, 1, 0, 2});
+        const ConstantPtr bias = Constant::fromFloats({3}, {0.5f, 1, -3});
+        const ConstantQuantizer channels = quantizeWeight(*weight, {8, true, true}, 1);
+        QCOMPARE(channels.scales[1], 1.0f);
+        const auto scales = raisedScales(OperatorSet::Layers, {channels, bias.get(), 2.5f, nullptr, true});
+        QVERIFY(scales.has_value());
+        QCOMPARE(*scales, (std::vector<float>{channels.scales[0], channels.scales[2], channels.scales[2]}));
+        // ONNX Runtime does not change it.
+        QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), 2.5f, nullptr, true}));
+    }
+
     void simulationEqualsTheDefinition() {
         const quint32 seed = QRandomGenerator::global()->generate();
         qInfo("seed %u", seed);

@@ -268,6 +268,26 @@ class TunePrecisionsTest : public QObject {
         QVERIFY(describe(found).find("the cheapest choice costs more") != std::string::npos);
     }
 
+    /// In bit operations, w4a16 costs as much as w8a8.
+    void optionsOfEqualCostEndTheSearch() {
+        const auto session = sessionOf(network(1, true));
+        TuneOptions options;
+        options.cost = CostKind::BitOperations;
+        options.allowFloat = false;
+        options.precisions = {Precision::integer(4, 8), Precision::integer(4, 16), kW8,
+                              Precision::integer(8, 16)};
+        const TuneResult unlimited = tune(*session, coarse(), options);
+        double cheapest = INFINITY, dearest = 0;
+        for (const TunePoint& point : unlimited.curve) {
+            cheapest = std::min(cheapest, point.amount);
+            dearest = std::max(dearest, point.amount);
+        }
+        options.budget = (cheapest + dearest) / 2;
+        options.maxDrop = INFINITY;
+        const TuneResult found = tune(*session, coarse(), options);
+        QVERIFY(found.reached && found.curve[found.chosen].amount <= *options.budget);
+    }
+
     void aSearchIsResumed() {
         QTemporaryDir folder;
         TuneOptions options = optionsFor(CostKind::Bytes);

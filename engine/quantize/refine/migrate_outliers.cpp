@@ -236,7 +236,7 @@ class Migration {
         product.name = m_builder.unusedNodeName(base);
         product.inputs = {site.tensor, factor};
         product.outputs = {scaled};
-        m_builder.addNode(std::move(product));
+        m_added.push_back(m_builder.addNode(std::move(product)));
         m_addedFor.push_back(site.readers.front());
         for (const NodeId reader : site.readers) m_builder.node(reader).inputs[0] = scaled;
     }
@@ -263,6 +263,7 @@ class Migration {
         BuiltIds ids;
         GraphPtr built = m_builder.build(&ids);
         adoptBuilt(m_prepared, std::move(built), ids, m_addedFor);
+        for (const NodeId added : m_added) m_prepared.migrationFactors.insert(ids.nodes[added.index()]);
         m_prepared.transformed = m_prepared.graph;
     }
 
@@ -272,7 +273,8 @@ class Migration {
     const ChannelMaxima& m_maxima;
     const double m_strength;
     UnitList m_units;                ///< as if no layer were skipped; empty with placement weighted_inputs
-    std::vector<NodeId> m_addedFor;  ///< for each inserted Mul, the node of m_graph that it belongs to
+    std::vector<NodeId> m_added;     ///< the inserted Mul nodes, in m_builder
+    std::vector<NodeId> m_addedFor;  ///< for each of them, the node of m_graph that it belongs to
     std::vector<std::string> m_left;
 };
 

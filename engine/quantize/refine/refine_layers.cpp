@@ -76,7 +76,12 @@ class LayerRefiner {
         VersionBuilder own;
         own.add(graph().constantOf(unit.weight)->version())
             .add(nearest.dequantized->version())
-            .add(nearest.axis);
+            .add(nearest.axis)
+            .add(nearest.quantMin)
+            .add(nearest.quantMax);
+        // Weights that several bit widths represent exactly differ in the scales only.
+        for (const float scale : nearest.scales) own.add(scale);
+        for (const std::int32_t zero : nearest.zeroPoints) own.add(zero);
         own.add(unit.bias.valid() ? graph().constantOf(unit.bias)->version() : Version{});
         own.add(m_options.rounding).add(corrects ? m_options.biasCorrection : BiasCorrection::Off);
         graph().node(unit.layer).attributes.addTo(own);
