@@ -27,6 +27,7 @@ Options withNeededData(Options options, FormatNeeds needs) {
     if (needs == FormatNeeds::States && !thresholds) {
         options.data.clear();
         options.calibrationData.clear();
+        options.task = {};
     }
     return options;
 }

@@ -114,6 +114,9 @@ Arguments argumentsOf(const Given& given, const cli::Options& options) {
     request.calibration = options.calibrationData;
     request.config = options.configFile;
     request.configure = options.configure;
+    // As in the command line, calibration data alone also serves for evaluation.
+    if (request.data.empty() && !given.demo && !ui::isProjectFile(request.model))
+        request.data = request.calibration;
     if (!options.preprocess.empty()) request.preprocess = cli::preprocessOf(options);
     if (options.task != TaskSettings{}) request.task = options.task;
     arguments.savedConfig = given.saveConfig;
@@ -133,7 +136,7 @@ Arguments argumentsOf(const Given& given, const cli::Options& options) {
                            request.configure || request.preprocess || request.task;
     if (request.model.empty() && !given.demo && describes)
         throw UsageError("the options for data and configuration need a MODEL");
-    if (request.task && request.data.empty() && !given.demo && !ui::isProjectFile(request.model))
+    if (request.task && options.data.empty() && !given.demo && !ui::isProjectFile(request.model))
         throw UsageError("--labels and the options for the task describe the evaluation data: add --data");
     constexpr std::array kThemes = {"", "light", "dark", "system"};
     if (std::ranges::find(kThemes, given.theme) == kThemes.end())

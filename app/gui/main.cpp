@@ -46,10 +46,13 @@ void saveEveryChange(MainWindow& window, const std::filesystem::path& file) {
     window.setAskBeforeClosing(false);
     Document* document = window.document();
     QObject::connect(document, &Document::configChanged, document, [document, file] {
+        if (!document->hasModel()) return;
         try {
-            if (document->hasModel()) saveConfig(document->config(), file);
+            document->openedPaths().checkOutput(file);
+            saveConfig(document->config(), file);
         } catch (const Error& error) {
             std::fprintf(stderr, "quantloupe: %s\n", error.what());
+            document->say(MessageKind::Error, QString::fromUtf8(error.what()));
         }
     });
 }

@@ -97,6 +97,18 @@ class CliTaskTest : public QObject {
   private Q_SLOTS:
     void initTestCase() { makeDetection(); }
 
+    /// The format needs no data, so it is not opened, and neither are its labels.
+    void exportsIgnoreTheLabelsOfUnneededData() {
+        QFile names(path("names.txt"));
+        QVERIFY(names.open(QFile::WriteOnly));
+        names.write("plane\ncar\n");
+        names.close();
+        const Outcome outcome =
+            runCli(demoCommand("export MODEL --data VAL --to clika") +
+                   QStringList{"--class-names", path("names.txt"), "-o", path("clika.json")});
+        QVERIFY2(outcome.code == 0, outcome.text());
+    }
+
     /// The confusion matrix contains every sample once, and its diagonal is the top-1 accuracy.
     void confusionAddsUp() {
         QFile names(path("names.txt"));

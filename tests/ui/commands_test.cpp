@@ -58,6 +58,18 @@ class CommandsTest : public QObject {
         QVERIFY(!(palette.list()->item(0)->flags() & Qt::ItemIsEnabled));
     }
 
+    void commandsMayVanishWhileThePaletteIsOpen() {
+        auto recent = std::make_unique<QAction>(QStringLiteral("recent.onnx"));
+        QAction quit(QStringLiteral("Quit"));
+        CommandPalette palette({recent.get(), &quit});
+        QCOMPARE(palette.list()->count(), 2);
+        recent.reset();
+        palette.line()->setText(QStringLiteral("e"));
+        QVERIFY(palette.list()->item(0)->text().startsWith(QStringLiteral("No command matches")));
+        palette.line()->setText(QStringLiteral("q"));
+        QCOMPARE(palette.list()->count(), 1);
+    }
+
     void scoresPreferWordBeginnings() {
         QVERIFY(fuzzyScore(QStringLiteral("sd"), QStringLiteral("Skip all downstream")) >
                 fuzzyScore(QStringLiteral("sd"), QStringLiteral("Used")));

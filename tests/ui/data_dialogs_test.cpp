@@ -54,6 +54,32 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
                  qPrintable(swapped.data()->networkSpan));
     }
 
+    void labelsStayIfOtherDataCannotBeRead() {
+        const TaskSettings names = classNames();
+        m_document->setTask(names);
+        QVERIFY(evaluated());
+        QCOMPARE(m_document->data()->task.classNames, names.classNames);
+        QSignalSpy failed(m_document.get(), &Document::failed);
+        m_document->openData("missing");
+        QVERIFY(failed.wait(20000));
+        QVERIFY(evaluated());
+        QVERIFY(m_document->task() == names);
+        QVERIFY(m_document->project().task == names);
+        QVERIFY(m_document->project().data == m_data);
+    }
+
+    void undoChangesNoLabelsOfOtherData() {
+        m_document->setTask(classNames());
+        QVERIFY(evaluated());
+        m_document->openData(test::writeColors(m_folder, QStringLiteral("other")));
+        QVERIFY(evaluated());
+        QVERIFY(m_document->task() == TaskSettings());
+        m_document->undoStack()->undo();
+        m_document->undoStack()->redo();
+        QVERIFY(evaluated());
+        QVERIFY(m_document->task() == TaskSettings());
+    }
+
     void thePreprocessingIsChangedInTheWindow() {
         PreprocessDialog dialog(*m_document);
         dialog.QWidget::show();
@@ -119,6 +145,15 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         QVERIFY(!m_document->hasOwnPreprocess());
         QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
         std::filesystem::remove(*file);
+    }
+
+  private:
+    TaskSettings classNames() const {
+        QFile file(m_folder.filePath(QStringLiteral("names.txt")));
+        if (file.open(QIODevice::WriteOnly)) file.write("green\nblue\n");
+        TaskSettings task;
+        task.classNames = file.fileName().toStdString();
+        return task;
     }
 };
 

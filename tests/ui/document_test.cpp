@@ -212,6 +212,58 @@ class DocumentTest : public QObject {
         QVERIFY(m_document->history().findConfig(edited));
     }
 
+    void editsDuringAReloadStay() {
+        QSignalSpy reloaded(m_document.get(), &Document::modelChanged);
+        m_document->reload();
+        m_document->edit(skipType(m_document->config(), "Conv"));
+        const QuantizationConfig edited = m_document->config();
+        QVERIFY(reloaded.wait(20000));
+        QVERIFY(m_document->config() == edited);
+        QVERIFY(!m_document->undoStack()->isClean());
+    }
+
+    void otherDataIsAnUnsavedChangeOfAProject() {
+        const auto open = [&](const std::filesystem::path& data) {
+            QSignalSpy opened(m_document.get(), &Document::dataChanged);
+            m_document->openData(data);
+            return opened.wait(20000) && idle();
+        };
+        const auto data = test::writeChainSamples(m_folder),
+                   other = test::writeChainSamples(m_folder, QStringLiteral("other.npy"));
+        QVERIFY(open(data));
+        QVERIFY(m_document->undoStack()->isClean());
+        const std::filesystem::path project =
+            m_folder.filePath(QStringLiteral("data.quantloupe")).toStdString();
+        QVERIFY(m_document->saveProject(project));
+        QVERIFY(open(data));
+        QVERIFY(m_document->undoStack()->isClean());
+        QVERIFY(open(other));
+        QVERIFY(!m_document->undoStack()->isClean());
+        QVERIFY(m_document->saveProject(project));
+        QVERIFY(m_document->undoStack()->isClean());
+        QVERIFY(test::openAndWait(*m_document, project));
+        QVERIFY(m_document->undoStack()->isClean());
+        QVERIFY(m_document->data()->evaluationPath == other);
+    }
+
+    /// Neither work in the background nor results that arrive late hide that edits are not evaluated.
+    void manualEditsAreNotEvaluatedInTheBackground() {
+        QVERIFY(idle());
+        m_document->setBackgroundEvaluation(true);
+        m_document->setManualEvaluation(true);
+        const EvaluationPtr before = m_document->evaluation();
+        m_document->edit(skipType(m_document->config(), "Conv"));
+        m_document->job()->query(QStringLiteral("test"), [](Session&, const CancelToken&) { return [] {}; });
+        QTest::qWait(1500);
+        QVERIFY(m_document->accuracyStale());
+        QCOMPARE(m_document->pendingEdits(), 1);
+        QVERIFY(m_document->evaluation() == before);
+        QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
+        Q_EMIT m_document->job()->evaluated(before, withNumbersOf(nullptr, before));
+        QVERIFY(m_document->accuracyStale());
+        QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
+    }
+
   private:
     bool idle() {
         return QTest::qWaitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); },

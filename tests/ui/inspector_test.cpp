@@ -275,7 +275,52 @@ class InspectorTest : public QObject {
         QCOMPARE(field->toPlainText(), QStringLiteral("half a word"));
     }
 
+    void aCommentThatIsBeingTypedIsSaved() {
+        const std::filesystem::path project = m_folder.filePath(QStringLiteral("p.quantloupe")).toStdString();
+        typeComment("typed");
+        QVERIFY(m_document->saveProject(project));
+        QCOMPARE(loadProject(project).config.layers.at("Conv_2").comment, std::string("typed"));
+        QTest::keyClicks(m_inspector->findChild<QPlainTextEdit*>(), QStringLiteral(" more"));
+        m_document->takeTypedText();
+        QVERIFY(!m_document->undoStack()->isClean());
+    }
+
+    void aCommentThatIsBeingTypedGoesToNoOtherModel() {
+        typeComment("of the first model");
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder, QStringLiteral(R"(
+                <ir_version: 8, opset_import: ["" : 13]>
+                short (float[N,2,8,8] X) => (float[N,2,8,8] Y) { Y = Relu(X) })"),
+                                                                QStringLiteral("short.onnx"))));
+        QVERIFY(m_document->config().layers.empty());
+        QVERIFY(m_document->undoStack()->isClean());
+    }
+
+    void aCommentThatIsBeingTypedSurvivesAReload() {
+        QSignalSpy reloaded(m_document.get(), &Document::modelChanged);
+        typeComment("typed");
+        m_document->reload();
+        QVERIFY(reloaded.wait(20000));
+        QCOMPARE(settings("Conv_2").comment, std::string("typed"));
+    }
+
+    void distributionsOfOtherDataAreForgotten() {
+        m_document->select(node("Conv_2"));
+        QVERIFY(waitForInsight());
+        QSignalSpy opened(m_document.get(), &Document::dataChanged);
+        m_document->openData(test::writeChainSamples(m_folder));
+        QVERIFY(opened.wait(20000));
+        QVERIFY(m_inspector->distributions()->model()->insight() == nullptr);
+    }
+
   private:
+    void typeComment(const char* text) {
+        m_document->select(node("Conv_2"));
+        m_inspector->activateWindow();
+        auto* field = m_inspector->findChild<QPlainTextEdit*>();
+        field->setFocus();
+        QVERIFY(QTest::qWaitFor([&] { return field->hasFocus(); }, 5000));
+        QTest::keyClicks(field, QString::fromLatin1(text));
+    }
     NodeId node(const char* name) const { return *m_document->graph()->findNode(name); }
     LayerSettings settings(const char* name) const {
         const auto& layers = m_document->config().layers;

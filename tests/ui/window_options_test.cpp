@@ -65,6 +65,24 @@ class WindowOptionsTest : public QObject {
         QVERIFY2(outcome.code == 1 && outcome.err.contains(QStringLiteral("Conv_9")), outcome.text());
     }
 
+    void savingEveryChangeOverwritesNoModel() {
+        const std::string before = readFile(m_model.toStdString());
+        test::runProgram(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"),
+                         {m_model, QStringLiteral("--save-config"), m_model, QStringLiteral("--screenshot"),
+                          m_folder.filePath(QStringLiteral("window.png"))},
+                         m_folder.path(), {QStringLiteral("QT_QPA_PLATFORM=offscreen")});
+        QVERIFY(readFile(m_model.toStdString()) == before);
+    }
+
+    void calibrationDataAloneIsOpened() {
+        const test::Outcome outcome = test::runProgram(
+            QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"),
+            {m_model, QStringLiteral("--calibration-data"), QStringLiteral("missing.npy"),
+             QStringLiteral("--screenshot"), m_folder.filePath(QStringLiteral("window.png"))},
+            m_folder.path(), {QStringLiteral("QT_QPA_PLATFORM=offscreen")});
+        QVERIFY2(outcome.code == 1 && outcome.err.contains(QStringLiteral("missing.npy")), outcome.text());
+    }
+
   private:
     QTemporaryDir m_folder;
     QString m_model;

@@ -41,7 +41,11 @@ Document::Document(QObject* parent) : QObject(parent) {
             m_evaluating = false;
             listUnevaluated();
         }
-        if (failure.during == Failure::During::Loading) m_request = {};
+        if (failure.during == Failure::During::Loading) {
+            m_request = {};
+            m_reloading = false;
+        }
+        if (failure.during == Failure::During::Data && m_data) keepData();
         say(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
@@ -110,11 +114,15 @@ void Document::open(const OpenRequest& request) {
     }
     m_request = std::move(wanted);
     m_loading = std::move(loading);
+    m_reloading = false;
     m_job.loadModel(m_request.model);
 }
 
 void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
                           const LayerNames& names) {
+    const bool reloaded = std::exchange(m_reloading, false);
+    std::optional<LoadingProject> loading =
+        reloaded ? std::optional(toContinue()) : std::exchange(m_loading, std::nullopt);
     m_names = names;
     m_model = model;
     m_picture.reset();
@@ -142,8 +150,8 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_config = presetConfig("default");
     m_signatures = signatures;
 
+    if (!reloaded) m_savedData = {};
     const OpenRequest request = std::exchange(m_request, {});
-    std::optional<LoadingProject> loading = std::exchange(m_loading, std::nullopt);
     const std::string view = loading ? loading->project.view : std::string();
     const QString changes = loading ? adoptProject(std::move(*loading)) : QString();
     QString configError;
@@ -202,8 +210,20 @@ void Document::readData(const std::filesystem::path& evaluation, const std::file
     m_job.openData(evaluation, calibration, m_preprocess, m_task);
 }
 
+/// The data that was to replace the open data cannot be read.
+void Document::keepData() {
+    m_task = m_data->requestedTask;
+    m_taskData = m_data->evaluationPath;
+    m_dataWanted = {m_data->evaluationPath, m_data->calibrationPath};
+    Q_EMIT dataChanged();
+}
+
 void Document::adoptData(const DataInfo& info) {
     m_data = info;
+    m_task = info.requestedTask;
+    m_taskData = info.evaluationPath;
+    if (!m_projectPath.empty() && m_savedData != std::pair(info.evaluationPath, info.calibrationPath))
+        markProjectChanged();
     if (m_evaluation && m_evaluation->randomInputs) {  // numbers of random inputs say nothing about this data
         m_evaluation.reset();
         m_unfinished.reset();
@@ -253,7 +273,8 @@ void Document::setConfig(const QuantizationConfig& config) {
     if (!m_manualEvaluation) return evaluate();
     ++m_pendingEdits;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
-    if (m_evaluating) m_job.cancel();  // the running evaluation is for an outdated configuration
+    // The running evaluation is for an outdated configuration.
+    m_evaluating ? m_job.cancel() : m_job.cancelBackground();
     Q_EMIT evaluationChanged();
     Q_EMIT manualEvaluationChanged();
 }
@@ -323,6 +344,10 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     m_evaluation = shown.evaluation;
     if (m_evaluation->randomInputs) m_onRandomInputs.insert(m_evaluation->version.hex());
     if (m_evaluating && shown.ownAccuracy) m_unfinished = measured(m_evaluation);
+    if (m_pendingEdits > 0) {  // these are the results before the edits
+        m_accuracyStale = m_metricsStale = true;
+        guessStates();
+    }
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
 }
@@ -373,7 +398,7 @@ void Document::waitForIdle() {
 
 /// The baseline of an opened project has priority over learning to predict edits.
 void Document::doIdleWork() {
-    if (!m_model || m_job.busy() || m_quiet) return;
+    if (!m_model || m_job.busy() || m_quiet || m_pendingEdits > 0) return;
     if (const auto baseline = m_reference.missing())
         m_job.evaluateInBackground(*baseline, [this](const EvaluationPtr& evaluation) {
             m_reference.adoptBaseline(evaluation);

@@ -72,6 +72,9 @@ class Document : public QObject {
     QString title() const;
     const QuantizationConfig& config() const { return m_config; }
     const std::optional<DataInfo>& data() const { return m_data; }
+    /// The open data or, if it could not be opened, the requested data; empty: none.
+    std::filesystem::path dataPath() const;
+    std::filesystem::path calibrationPath() const;
     PicturePtr picture() const { return m_picture; }
     QUndoStack* undoStack() { return &m_undo; }
 
@@ -119,6 +122,9 @@ class Document : public QObject {
     /// Reads a configuration and makes it current, as one undo step.
     bool openConfig(const std::filesystem::path& path);
     bool saveConfig(const std::filesystem::path& path);
+    /// Makes text that the user is typing part of the document. To be called before unsaved changes are
+    /// looked for; saving and reloading call it.
+    void takeTypedText() { Q_EMIT typedTextWanted(); }
     const std::filesystem::path& configPath() const { return m_configPath; }
     /// Whether saving the configuration to its file would leave no unsaved changes.
     bool configHasAllChanges() const {
@@ -189,6 +195,7 @@ class Document : public QObject {
     void projectChanged();  ///< path of the project
     void manualEvaluationChanged();
     void viewLoaded(std::string json);
+    void typedTextWanted();                             ///< see takeTypedText()
     void exportStarted(QString name, QString command);  ///< file name; equivalent command line, empty: none
     void message(quantloupe::ui::MessageKind kind, QString text);
     void failed(quantloupe::ui::Failure failure);
@@ -203,6 +210,7 @@ class Document : public QObject {
         bool onlyInProject = false;         ///< see m_onlyInProject
     };
     static LoadingProject readProject(OpenRequest& request);
+    LoadingProject toContinue();
     QString adoptProject(LoadingProject loading);
     std::optional<MeasuredConfig> measured(const EvaluationPtr& evaluation) const;
     /// Adds it to the history, if there is one.
@@ -214,6 +222,7 @@ class Document : public QObject {
     void adoptConfigPath(const std::filesystem::path& path);
     void readData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration);
     void adoptData(const DataInfo& info);
+    void keepData();
     void adoptEvaluation(const ShownEvaluation& shown);
     void waitForIdle();
     void doIdleWork();
@@ -246,6 +255,7 @@ class Document : public QObject {
     NodeId m_current;
     OpenRequest m_request;  ///< further steps once the model is loaded
     std::optional<LoadingProject> m_loading;
+    bool m_reloading = false;  ///< the model that is being loaded is that of the document
     std::filesystem::path m_projectPath;
     std::vector<LayerSignature> m_signatures;  ///< of the model's layers
     TaskSettings m_task;
@@ -253,6 +263,8 @@ class Document : public QObject {
     std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
+    /// evaluation and calibration data in the project file
+    std::pair<std::filesystem::path, std::filesystem::path> m_savedData;
     EvaluationHistory m_history;
     std::set<std::string> m_onRandomInputs;  ///< versions in the history that were measured on random inputs
     /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.

@@ -79,6 +79,7 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
 QString Document::adoptProject(LoadingProject loading) {
     Project& project = loading.project;
     m_projectPath = loading.saveTo;
+    if (!loading.reloaded) m_savedData = {project.data, project.calibration};
     m_preprocess = project.preprocess;
     m_task = project.task;
     m_taskData = project.data;
@@ -108,8 +109,8 @@ Project Document::project() const {
     project.model = m_model->path;
     project.modelVersion = m_model->graph->version();
     project.layers = m_signatures;
-    project.data = m_data ? m_data->evaluationPath : m_dataWanted.first;
-    project.calibration = m_data ? m_data->calibrationPath : m_dataWanted.second;
+    project.data = dataPath();
+    project.calibration = calibrationPath();
     project.preprocess = m_data ? m_data->preprocess : m_preprocess;
     project.task = m_task;
     project.config = m_config;
@@ -120,13 +121,17 @@ Project Document::project() const {
     return project;
 }
 
+fs::path Document::dataPath() const { return m_data ? m_data->evaluationPath : m_dataWanted.first; }
+
+fs::path Document::calibrationPath() const { return m_data ? m_data->calibrationPath : m_dataWanted.second; }
+
 InputPaths Document::openedPaths() const {
     InputPaths inputs;
     if (!m_model) return inputs;
     inputs.add("the model", m_model->path);
     for (const fs::path& file : m_model->dataFiles) inputs.add("external data of the model", file);
-    inputs.add("the data", m_data ? m_data->evaluationPath : m_dataWanted.first);
-    inputs.add("the calibration data", m_data ? m_data->calibrationPath : m_dataWanted.second);
+    inputs.add("the data", dataPath());
+    inputs.add("the calibration data", calibrationPath());
     inputs.add("the labels", m_task.labels);
     inputs.add("the class names", m_task.classNames);
     return inputs;
@@ -142,6 +147,7 @@ InputPaths Document::inputPaths() const {
 }
 
 bool Document::saveProject(const fs::path& path) {
+    takeTypedText();
     try {
         InputPaths inputs = openedPaths();
         inputs.add("the configuration", m_configPath);
@@ -153,6 +159,7 @@ bool Document::saveProject(const fs::path& path) {
         return false;
     }
     m_projectPath = path;
+    m_savedData = {dataPath(), calibrationPath()};
     m_onlyInProject = false;
     m_undo.setClean();
     Q_EMIT projectChanged();
@@ -180,22 +187,22 @@ void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
 
 void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
     m_preprocess = preprocess;
-    const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
-    if (!data.empty()) readData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+    if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
 void Document::setTask(const TaskSettings& task) {
     if (!m_model) return;
     if (task == m_task) return adoptTask(task);
     m_onlyInProject = true;
-    m_undo.push(new TaskCommand(m_task, task, tr("Labels"),
-                                [this](const TaskSettings& choice) { adoptTask(choice); }));
+    m_undo.push(
+        new TaskCommand(m_task, task, tr("Labels"), [this, data = m_taskData](const TaskSettings& choice) {
+            if (data == m_taskData) adoptTask(choice);  // otherwise the labels belong to other data
+        }));
 }
 
 void Document::adoptTask(const TaskSettings& task) {
     m_task = task;
-    const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
-    if (!data.empty()) readData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+    if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
 fs::path Document::preprocessFile() const {
@@ -205,11 +212,18 @@ fs::path Document::preprocessFile() const {
 
 void Document::reload() {
     if (!m_model) return;
+    m_request = {m_model->path, dataPath(), calibrationPath(), {}};
+    m_loading.reset();
+    m_reloading = true;
+    m_job.loadModel(m_model->path);
+}
+
+/// The document as a project that continues with the reloaded model.
+Document::LoadingProject Document::toContinue() {
+    takeTypedText();
     Project now = project();
     now.preprocess = m_preprocess;  // the file next to the model may have changed with the model
-    m_request = {now.model, now.data, now.calibration, {}};
-    m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true, m_onlyInProject};
-    m_job.loadModel(now.model);
+    return {std::move(now), m_projectPath, !m_undo.isClean(), m_configPath, true, m_onlyInProject};
 }
 
 void Document::markProjectChanged() {
@@ -237,6 +251,7 @@ bool Document::openConfig(const std::filesystem::path& path) {
 }
 
 bool Document::saveConfig(const std::filesystem::path& path) {
+    takeTypedText();
     try {
         InputPaths inputs = openedPaths();
         inputs.add("the project", m_projectPath);

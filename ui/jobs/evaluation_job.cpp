@@ -52,7 +52,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.labels = data->hasLabels();
     info.thumbnails = thumbnailsOf(*data, evaluation);
     info.preprocess = preprocess;
-    info.task = task;
+    info.task = info.requestedTask = task;
     if (const auto labels = data->taskLabels()) info.task.task = labels->task;
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
@@ -252,8 +252,9 @@ void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
             };
             state->session->measureInBackground(config, 40, observer, token);
             EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
-            m_thread.reply([this, generation, shown = withNumbersOf(nullptr, std::move(evaluation))] {
-                if (generation == m_generation) Q_EMIT evaluated(shown.evaluation, shown);
+            m_thread.reply([this, generation, token, shown = withNumbersOf(nullptr, std::move(evaluation))] {
+                if (generation == m_generation && !token.cancelled())
+                    Q_EMIT evaluated(shown.evaluation, shown);
             });
         } catch (const std::exception&) {
             // Cancelled, or an error that the evaluation has already reported.

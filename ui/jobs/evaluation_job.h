@@ -42,6 +42,7 @@ struct DataInfo {
     QString networkSpan;    ///< "−2.12 to 2.64"
     Preprocess preprocess;  ///< preprocessing that is used
     TaskSettings task;      ///< the labels; the task is never Automatic if there are labels
+    TaskSettings requestedTask;
     std::size_t samples = 0;
     bool labels = false;
 };
@@ -73,6 +74,8 @@ class EvaluationJob : public QObject {
     /// When idle, evaluates another configuration without keeping anything for edits of the current one.
     /// Cancelled like measureInBackground(), silently; null if it fails. Only one of the two runs at a time.
     void evaluateInBackground(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then);
+    /// Cancels both.
+    void cancelBackground() { m_backgroundToken.cancel(); }
     /// Runs `work` on the engine's thread after the queued work; exported() reports its text.
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
     /// Queries the session for something besides evaluations, such as details of a layer or the images whose

@@ -68,10 +68,12 @@ LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
     connect(document, &Document::selectionChanged, this, &LayerInsightModel::plan);
     connect(document, &Document::evaluationFinished, this, &LayerInsightModel::plan);
     connect(document, &Document::configChanged, this, &LayerInsightModel::changed);
-    connect(document, &Document::modelChanged, this, [this] {
+    const auto forget = [this] {
         m_insight = nullptr;
         Q_EMIT changed();
-    });
+    };
+    connect(document, &Document::modelChanged, this, forget);
+    connect(document, &Document::dataChanged, this, forget);
 }
 
 const LayerInsight* LayerInsightModel::insight() const {

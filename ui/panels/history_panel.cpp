@@ -74,6 +74,10 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     m_compared->hide();
 
     connect(m_model, &HistoryModel::updated, this, &HistoryPanel::refresh);
+    // Other work has cancelled the comparison: it is repeated afterwards.
+    connect(m_document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
+        if (!busy && m_comparing) selectionChanged();
+    });
     refresh();
 }
 
@@ -130,6 +134,7 @@ QWidget* HistoryPanel::buildNote() {
     };
     connect(m_name, &QLineEdit::editingFinished, this, commit);
     connect(m_note, &QLineEdit::editingFinished, this, commit);
+    connect(m_document, &Document::typedTextWanted, this, commit);
     return section(new SectionHeading(tr("Name and note")), body, QStringLiteral("history.note"));
 }
 
@@ -195,6 +200,7 @@ void HistoryPanel::selectionChanged() {
         compare(entries[0], entries[1]);
     } else {
         m_compared->hide();
+        m_comparing = false;
         m_document->job()->dropQuery(QStringLiteral("comparison"));
     }
     m_described->setVisible(entries.size() == 1);
@@ -217,11 +223,13 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
     m_flips->setEntries({}, {});
     m_flipView->hide();
     m_compared->show();
+    m_comparing = true;
     m_document->job()->query(
         QStringLiteral("comparison"),
         [this, one = a.config, other = b.config](Session& session,
                                                  const CancelToken& cancel) -> std::function<void()> {
             return [this, result = compareConfigs(session, one, other, {}, cancel)] {
+                m_comparing = false;
                 m_comparison->setText(sentence(
                     withMinusSigns(m_document->withLayerNames(QString::fromStdString(result.text)))));
                 std::vector<FlippedEntry> flips;
@@ -234,7 +242,10 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
                                                                          : std::filesystem::path());
             };
         },
-        [this](const QString& refusal) { m_comparison->setText(sentence(refusal)); });
+        [this](const QString& refusal) {
+            m_comparing = false;
+            m_comparison->setText(sentence(refusal));
+        });
 }
 
 void HistoryPanel::refresh() {

@@ -49,6 +49,7 @@ class HistoryPanel : public QWidget {
     QListView* m_flipView;
     TradeOffPlot* m_plot;
     SegmentedControl* m_cost;
+    bool m_comparing = false;             ///< the comparison is not answered yet
     std::optional<std::string> m_edited;  ///< version of the entry that name and note belong to
 };
 

@@ -48,6 +48,9 @@ Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent),
     build();
     connect(document, &Document::selectionChanged, this, &Inspector::showSelection);
     connect(document, &Document::modelChanged, this, &Inspector::showSelection);
+    connect(document, &Document::typedTextWanted, this, [this] {
+        if (m_comment->hasFocus()) commitComment();
+    });
     connect(document, &Document::evaluationChanged, this, &Inspector::showResults);
     connect(document, &Document::configChanged, this, &Inspector::showResults);
     connect(&document->reference(), &LayerReference::changed, this, &Inspector::showResults);
@@ -198,6 +201,7 @@ void Inspector::addFact(const QString& name, const QString& value, const std::st
 void Inspector::showSelection() {
     if (m_shown.valid() && m_comment->hasFocus()) commitComment();
     m_shown = m_document->current();
+    m_shownGraph = m_document->graph();
     const bool one = m_document->hasModel() && m_shown.valid() && m_document->selection().size() == 1;
     m_details->setVisible(one);
     m_empty->setVisible(!one);
@@ -374,7 +378,8 @@ QSize Inspector::minimumSizeHint() const {
 }
 
 void Inspector::commitComment() {
-    if (!m_shown.valid()) return;
+    if (!m_shown.valid() || m_shownGraph != m_document->graph())
+        return;  // another model was opened meanwhile
     const std::string name = m_document->graph()->node(m_shown).name;
     ConfigEdit edit{m_document->config(), tr("Comment on %1").arg(QString::fromStdString(name)), {}};
     edit.mergeKey = kMergeComment;

@@ -54,6 +54,7 @@ class Inspector : public QScrollArea {
 
     Document* m_document;
     NodeId m_shown;
+    GraphPtr m_shownGraph;  ///< of m_shown
     QWidget* m_body = nullptr;
     QLabel *m_empty, *m_name, *m_fullName, *m_kind, *m_state, *m_hint, *m_reason;
     QWidget* m_details;

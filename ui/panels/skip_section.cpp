@@ -94,22 +94,25 @@ void SkipSection::refresh() {
     setEnabled(m_document->hasModel());
     const auto quantizable = static_cast<std::size_t>(
         std::ranges::count_if(layers, [](const LayerResult& l) { return l.quantizable; }));
-    if (m_any && m_built == config && m_quantizable == quantizable) return;
+    const EvaluationPtr evaluation = m_document->evaluation();
+    const bool evaluated = evaluation && evaluation->config == config;
+    if (m_any && m_built == config && m_quantizable == quantizable &&
+        (!evaluated || evaluation->covered == m_covered))
+        return;
     m_any = m_document->hasModel(), m_built = config, m_quantizable = quantizable;
 
     const auto focused = std::ranges::find_if(m_switches, &QWidget::hasFocus) - m_switches.begin();
     const bool hadFocus = focused < std::ssize(m_switches);
     clearLayout(m_list);
     m_switches.clear();
-    std::vector<NodeSet> covered;
+    m_covered.clear();
     if (m_document->hasModel()) {
         try {
-            const EvaluationPtr evaluation = m_document->evaluation();
-            covered = evaluation && evaluation->config == config
-                          ? evaluation->covered
-                          : resolveSkips(*m_document->graph(), withThresholdsFrom(config, layers)).covered;
+            m_covered = evaluated
+                            ? evaluation->covered
+                            : resolveSkips(*m_document->graph(), withThresholdsFrom(config, layers)).covered;
         } catch (const std::exception&) {
-            covered.clear();  // the engine reports the error in the rules
+            // The engine reports the error in the rules.
         }
     }
     const Theme& colors = themeOf(palette());
@@ -145,7 +148,7 @@ void SkipSection::refresh() {
     };
     for (std::size_t i = 0; i < config.rules.size(); ++i) {
         const SkipRule& rule = config.rules[i];
-        QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
+        QString remark = i < m_covered.size() ? coverText(m_covered[i], layers) : QString();
         if (rule.off && m_document->hasModel()) {
             const RulePreview preview = previewRule(*m_document->graph(), config, layers, rule);
             remark = tr("off \u00b7 ") + (preview.complaint.isEmpty()

@@ -22,6 +22,7 @@ class SkipSection : public QWidget {
     QVBoxLayout* m_list;
     std::vector<ToggleSwitch*> m_switches;  ///< of the tail and of the rules
     std::size_t m_quantizable = 0;          ///< number of quantizable layers when the list was built
+    std::vector<NodeSet> m_covered;         ///< the layers of each rule, as in the list
     QuantizationConfig m_built;
     bool m_any = false;
 };

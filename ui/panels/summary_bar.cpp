@@ -9,7 +9,6 @@
 #include "document/metric.h"
 #include "graph/preview_forecast.h"
 #include "models/headline.h"
-#include "session/project/project_file.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 
@@ -17,11 +16,12 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// "+18.9 vs. ⚑": the difference from the pinned baseline on the same number of samples.
-QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baseline) {
-    if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough)
+/// "+18.9 vs. ⚑": the difference from the pinned baseline, which is evaluated again if the data changes.
+QString baselineText(const Evaluation* evaluation, const Evaluation* baseline) {
+    if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || !baseline->quantized ||
+        evaluation->rough)
         return {};
-    const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
+    const Accuracy &now = *evaluation->quantized, &then = *baseline->quantized;
     if (now.samples != then.samples) return {};
     const QString end = Words::tr(" vs. \u2691");
     const auto rate = taskRate(now), before = taskRate(then);
@@ -137,6 +137,7 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     connect(document, &Document::evaluationChanged, this, &SummaryBar::refresh);
     connect(document, &Document::dataChanged, this, &SummaryBar::refresh);
     connect(document, &Document::historyChanged, this, &SummaryBar::refresh);
+    connect(&document->reference(), &LayerReference::changed, this, &SummaryBar::refresh);
     connect(document, &Document::manualEvaluationChanged, this, &SummaryBar::refresh);
     refresh();
 }
@@ -176,7 +177,9 @@ void SummaryBar::refresh() {
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
     m_status->setText(statusText(*m_document, line.known));
-    m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
+    const EvaluationPtr baseline =
+        m_document->history().baselineEntry() ? m_document->reference().evaluation() : nullptr;
+    m_baseline->setText(baselineText(evaluation, baseline.get()));
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
         label->setVisible(!label->text().isEmpty());
     m_value->setToolTip(line.toolTip);

@@ -41,7 +41,7 @@ QString actionName(const QAction& action) {
 }
 
 CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
-    : QDialog(parent, Qt::Popup), m_actions(actions) {
+    : QDialog(parent, Qt::Popup), m_actions(actions.begin(), actions.end()) {
     const int unit = fontMetrics().height();
     setObjectName(QStringLiteral("palette"));
     auto* column = new QVBoxLayout(this);
@@ -77,6 +77,7 @@ void CommandPalette::filter(const QString& text) {
     std::vector<Found> order;
     const QString typed = text.simplified();
     for (int i = 0; i < m_actions.size(); ++i) {
+        if (m_actions[i].isNull()) continue;
         const QString name = actionName(*m_actions[i]);
         const int score = fuzzyScore(typed, name);
         if (score >= 0)
@@ -109,7 +110,8 @@ void CommandPalette::run() {
     const QListWidgetItem* item = m_list->currentItem();
     if (!item || !(item->flags() & Qt::ItemIsEnabled)) return;
     // Only after this popup is closed, because the command may open a dialog or take the focus.
-    QTimer::singleShot(0, m_actions[item->data(Qt::UserRole).toInt()], &QAction::trigger);
+    if (QAction* action = m_actions[item->data(Qt::UserRole).toInt()])
+        QTimer::singleShot(0, action, &QAction::trigger);
     close();
 }
 

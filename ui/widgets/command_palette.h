@@ -6,6 +6,7 @@
 #include <QDialog>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPointer>
 
 namespace quantloupe::ui {
 
@@ -25,7 +26,7 @@ class CommandPalette : public QDialog {
     void filter(const QString& text);
     void run();
 
-    QList<QAction*> m_actions;
+    QList<QPointer<QAction>> m_actions;  ///< null: deleted while the palette is open
     QLineEdit* m_line;
     QListWidget* m_list;
 };

@@ -53,8 +53,7 @@ QString DataCommands::askForPath(const QString& title, DataForm form) {
 void DataCommands::chooseData(DataForm form) {
     const QString path = askForPath(tr("Evaluation Data"), form);
     if (path.isEmpty()) return;
-    m_document->openData(path.toStdString(),
-                         m_document->data() ? m_document->data()->calibrationPath : std::filesystem::path());
+    m_document->openData(path.toStdString(), m_document->calibrationPath());
 }
 
 void DataCommands::chooseCalibration(DataForm form) {

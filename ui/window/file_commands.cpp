@@ -197,6 +197,7 @@ bool FileCommands::saveConfig(bool askName) {
 }
 
 bool FileCommands::mayDiscard() {
+    m_document->takeTypedText();
     if (!m_askBeforeClosing || m_document->undoStack()->isClean()) return true;
     QMessageBox box(QMessageBox::Question, tr("Unsaved Changes"),
                     tr("%1 has unsaved changes.").arg(m_document->title()),
@@ -220,7 +221,7 @@ void FileCommands::openDropped(const QString& path) {
     const QFileInfo info(path);
     const QString suffix = info.suffix().toLower();
     if (info.isDir() || suffix == QLatin1String("npy") || suffix == QLatin1String("npz"))
-        m_document->openData(path.toStdString());
+        m_document->openData(path.toStdString(), m_document->calibrationPath());
     else if (m_document->hasModel() && kConfigurations.contains(suffix))
         Q_EMIT fileImportRequested(path.toStdString());
     else if (suffix == QLatin1String("onnx") || isProjectFile(path.toStdString())) {
