@@ -212,9 +212,10 @@ void Document::readData(const std::filesystem::path& evaluation, const std::file
 
 /// The data that was to replace the open data cannot be read.
 void Document::keepData() {
-    m_task = m_data->requestedTask;
     m_taskData = m_data->evaluationPath;
     m_dataWanted = {m_data->evaluationPath, m_data->calibrationPath};
+    if (m_task == m_data->requestedTask) return;
+    m_task = m_data->requestedTask;
     Q_EMIT dataChanged();
 }
 
