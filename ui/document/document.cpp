@@ -189,55 +189,6 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
         evaluate();
 }
 
-void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
-    if (!m_request.model.empty()) {  // a model is being loaded
-        if (evaluation != m_request.data) m_request.task.reset();
-        m_request.data = evaluation;
-        m_request.calibration = calibration;
-        return;
-    }
-    if (!m_model) {
-        say(MessageKind::Error, tr("Open a model first: the required data format depends on its inputs."));
-        return;
-    }
-    if (evaluation != m_taskData) m_task = {};  // the labels belong to the other data
-    readData(evaluation, calibration);
-}
-
-void Document::readData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
-    m_dataWanted = {evaluation, calibration};
-    m_taskData = evaluation;
-    m_job.openData(evaluation, calibration, m_preprocess, m_task);
-}
-
-/// The data that was to replace the open data cannot be read.
-void Document::keepData() {
-    m_taskData = m_data->evaluationPath;
-    m_dataWanted = {m_data->evaluationPath, m_data->calibrationPath};
-    if (m_task == m_data->requestedTask) return;
-    m_task = m_data->requestedTask;
-    Q_EMIT dataChanged();
-}
-
-void Document::adoptData(const DataInfo& info) {
-    m_data = info;
-    m_task = info.requestedTask;
-    m_taskData = info.evaluationPath;
-    if (!m_projectPath.empty() && m_savedData != std::pair(info.evaluationPath, info.calibrationPath))
-        markProjectChanged();
-    if (m_evaluation && m_evaluation->randomInputs) {  // numbers of random inputs say nothing about this data
-        m_evaluation.reset();
-        m_unfinished.reset();
-        m_layers.clear();
-        m_scales.clear();
-        m_history.remove(std::exchange(m_onRandomInputs, {}));
-        Q_EMIT layersChanged();
-        Q_EMIT historyChanged();
-    }
-    Q_EMIT dataChanged();
-    evaluate();
-}
-
 bool Document::edit(const ConfigEdit& edit) {
     if (!edit.complaint.isEmpty()) {
         say(MessageKind::Note, edit.complaint);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "commands/preprocess_command.h"
 #include "config/config_json.h"
 #include "document/document.h"
 #include "session/adapt_config.h"
@@ -121,10 +120,6 @@ Project Document::project() const {
     return project;
 }
 
-fs::path Document::dataPath() const { return m_data ? m_data->evaluationPath : m_dataWanted.first; }
-
-fs::path Document::calibrationPath() const { return m_data ? m_data->calibrationPath : m_dataWanted.second; }
-
 InputPaths Document::openedPaths() const {
     InputPaths inputs;
     if (!m_model) return inputs;
@@ -165,49 +160,6 @@ bool Document::saveProject(const fs::path& path) {
     Q_EMIT projectChanged();
     say(MessageKind::Note, tr("Saved the project as %1.").arg(QString::fromStdString(path.string())));
     return true;
-}
-
-Preprocess Document::preprocess() const {
-    if (m_preprocess) return *m_preprocess;
-    if (m_data) return m_data->preprocess;
-    const auto beside = m_model ? preprocessBeside(m_model->path) : std::nullopt;
-    return beside ? loadPreprocess(*beside) : Preprocess{};
-}
-
-void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
-    if (!m_model) return;
-    // the file next to the model may be different
-    if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
-    m_onlyInProject = true;
-    m_undo.push(new PreprocessCommand(
-        m_preprocess, preprocess,
-        preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
-        [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); }));
-}
-
-void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
-    m_preprocess = preprocess;
-    if (!dataPath().empty()) readData(dataPath(), calibrationPath());
-}
-
-void Document::setTask(const TaskSettings& task) {
-    if (!m_model) return;
-    if (task == m_task) return adoptTask(task);
-    m_onlyInProject = true;
-    m_undo.push(
-        new TaskCommand(m_task, task, tr("Labels"), [this, data = m_taskData](const TaskSettings& choice) {
-            if (data == m_taskData) adoptTask(choice);  // otherwise the labels belong to other data
-        }));
-}
-
-void Document::adoptTask(const TaskSettings& task) {
-    m_task = task;
-    if (!dataPath().empty()) readData(dataPath(), calibrationPath());
-}
-
-fs::path Document::preprocessFile() const {
-    fs::path file = m_model ? m_model->path : fs::path();
-    return file.replace_extension(".preprocess.json");
 }
 
 void Document::reload() {
