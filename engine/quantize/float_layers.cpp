@@ -2,12 +2,14 @@
 #include "quantize/float_layers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "base/is_one_of.h"
 #include "model/operator_traits.h"
+#include "model/reachability.h"
 
 namespace quantloupe {
 namespace {
@@ -94,6 +96,23 @@ std::string FloatLayers::reasonFor(const Node& node) const {
     if (m_scores.contains(node.output())) return "only a Softmax reads it, which computes in float";
     if (touches(m_passed)) return "it reads a tensor that is both an input and an output of the network";
     return {};
+}
+
+std::string notConstant(const Graph& graph, TensorId tensor, std::string_view what) {
+    const NodeId producer = tensor.valid() ? graph.tensor(tensor).producer : NodeId();
+    if (producer.valid()) {
+        const NodeSet upstream = upstreamOf(graph, std::array{producer});
+        const bool varies = std::ranges::any_of(graph.inputs(), [&](TensorId input) {
+            return std::ranges::any_of(graph.tensor(input).consumers,
+                                       [&](NodeId reader) { return upstream[reader.index()]; });
+        });
+        if (!varies)
+            return fmt::format(
+                "its {} is computed from constants when the network runs; turn on Simplify "
+                "(--simplify) to make it a constant",
+                what);
+    }
+    return fmt::format("its {} is not a constant float32 tensor", what);
 }
 
 }  // namespace quantloupe

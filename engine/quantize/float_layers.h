@@ -4,11 +4,16 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "config/quantization_config.h"
 #include "model/graph.h"
 
 namespace quantloupe {
+
+/// Returns why `what` of a layer, its weight or bias, cannot be quantized: it is not a constant float32
+/// tensor.
+std::string notConstant(const Graph& graph, TensorId tensor, std::string_view what);
 
 /// Any thread.
 class FloatLayers {

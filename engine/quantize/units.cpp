@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/units.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
 #include "base/is_one_of.h"
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
-#include "model/reachability.h"
 #include "quantize/float_layers.h"
 #include "transform/scalable_layer.h"
 
@@ -19,29 +15,6 @@ namespace quantloupe {
 namespace {
 
 bool isRecurrent(const Node& node) { return traitsOf(node).kind == OperatorKind::Recurrent; }
-
-bool floatConstant(const Graph& graph, TensorId tensor) {
-    const Constant* constant = graph.constantOf(tensor);
-    return constant != nullptr && constant->type() == DataType::Float32;
-}
-
-/// Why `what` of a layer cannot be quantized although the layer could be.
-std::string notConstant(const Graph& graph, TensorId tensor, std::string_view what) {
-    const NodeId producer = tensor.valid() ? graph.tensor(tensor).producer : NodeId();
-    if (producer.valid()) {
-        const NodeSet upstream = upstreamOf(graph, std::array{producer});
-        const bool varies = std::ranges::any_of(graph.inputs(), [&](TensorId input) {
-            return std::ranges::any_of(graph.tensor(input).consumers,
-                                       [&](NodeId reader) { return upstream[reader.index()]; });
-        });
-        if (!varies)
-            return fmt::format(
-                "its {} is computed from constants when the network runs; turn on Simplify "
-                "(--simplify) to make it a constant",
-                what);
-    }
-    return fmt::format("its {} is not a constant float32 tensor", what);
-}
 
 class UnitFinder {
   public:
@@ -236,7 +209,7 @@ class UnitFinder {
         unit.kind = UnitKind::Weighted;
         const bool product = node.op == "MatMul";
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its first input is constant";
-        if (!floatConstant(m_graph, node.input(1))) return notConstant(m_graph, node.input(1), "weight");
+        if (!isFloatConstant(m_graph, node.input(1))) return notConstant(m_graph, node.input(1), "weight");
         const std::size_t rank = m_graph.constantOf(node.input(1))->dims().size();
         if (product && rank != 2) return "its weight is not a matrix";
         unit.weight = node.input(1);
@@ -252,7 +225,7 @@ class UnitFinder {
             if (node.attributes.integer("transB", 0) == 0) unit.weightAxis = 1;
         }
         if (!product && node.input(2).valid()) {
-            if (!floatConstant(m_graph, node.input(2))) return notConstant(m_graph, node.input(2), "bias");
+            if (!isFloatConstant(m_graph, node.input(2))) return notConstant(m_graph, node.input(2), "bias");
             const std::int64_t outputs =
                 m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
                 (transposed ? node.attributes.integer("group", 1) : 1);
@@ -274,7 +247,7 @@ class UnitFinder {
                 unit.inputs.push_back(in);
             else if (!m_all)
                 return "one of its operands is constant";
-            else if (!floatConstant(m_graph, in))
+            else if (!isFloatConstant(m_graph, in))
                 return "one of its operands is a constant that is not float32";
             else
                 unit.constants.push_back({in, ConstantRole::Operand});
@@ -295,7 +268,8 @@ class UnitFinder {
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         unit.inputs = {node.input(0)};
         for (const std::size_t i : {1, 2}) {
-            if (!floatConstant(m_graph, node.input(i))) return "its weights are not constant float32 tensors";
+            if (!isFloatConstant(m_graph, node.input(i)))
+                return "its weights are not constant float32 tensors";
             unit.constants.push_back({node.input(i), ConstantRole::Weight});
         }
         // The first output that is read; often this is the last hidden state.
@@ -312,7 +286,7 @@ class UnitFinder {
         unit.inputs = {node.input(0)};
         for (std::size_t i = 1; i < std::min<std::size_t>(node.inputs.size(), 3); ++i) {
             if (!node.input(i).valid()) continue;
-            if (!floatConstant(m_graph, node.input(i)))
+            if (!isFloatConstant(m_graph, node.input(i)))
                 return "its scale or bias is not a constant float32 tensor";
             unit.constants.push_back({node.input(i), i == 1 ? ConstantRole::Weight : ConstantRole::NormBias});
         }

@@ -10,9 +10,9 @@ bool isFloatConstant(const Graph& graph, TensorId id) {
     return constant != nullptr && constant->type() == DataType::Float32;
 }
 
-bool isPerChannel(const Constant& bias, std::size_t channels) {
-    return static_cast<std::size_t>(bias.size()) == channels &&
-           (bias.dims().empty() || bias.dims().back() == bias.size());
+bool isPerChannel(const Constant& constant, std::size_t channels) {
+    return static_cast<std::size_t>(constant.size()) == channels &&
+           (constant.dims().empty() || constant.dims().back() == constant.size());
 }
 
 bool readsAsData(const Node& node, TensorId tensor) {

@@ -12,9 +12,9 @@
 namespace quantloupe {
 
 bool isFloatConstant(const Graph& graph, TensorId id);
-/// Whether a bias has one value per output channel, along its last dimension. A Gemm also accepts [N, 1] or
-/// one value.
-bool isPerChannel(const Constant& bias, std::size_t channels);
+/// Whether the constant has one value per channel, along its last dimension. The bias of a Gemm may also be
+/// [N, 1] or one value.
+bool isPerChannel(const Constant& constant, std::size_t channels);
 /// Whether the tensor is the node's data input and not one of its parameters.
 bool readsAsData(const Node& node, TensorId tensor);
 /// The layout of a layer with a constant weight, including a MatMul [in, out]; empty for other nodes.

@@ -65,9 +65,7 @@ std::vector<float> channelValues(const Graph& graph, TensorId id, std::size_t ch
     const Constant& constant = *graph.constantOf(id);
     if (constant.size() == 1 && constant.dims().size() <= 1)
         return std::vector<float>(channels, constant.floats()[0]);
-    if (static_cast<std::size_t>(constant.size()) != channels || constant.dims().empty() ||
-        static_cast<std::size_t>(constant.dims().back()) != channels)
-        return {};
+    if (!isPerChannel(constant, channels)) return {};
     return {constant.floats().begin(), constant.floats().end()};
 }
 
