@@ -111,21 +111,25 @@ int runCheckOf(const Options& options, const std::string& model) {
     return check.passed ? 0 : kFailed;
 }
 
-/// Whether a report of an error may be written: not to external data of the model, which only loading finds.
-bool mayReport(const Options& options, const std::filesystem::path& file) {
-    if (file.empty()) return false;
-    std::optional<LoadedModel> model;
+/// Returns the files that no report of an error may overwrite. External data of the model is known only if
+/// the model can be loaded.
+InputPaths protectedInputs(const Options& options) {
     try {
-        model = loadModel(options.model);
+        return inputsOf(options, loadModel(options.model));
     } catch (const Error&) {
-        return true;  // this is the error, and checkOutputs() has compared the files that the options name
+        return inputsOf(options);
     }
+}
+
+/// Does not write to an input: the error may be that the report would overwrite it.
+void reportError(const InputPaths& inputs, const std::filesystem::path& file, const std::string& text) {
+    if (file.empty()) return;
     try {
-        inputsOf(options, *model).checkOutput(file);
-        return true;
+        inputs.checkOutput(file);
     } catch (const Error&) {
-        return false;
+        return;
     }
+    writeFileAtomically(file, text);
 }
 
 }  // namespace
@@ -136,11 +140,12 @@ int runCheck(const Options& options) {
         return runCheckOf(options, model);
     } catch (const Error& error) {
         // Otherwise an old report could be mistaken for the result of this run.
-        if (mayReport(options, options.junit))
-            writeFileAtomically(options.junit, junit(model, "error", error.what(), {}, 0));
-        if (mayReport(options, options.markdown))
-            writeFileAtomically(options.markdown,
-                                fmt::format("### ❌ {}\n\n{}\n", markdownName(model), error.what()));
+        if (!options.junit.empty() || !options.markdown.empty()) {
+            const InputPaths inputs = protectedInputs(options);
+            reportError(inputs, options.junit, junit(model, "error", error.what(), {}, 0));
+            reportError(inputs, options.markdown,
+                        fmt::format("### ❌ {}\n\n{}\n", markdownName(model), error.what()));
+        }
         throw;
     }
 }
