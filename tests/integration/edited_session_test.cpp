@@ -57,15 +57,15 @@ class EditedSessionTest : public QObject {
     /// With a precision, the network also has conversions.
     void operatorsChangeANetworkWithPrecisions() {
         QuantizationConfig aimet = allLayers(), quark;
-        aimet.layers["Gemm_2"].precision = Precision::integer(8, 16);
+        aimet.layers["Gemm_3"].precision = Precision::integer(8, 16);
         aimet.quantization.operators = OperatorSet::Aimet;
         quark = aimet;
         quark.quantization.operators = OperatorSet::Quark;
         const QString network =
             "(float[N,4] x) => (float[N,4] t, float[N,2] y) <float[4,4] w = {1, -1, 0.5, 1, 0, 1, 1, -1, 1, "
-            "1, -1, 0.25, "
-            "0, 1, -1, 1}, float[4,2] v = {1, -1, 0.5, 1, 1, 1, -1, 0.25}> "
-            "{ t = Sigmoid(x)\n b = Gemm(x, w)\n y = Gemm(b, v) }";
+            "1, "
+            "-1, 0.25, 0, 1, -1, 1}, float[4,2] v = {1, -1, 0.5, 1, 1, 1, -1, 0.25}> "
+            "{ a = Gemm(x, w)\n t = Tanh(a)\n b = Gemm(x, w)\n y = Gemm(b, v) }";
         compare(network, {aimet, quark});
         compare(network, {quark, aimet});
     }

@@ -285,12 +285,14 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->undoStack()->isClean());
     }
 
+    /// The other model has a node with the same number.
     void aCommentThatIsBeingTypedGoesToNoOtherModel() {
         typeComment("of the first model");
-        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder, QStringLiteral(R"(
-                <ir_version: 8, opset_import: ["" : 13]>
-                short (float[N,2,8,8] X) => (float[N,2,8,8] Y) { Y = Relu(X) })"),
-                                                                QStringLiteral("short.onnx"))));
+        const QString other = QStringLiteral(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            other (float[N,2,8,8] X) => (float[N,2,8,8] Y) { A = Relu(X) B = Tanh(A) Y = Sigmoid(B) })");
+        QVERIFY(
+            test::openAndWait(*m_document, test::writeModel(m_folder, other, QStringLiteral("other.onnx"))));
         QVERIFY(m_document->config().layers.empty());
         QVERIFY(m_document->undoStack()->isClean());
     }
