@@ -62,12 +62,12 @@ std::string describe(const LayerMetricsOptions& metrics) {
                        nameOf(metrics.reference));
 }
 
-void addTo(Json& json, const AnalysisExtras& extras, const Options& options) {
+void addTo(OrderedJson& json, const AnalysisExtras& extras, const Options& options) {
     if (!extras.reasons.empty())
         json["layer_metrics"] = {{"only", nameOf(options.metrics.parts)},
                                  {"reference", nameOf(options.metrics.reference)}};
     for (const AccuracyStep& step : extras.path) {
-        Json entry = toJson(step.accuracy, Role::Quantized);
+        OrderedJson entry = toJson(step.accuracy, Role::Quantized);
         entry["step"] = step.name;
         json["path"].push_back(std::move(entry));
     }

@@ -32,7 +32,7 @@ AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation
 
 /// "only weights quantized, against the source float network".
 std::string describe(const LayerMetricsOptions& metrics);
-void addTo(Json& document, const AnalysisExtras& extras, const Options& options);
+void addTo(OrderedJson& document, const AnalysisExtras& extras, const Options& options);
 /// Prints everything except the path.
 void printReadable(const AnalysisExtras& extras, const Options& options);
 

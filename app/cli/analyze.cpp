@@ -146,8 +146,8 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     printReadable(extras, options);
 }
 
-Json document(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
-    Json json = {{"model", options.model.string()}};
+OrderedJson document(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
+    OrderedJson json = {{"model", options.model.string()}};
     json.update(toJson(result));
     for (std::size_t l = 0; l < extras.reasons.size(); ++l)
         if (!extras.reasons[l].empty()) json["layers"][l]["metrics_reason"] = extras.reasons[l];

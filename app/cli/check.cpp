@@ -93,9 +93,9 @@ int runCheckOf(const Options& options, const std::string& model) {
                                                  result->notices, result->seconds.total));
     if (!options.markdown.empty()) writeFileAtomically(options.markdown, markdown(model, *result, check));
     if (options.json) {
-        Json json = {{"model", options.model.string()}, {"metric", check.metric},
-                     {"max_drop", check.maxDrop},       {"passed", check.passed},
-                     {"certain", check.certain},        {"text", describe(check)}};
+        OrderedJson json = {{"model", options.model.string()}, {"metric", check.metric},
+                            {"max_drop", check.maxDrop},       {"passed", check.passed},
+                            {"certain", check.certain},        {"text", describe(check)}};
         setNumber(json, "drop", check.drop, "not measured");
         json["drop_interval"] = nullptr;
         if (const auto& interval = check.dropInterval)

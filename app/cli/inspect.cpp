@@ -18,8 +18,8 @@
 namespace quantloupe::cli {
 namespace {
 
-Json tensorsToJson(const Graph& graph, std::span<const TensorId> ids) {
-    Json list = Json::array();
+OrderedJson tensorsToJson(const Graph& graph, std::span<const TensorId> ids) {
+    OrderedJson list = OrderedJson::array();
     for (const TensorId id : ids) {
         const TensorInfo& tensor = graph.tensor(id);
         list.push_back(
@@ -28,8 +28,8 @@ Json tensorsToJson(const Graph& graph, std::span<const TensorId> ids) {
     return list;
 }
 
-Json namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
-    Json names = Json::array();
+OrderedJson namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
+    OrderedJson names = OrderedJson::array();
     for (const TensorId id : ids) names.push_back(id.valid() ? graph.tensor(id).name : "");
     return names;
 }
@@ -56,20 +56,20 @@ std::vector<std::string> connectedTo(const Graph& graph, const Node& node) {
     return names;
 }
 
-Json layersToJson(const Graph& graph, const Evaluation& states, bool connections) {
-    Json list = Json::array();
+OrderedJson layersToJson(const Graph& graph, const Evaluation& states, bool connections) {
+    OrderedJson list = OrderedJson::array();
     const ClikaNames clika(graph);
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
-        Json layer = {{"name", node.name},
-                      {"clika_name", clika.of(NodeId(i))},
-                      {"op", node.op},
-                      {"domain", node.domain}};
+        OrderedJson layer = {{"name", node.name},
+                             {"clika_name", clika.of(NodeId(i))},
+                             {"op", node.op},
+                             {"domain", node.domain}};
         layer["inputs"] = namesOf(graph, node.inputs);
         layer["outputs"] = namesOf(graph, node.outputs);
         const TensorId output = node.output();
-        layer["output_shape"] = output.valid() ? toJson(graph.tensor(output).shape) : Json(nullptr);
-        layer["attributes"] = Json::object();
+        layer["output_shape"] = output.valid() ? toJson(graph.tensor(output).shape) : OrderedJson(nullptr);
+        layer["attributes"] = OrderedJson::object();
         for (const auto& [name, value] : node.attributes) layer["attributes"][name] = toJson(value);
         const LayerResult& result = states.layers[i];
         layer["state"] = layerStateName(result.state);
@@ -163,11 +163,11 @@ void runInspect(const Options& options) {
 
     const Graph& graph = opened.session->graph();
     const ModelFacts& facts = graph.facts();
-    Json document = {{"model", opened.session->model().path.string()},
-                     {"name", facts.graphName},
-                     {"producer", facts.producer},
-                     {"ir_version", facts.irVersion}};
-    document["opsets"] = Json::object();
+    OrderedJson document = {{"model", opened.session->model().path.string()},
+                            {"name", facts.graphName},
+                            {"producer", facts.producer},
+                            {"ir_version", facts.irVersion}};
+    document["opsets"] = OrderedJson::object();
     for (const auto& [domain, version] : facts.opsets)
         document["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
     document["inputs"] = tensorsToJson(graph, graph.inputs());

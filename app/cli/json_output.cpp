@@ -9,7 +9,7 @@
 namespace quantloupe::cli {
 namespace {
 
-void addReason(Json& object, const std::string& reason) {
+void addReason(OrderedJson& object, const std::string& reason) {
     if (!object.contains("reason")) {
         object["reason"] = reason;
     } else if (const auto old = object["reason"].get<std::string>(); old.find(reason) == std::string::npos) {
@@ -24,7 +24,7 @@ constexpr const char* kNotMeasured = "not measured";
 
 }  // namespace
 
-void setNumber(Json& object, const std::string& key, const std::optional<double>& value,
+void setNumber(OrderedJson& object, const std::string& key, const std::optional<double>& value,
                const std::string& missing, const std::string& infinite) {
     if (value && std::isfinite(*value)) {
         object[key] = *value;
@@ -34,7 +34,7 @@ void setNumber(Json& object, const std::string& key, const std::optional<double>
     addReason(object, key + ": " + (!value ? missing : std::isnan(*value) ? "undefined" : infinite));
 }
 
-void setMacs(Json& object, std::uint64_t macs, const std::string& reason) {
+void setMacs(OrderedJson& object, std::uint64_t macs, const std::string& reason) {
     if (reason.empty()) {
         object["macs"] = macs;
         return;
@@ -43,13 +43,13 @@ void setMacs(Json& object, std::uint64_t macs, const std::string& reason) {
     object["macs_reason"] = reason;
 }
 
-void printJson(const Json& document) {
-    const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
+void printJson(const OrderedJson& document) {
+    const std::string text = document.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fputc('\n', stdout);
 }
 
-Json toJson(const StateCounts& counts) {
+OrderedJson toJson(const StateCounts& counts) {
     return {{"quantized", counts.quantized},
             {"skipped", counts.skipped},
             {"float", counts.floating},
@@ -57,14 +57,14 @@ Json toJson(const StateCounts& counts) {
             {"fused", counts.fused}};
 }
 
-Json toJson(const StageSeconds& seconds) {
+OrderedJson toJson(const StageSeconds& seconds) {
     return {{"load", seconds.load},      {"transform", seconds.transform}, {"calibrate", seconds.calibrate},
             {"float", seconds.floating}, {"quantized", seconds.quantized}, {"metrics", seconds.metrics},
             {"total", seconds.total}};
 }
 
-Json toJson(const TensorDifference& difference) {
-    Json object = Json::object();
+OrderedJson toJson(const TensorDifference& difference) {
+    OrderedJson object = OrderedJson::object();
     setNumber(object, "qs", difference.qs, kNotMeasured, "infinite: the float tensor is all zero");
     setNumber(object, "cosine", difference.cosine, kNotMeasured, "infinite");
     setNumber(object, "sqnr_db", difference.sqnrDb, kNotMeasured,
@@ -91,27 +91,27 @@ Json toJson(const TensorDifference& difference) {
     return object;
 }
 
-Json toJson(const LayerResult& layer) {
-    Json object = {{"name", layer.name},
-                   {"op", layer.op},
-                   {"state", layerStateName(layer.state)},
-                   {"precision", precisionName(layer.precision)},
-                   {"io", layer.io},
-                   {"reason", layer.reason},
-                   {"host", layer.host.empty() ? Json(nullptr) : Json(layer.host)}};
-    object["weight"] = layer.weight ? toJson(*layer.weight) : Json(nullptr);
-    object["local"] = layer.local ? toJson(*layer.local) : Json(nullptr);
-    object["cumulative"] = layer.cumulative ? toJson(*layer.cumulative) : Json(nullptr);
+OrderedJson toJson(const LayerResult& layer) {
+    OrderedJson object = {{"name", layer.name},
+                          {"op", layer.op},
+                          {"state", layerStateName(layer.state)},
+                          {"precision", precisionName(layer.precision)},
+                          {"io", layer.io},
+                          {"reason", layer.reason},
+                          {"host", layer.host.empty() ? OrderedJson(nullptr) : OrderedJson(layer.host)}};
+    object["weight"] = layer.weight ? toJson(*layer.weight) : OrderedJson(nullptr);
+    object["local"] = layer.local ? toJson(*layer.local) : OrderedJson(nullptr);
+    object["cumulative"] = layer.cumulative ? toJson(*layer.cumulative) : OrderedJson(nullptr);
     setMacs(object, layer.macs, layer.macsReason);
     object["parameters"] = layer.parameters;
     return object;
 }
 
-Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
+OrderedJson toJson(const std::optional<Accuracy>& accuracy, Role role) {
     const Accuracy values = accuracy.value_or(Accuracy{});
     const bool boxesOrMaps = values.map || values.miou;
     const std::string noLabels = boxesOrMaps ? kNoClasses : accuracy ? kNoLabels : kNotMeasured;
-    Json object = Json::object();
+    OrderedJson object = OrderedJson::object();
     if (values.map) {
         object["map"] = *values.map;
         object["map50"] = values.map50.value_or(0);
@@ -145,12 +145,12 @@ Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
     return object;
 }
 
-Json toJson(const Evaluation& evaluation) {
-    Json json = {{"float", toJson(evaluation.floating, Role::Floating)},
-                 {"prepared", toJson(evaluation.prepared, Role::Prepared)},
-                 {"quantized", toJson(evaluation.quantized, Role::Quantized)},
-                 {"counts", toJson(evaluation.counts)}};
-    json["layers"] = Json::array();
+OrderedJson toJson(const Evaluation& evaluation) {
+    OrderedJson json = {{"float", toJson(evaluation.floating, Role::Floating)},
+                        {"prepared", toJson(evaluation.prepared, Role::Prepared)},
+                        {"quantized", toJson(evaluation.quantized, Role::Quantized)},
+                        {"counts", toJson(evaluation.counts)}};
+    json["layers"] = OrderedJson::array();
     for (const LayerResult& layer : evaluation.layers) json["layers"].push_back(toJson(layer));
     json["random_inputs"] = evaluation.randomInputs;
     json["samples"] = evaluation.samples;
@@ -165,29 +165,29 @@ Json toJson(const Evaluation& evaluation) {
     return json;
 }
 
-Json toJson(const std::optional<Shape>& shape) {
+OrderedJson toJson(const std::optional<Shape>& shape) {
     if (!shape) return nullptr;
-    Json extents = Json::array();
+    OrderedJson extents = OrderedJson::array();
     for (const Dim& dim : *shape) {
         if (dim.known()) {
             extents.push_back(dim.value);
         } else {
-            extents.push_back(dim.symbol.empty() ? Json(nullptr) : Json(dim.symbol));
+            extents.push_back(dim.symbol.empty() ? OrderedJson(nullptr) : OrderedJson(dim.symbol));
         }
     }
     return extents;
 }
 
-Json toJson(const AttributeValue& value) {
+OrderedJson toJson(const AttributeValue& value) {
     return std::visit(
-        [&](const auto& held) -> Json {
+        [&](const auto& held) -> OrderedJson {
             using Held = std::decay_t<decltype(held)>;
             if constexpr (std::is_same_v<Held, ConstantPtr> || std::is_same_v<Held, OpaqueAttribute>) {
                 return toString(value);
             } else if constexpr (std::is_same_v<Held, float>) {
-                return std::isfinite(held) ? Json(held) : Json(toString(value));
+                return std::isfinite(held) ? OrderedJson(held) : OrderedJson(toString(value));
             } else {
-                return Json(held);
+                return OrderedJson(held);
             }
         },
         value);

@@ -11,12 +11,12 @@
 namespace quantloupe::cli {
 namespace {
 
-Json partOf(const Distribution& distribution) {
-    Json object = {{"bins", distribution.bins()},
-                   {"below", distribution.below()},
-                   {"above", distribution.above()},
-                   {"not_finite", distribution.notFinite()},
-                   {"count", distribution.count()}};
+OrderedJson partOf(const Distribution& distribution) {
+    OrderedJson object = {{"bins", distribution.bins()},
+                          {"below", distribution.below()},
+                          {"above", distribution.above()},
+                          {"not_finite", distribution.notFinite()},
+                          {"count", distribution.count()}};
     for (const auto& [key, value] :
          {std::pair{"min", distribution.min()}, std::pair{"max", distribution.max()},
           std::pair{"mean", distribution.mean()}, std::pair{"std", distribution.deviation()}})
@@ -24,10 +24,10 @@ Json partOf(const Distribution& distribution) {
     return object;
 }
 
-Json partOf(const TensorDetails& tensor) {
+OrderedJson partOf(const TensorDetails& tensor) {
     return {{"name", tensor.name},
             {"bits", tensor.bits},
-            {"scale", tensor.scale ? Json(*tensor.scale) : Json(nullptr)},
+            {"scale", tensor.scale ? OrderedJson(*tensor.scale) : OrderedJson(nullptr)},
             {"zero_point", tensor.zeroPoint},
             {"clip", {tensor.clipLow, tensor.clipHigh}},
             {"clipped_fraction", tensor.clippedFraction},
@@ -38,12 +38,12 @@ Json partOf(const TensorDetails& tensor) {
             {"quantized", partOf(tensor.quantized)}};
 }
 
-Json partOf(const std::optional<ChannelRange>& range) {
-    return range && !range->empty() ? Json{range->min, range->max} : Json(nullptr);
+OrderedJson partOf(const std::optional<ChannelRange>& range) {
+    return range && !range->empty() ? OrderedJson{range->min, range->max} : OrderedJson(nullptr);
 }
 
-Json partOf(const std::optional<TensorDifference>& difference) {
-    return difference ? toJson(*difference) : Json(nullptr);
+OrderedJson partOf(const std::optional<TensorDifference>& difference) {
+    return difference ? toJson(*difference) : OrderedJson(nullptr);
 }
 
 void printTensor(const char* role, const TensorDetails& tensor) {
@@ -72,24 +72,24 @@ std::string text(const std::optional<ChannelRange>& range) {
 
 }  // namespace
 
-Json toJson(const LayerDetails& details) {
-    Json json = {{"name", details.name},
-                 {"op", details.op},
-                 {"state", layerStateName(details.state)},
-                 {"reason", details.reason},
-                 {"weight_difference", partOf(details.weightDifference)},
-                 {"local", partOf(details.local)},
-                 {"cumulative", partOf(details.cumulative)},
-                 {"weight", details.weight ? partOf(*details.weight) : Json(nullptr)},
-                 {"inputs", Json::array()},
-                 {"output", partOf(details.output)},
-                 {"channels", Json::array()}};
+OrderedJson toJson(const LayerDetails& details) {
+    OrderedJson json = {{"name", details.name},
+                        {"op", details.op},
+                        {"state", layerStateName(details.state)},
+                        {"reason", details.reason},
+                        {"weight_difference", partOf(details.weightDifference)},
+                        {"local", partOf(details.local)},
+                        {"cumulative", partOf(details.cumulative)},
+                        {"weight", details.weight ? partOf(*details.weight) : OrderedJson(nullptr)},
+                        {"inputs", OrderedJson::array()},
+                        {"output", partOf(details.output)},
+                        {"channels", OrderedJson::array()}};
     for (const TensorDetails& input : details.inputs) json["inputs"].push_back(partOf(input));
     for (const ChannelDetails& channel : details.channels)
         json["channels"].push_back(
             {{"weight_before", partOf(channel.weightBefore)},
              {"weight_after", partOf(channel.weightAfter)},
-             {"weight_scale", channel.weightScale ? Json(*channel.weightScale) : Json(nullptr)},
+             {"weight_scale", channel.weightScale ? OrderedJson(*channel.weightScale) : OrderedJson(nullptr)},
              {"weight", partOf(channel.weight)},
              {"local", partOf(channel.local)},
              {"cumulative", partOf(channel.cumulative)}});

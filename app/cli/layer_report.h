@@ -7,7 +7,7 @@
 
 namespace quantloupe::cli {
 
-Json toJson(const LayerDetails& details);
+OrderedJson toJson(const LayerDetails& details);
 /// Prints the layer and the `worst` channels by local sensitivity.
 void printReadable(const LayerDetails& details, std::size_t worst);
 

@@ -85,7 +85,7 @@ void runLeaveOneOut(const Options& options) {
     file.notices.insert(file.notices.end(), base->notices.begin(), base->notices.end());
     for (const std::string& text : file.notices) notice(text);
     if (!options.json) return printReadable(sweep, base, options, file.reused);
-    Json json = {{"model", options.model.string()}};
+    OrderedJson json = {{"model", options.model.string()}};
     json.update(toJson(sweep, session.graph()));
     json["reused"] = file.reused;
     json["samples"] = base->samples;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/json.h"
 #include "base/strict_json.h"
 #include "config/config_fields.h"
 #include "config/config_json.h"

@@ -44,19 +44,19 @@ void runProfile(const Options& options) {
 
     const double total = profile.times.networkMs.value_or(sum + unmatchedMs);
     if (options.json) {
-        Json json = {{"output", options.output.string()},
-                     {"runtime", profile.runtime},
-                     {"runs", profile.times.runs},
-                     {"threads", 1},
-                     {"ms", total},
-                     {"layers_ms", sum},
-                     {"unmatched_ms", unmatchedMs}};
-        json["layers"] = Json::array();
+        OrderedJson json = {{"output", options.output.string()},
+                            {"runtime", profile.runtime},
+                            {"runs", profile.times.runs},
+                            {"threads", 1},
+                            {"ms", total},
+                            {"layers_ms", sum},
+                            {"unmatched_ms", unmatchedMs}};
+        json["layers"] = OrderedJson::array();
         for (const auto& [layer, ms] : times)
             json["layers"].push_back({{"name", work[layer].name},
                                       {"precision", precisionName(work[layer].precision)},
                                       {"ms", ms}});
-        json["unmatched"] = Json::array();
+        json["unmatched"] = OrderedJson::array();
         for (const LatencyRow& row : unmatched)
             json["unmatched"].push_back({{"name", row.name}, {"ms", row.ms}});
         printJson(json);

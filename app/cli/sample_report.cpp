@@ -51,10 +51,12 @@ const char* nameOf(ChangeVerdict verdict) {
     return "no_change";
 }
 
-Json partOf(const std::optional<std::int32_t>& value) { return value ? Json(*value) : Json(nullptr); }
+OrderedJson partOf(const std::optional<std::int32_t>& value) {
+    return value ? OrderedJson(*value) : OrderedJson(nullptr);
+}
 
-Json partOf(const std::vector<SampleId>& samples) {
-    Json list = Json::array();
+OrderedJson partOf(const std::vector<SampleId>& samples) {
+    OrderedJson list = OrderedJson::array();
     for (const SampleId& sample : samples) list.push_back({{"index", sample.index}, {"name", sample.name}});
     return list;
 }
@@ -65,8 +67,8 @@ void printSamples(const char* what, const std::vector<SampleId>& samples) {
 
 }  // namespace
 
-Json toJson(const FlippedSamples& flipped) {
-    Json list = Json::array();
+OrderedJson toJson(const FlippedSamples& flipped) {
+    OrderedJson list = OrderedJson::array();
     for (const FlippedSample& flip : flipped.samples) {
         if (flip.floatScore) {
             list.push_back({{"index", flip.sample.index},
@@ -83,7 +85,7 @@ Json toJson(const FlippedSamples& flipped) {
                         {"float", flip.floating},
                         {"quantized", flip.quantized}});
     }
-    Json json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
+    OrderedJson json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
     if (!flipped.classNames.empty()) json["class_names"] = flipped.classNames;
     return json;
 }
@@ -133,23 +135,23 @@ void printReadable(const FlippedSamples& flipped) {
             name(flip.quantized));
 }
 
-Json toJson(const SampleDivergence& divergence) {
-    Json json = {{"index", divergence.sample.index},
-                 {"name", divergence.sample.name},
-                 {"wanted", partOf(divergence.label)},
-                 {"float", partOf(divergence.floating)},
-                 {"quantized", partOf(divergence.quantized)},
-                 {"first_divergence", nullptr},
-                 {"text", describe(divergence)},
-                 {"layers", Json::array()}};
+OrderedJson toJson(const SampleDivergence& divergence) {
+    OrderedJson json = {{"index", divergence.sample.index},
+                        {"name", divergence.sample.name},
+                        {"wanted", partOf(divergence.label)},
+                        {"float", partOf(divergence.floating)},
+                        {"quantized", partOf(divergence.quantized)},
+                        {"first_divergence", nullptr},
+                        {"text", describe(divergence)},
+                        {"layers", OrderedJson::array()}};
     if (const auto& first = divergence.first) {
-        Json object = {{"name", divergence.layers[first->layer].name}, {"kind", nameOf(first->kind)}};
+        OrderedJson object = {{"name", divergence.layers[first->layer].name}, {"kind", nameOf(first->kind)}};
         setNumber(object, "qs", first->error, "not measured");
         object["largest_before"] = first->largestBefore;
         json["first_divergence"] = std::move(object);
     }
     for (const SampleDivergence::Layer& layer : divergence.layers) {
-        Json entry = {{"name", layer.name}, {"op", layer.op}, {"state", layerStateName(layer.state)}};
+        OrderedJson entry = {{"name", layer.name}, {"op", layer.op}, {"state", layerStateName(layer.state)}};
         entry["cumulative"] = toJson(layer.difference);
         json["layers"].push_back(std::move(entry));
     }
@@ -179,8 +181,8 @@ void printReadable(const SampleDivergence& divergence) {
     }
 }
 
-Json toJson(const ConfigComparison& comparison) {
-    Json json = {{"text", comparison.text}};
+OrderedJson toJson(const ConfigComparison& comparison) {
+    OrderedJson json = {{"text", comparison.text}};
     json["before"] = toJson(comparison.before->quantized, Role::Quantized);
     json["after"] = toJson(comparison.after->quantized, Role::Quantized);
     if (comparison.sqnrGain) json["sqnr_gain_db"] = *comparison.sqnrGain;

@@ -8,9 +8,9 @@
 
 namespace quantloupe::cli {
 
-Json toJson(const FlippedSamples& flipped);
-Json toJson(const SampleDivergence& divergence);
-Json toJson(const ConfigComparison& comparison);
+OrderedJson toJson(const FlippedSamples& flipped);
+OrderedJson toJson(const SampleDivergence& divergence);
+OrderedJson toJson(const ConfigComparison& comparison);
 void printReadable(const FlippedSamples& flipped);
 void printReadable(const SampleDivergence& divergence);
 void printReadable(const ConfigComparison& comparison, const std::string& against);

@@ -15,8 +15,8 @@
 namespace quantloupe::cli {
 namespace {
 
-void printReply(const Json& reply) {
-    const std::string text = reply.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+void printReply(const OrderedJson& reply) {
+    const std::string text = reply.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         fail(ErrorKind::Io, "the reply could not be written");
 }
@@ -31,7 +31,7 @@ void runSession(const Options& options) {
                              progress ? progress->observer() : EvaluationObserver{});
     std::string line;
     while (!protocol.ended() && std::getline(std::cin, line)) {
-        const Json reply = protocol.answer(line);
+        const OrderedJson reply = protocol.answer(line);
         if (progress) progress->clear();
         printReply(reply);
     }

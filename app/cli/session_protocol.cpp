@@ -16,9 +16,10 @@ namespace {
 using Kind = SessionRequest::Kind;
 
 /// The text may quote bytes of the request that are not valid UTF-8; they are replaced.
-Json failure(const std::string& text) {
+OrderedJson failure(const std::string& text) {
     return {{"ok", false},
-            {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
+            {"error", OrderedJson::parse(
+                          OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace))}};
 }
 
 }  // namespace
@@ -26,10 +27,10 @@ Json failure(const std::string& text) {
 SessionProtocol::SessionProtocol(Session& session, QuantizationConfig config, EvaluationObserver observer)
     : m_session(session), m_observer(std::move(observer)), m_history{std::move(config)} {}
 
-Json SessionProtocol::answer(std::string_view line) {
+OrderedJson SessionProtocol::answer(std::string_view line) {
     const auto start = std::chrono::steady_clock::now();
     try {
-        Json reply = perform(parseSessionRequest(line));
+        OrderedJson reply = perform(parseSessionRequest(line));
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
         reply["seconds"] = spent.count();
         return reply;
@@ -62,8 +63,8 @@ QuantizationConfig SessionProtocol::edited(const SessionRequest& request) const 
     }
 }
 
-Json SessionProtocol::perform(const SessionRequest& request) {
-    Json reply = {{"ok", true}, {"seconds", 0.0}};
+OrderedJson SessionProtocol::perform(const SessionRequest& request) {
+    OrderedJson reply = {{"ok", true}, {"seconds", 0.0}};
     std::vector<QuantizationConfig> history = m_history;
     std::size_t current = m_current;
     Depth depth = request.table ? Depth::Metrics : Depth::Accuracy;
@@ -74,7 +75,7 @@ Json SessionProtocol::perform(const SessionRequest& request) {
             return reply;
         case Kind::Config:
             if (!request.value) {
-                reply["value"] = Json::parse(configToJson(config()));
+                reply["value"] = OrderedJson::parse(configToJson(config()));
                 if (!table && !request.cold) return reply;
                 break;
             }
@@ -130,19 +131,19 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     return reply;
 }
 
-void SessionProtocol::describe(Json& reply, const Evaluation& evaluation, bool table) {
+void SessionProtocol::describe(OrderedJson& reply, const Evaluation& evaluation, bool table) {
     using cli::toJson;
     reply["quantized"] = toJson(evaluation.quantized, Role::Quantized);
     reply["float"] = toJson(evaluation.floating, Role::Floating);
     reply["counts"] = toJson(evaluation.counts);
     reply["samples"] = evaluation.samples;
     reply["random_inputs"] = evaluation.randomInputs;
-    Json news = Json::array();
+    OrderedJson news = OrderedJson::array();
     for (const std::string& text : evaluation.notices)
         if (m_reported.insert(text).second) news.push_back(text);
     if (!news.empty()) reply["notices"] = std::move(news);
     if (!table) return;
-    reply["layers"] = Json::array();
+    reply["layers"] = OrderedJson::array();
     for (const LayerResult& layer : evaluation.layers) reply["layers"].push_back(toJson(layer));
 }
 

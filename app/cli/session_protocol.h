@@ -24,16 +24,16 @@ class SessionProtocol {
 
     /// Returns the reply to one line. Does not throw for a bad request: the reply is
     /// {"ok":false,"error":"..."}.
-    Json answer(std::string_view line);
+    OrderedJson answer(std::string_view line);
     /// True after a "quit" request.
     bool ended() const { return m_ended; }
 
     const QuantizationConfig& config() const { return m_history[m_current]; }
 
   private:
-    Json perform(const SessionRequest& request);
+    OrderedJson perform(const SessionRequest& request);
     QuantizationConfig edited(const SessionRequest& request) const;
-    void describe(Json& reply, const Evaluation& evaluation, bool table);
+    void describe(OrderedJson& reply, const Evaluation& evaluation, bool table);
 
     Session& m_session;
     EvaluationObserver m_observer;

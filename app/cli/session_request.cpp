@@ -12,7 +12,6 @@ namespace quantloupe::cli {
 namespace {
 
 using Kind = SessionRequest::Kind;
-using PlainJson = nlohmann::json;
 
 constexpr std::pair<const char*, Kind> kKinds[] = {
     {"evaluate", Kind::Evaluate}, {"skip", Kind::Skip},     {"quantize", Kind::Quantize},
@@ -20,7 +19,7 @@ constexpr std::pair<const char*, Kind> kKinds[] = {
     {"redo", Kind::Redo},         {"layers", Kind::Layers}, {"leave_one_out", Kind::LeaveOneOut},
     {"tune", Kind::Tune},         {"quit", Kind::Quit}};
 
-Kind kindOf(const PlainJson& request) {
+Kind kindOf(const Json& request) {
     std::vector<std::string> names;
     for (const auto& [name, kind] : kKinds) names.emplace_back(name);
     const auto found = request.find("do");
@@ -75,7 +74,7 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
 }  // namespace
 
 SessionRequest parseSessionRequest(std::string_view line) {
-    const PlainJson json = parseStrictJson(line);
+    const Json json = parseStrictJson(line);
     if (!json.is_object()) failInput("a request must be a JSON object, not {}", describeValue(json));
     SessionRequest request;
     request.kind = kindOf(json);
@@ -99,7 +98,7 @@ SessionRequest parseSessionRequest(std::string_view line) {
             reader.text("key", request.key);
             [[fallthrough]];
         case Kind::Config:
-            if (const PlainJson* value = reader.find("value")) request.value = value->dump();
+            if (const Json* value = reader.find("value")) request.value = value->dump();
             [[fallthrough]];
         default:
             reader.boolean("layers", request.table);

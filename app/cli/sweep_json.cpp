@@ -7,14 +7,15 @@ namespace quantloupe::cli {
 namespace {
 
 /// Infinity (the outputs do not differ) becomes null, as in all JSON output.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+OrderedJson finite(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
 
 }  // namespace
 
-Json toJson(const LayerSweep& sweep, const Graph& graph) {
-    Json layers = Json::array();
+OrderedJson toJson(const LayerSweep& sweep, const Graph& graph) {
+    OrderedJson layers = OrderedJson::array();
     for (const LayerEffect& entry : sweep.layers) {
-        Json layer = {{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
+        OrderedJson layer = {
+            {"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
         if (entry.paired) {
             layer["fixed"] = entry.paired->fixed;
             layer["broken"] = entry.paired->broken;

@@ -8,6 +8,6 @@
 
 namespace quantloupe::cli {
 
-Json toJson(const LayerSweep& sweep, const Graph& graph);
+OrderedJson toJson(const LayerSweep& sweep, const Graph& graph);
 
 }  // namespace quantloupe::cli

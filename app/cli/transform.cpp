@@ -68,24 +68,25 @@ void runTransform(const Options& options) {
             prepared->replacedClips, prepared->sets.size(), prepared->migrations.size());
         return;
     }
-    Json document = {{"output", options.output.string()},
-                     {"removed_nodes", prepared->removedNodes},
-                     {"folded_batch_norms", prepared->foldedBatchNorms},
-                     {"replaced_clips", prepared->replacedClips}};
-    document["equalization_sets"] = Json::array();
+    OrderedJson document = {{"output", options.output.string()},
+                            {"removed_nodes", prepared->removedNodes},
+                            {"folded_batch_norms", prepared->foldedBatchNorms},
+                            {"replaced_clips", prepared->replacedClips}};
+    document["equalization_sets"] = OrderedJson::array();
     for (const EqualizationSet& set : prepared->sets) {
-        Json names = Json::array();
+        OrderedJson names = OrderedJson::array();
         for (const NodeId layer : set.layers) names.push_back(prepared->source->node(layer).name);
         document["equalization_sets"].push_back({{"layers", std::move(names)}, {"enabled", set.enabled}});
     }
-    document["migrations"] = Json::array();
+    document["migrations"] = OrderedJson::array();
     for (const MigratedInput& migrated : prepared->migrations) {
-        Json names = Json::array();
+        OrderedJson names = OrderedJson::array();
         for (const NodeId layer : migrated.readers) names.push_back(prepared->source->node(layer).name);
         document["migrations"].push_back(
             {{"layers", std::move(names)},
-             {"divided",
-              migrated.producer.valid() ? Json(prepared->source->node(migrated.producer).name) : Json()},
+             {"divided", migrated.producer.valid()
+                             ? OrderedJson(prepared->source->node(migrated.producer).name)
+                             : OrderedJson()},
              {"factors", migrated.factors}});
     }
     document["notices"] = prepared->notices;

@@ -167,7 +167,7 @@ int runTune(const Options& options) {
         estimated = estimatedMs(opened.session->graph(), result.curve[result.chosen], *tuneOptions.latency);
     if (!options.saveFound.empty()) saveConfig(result.curve[result.chosen].config, options.saveFound);
     if (options.json) {
-        Json json = {{"model", options.model.string()}};
+        OrderedJson json = {{"model", options.model.string()}};
         json["float"] = toJson(std::optional(result.floating), Role::Floating);
         json.update(toJson(result));
         if (estimated) json["estimated"] = *estimated;

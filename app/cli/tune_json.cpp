@@ -6,19 +6,19 @@
 namespace quantloupe::cli {
 namespace {
 
-Json shareJson(const FloatShare& share) {
-    Json object = {{"layers", share.layers}, {"parameters", share.parameters}};
+OrderedJson shareJson(const FloatShare& share) {
+    OrderedJson object = {{"layers", share.layers}, {"parameters", share.parameters}};
     setMacs(object, share.macs,
             share.macsKnown ? "" : "the shape of a layer is unknown; the search used parameters instead");
     return object;
 }
 
-Json intervalJson(const std::optional<RateInterval>& interval) {
-    return interval ? Json{interval->low, interval->high} : Json();
+OrderedJson intervalJson(const std::optional<RateInterval>& interval) {
+    return interval ? OrderedJson{interval->low, interval->high} : OrderedJson();
 }
 
-Json pointJson(const TunePoint& point) {
-    Json object = {{"layers", point.layers}, {"transforms", point.transforms}};
+OrderedJson pointJson(const TunePoint& point) {
+    OrderedJson object = {{"layers", point.layers}, {"transforms", point.transforms}};
     setNumber(object, "drop", point.drop, "not measured");
     object["drop_interval"] = intervalJson(point.dropInterval);
     object["quantized"] = toJson(std::optional(point.accuracy), Role::Quantized);
@@ -28,16 +28,16 @@ Json pointJson(const TunePoint& point) {
     return object;
 }
 
-Json layersJson(const TunePoint& point) {
-    Json layers = Json::array();
+OrderedJson layersJson(const TunePoint& point) {
+    OrderedJson layers = OrderedJson::array();
     for (const auto& [name, precision] : point.precisions)
         layers.push_back({{"name", name}, {"precision", precisionName(precision)}});
     return layers;
 }
 
-Json heldOutJson(const std::optional<TuneHeldOut>& heldOut) {
+OrderedJson heldOutJson(const std::optional<TuneHeldOut>& heldOut) {
     if (!heldOut) return {};
-    Json object = {{"samples", heldOut->samples}};
+    OrderedJson object = {{"samples", heldOut->samples}};
     setNumber(object, "drop", heldOut->drop, "not measured");
     object["interval"] = intervalJson(heldOut->dropInterval);
     return object;
@@ -45,12 +45,12 @@ Json heldOutJson(const std::optional<TuneHeldOut>& heldOut) {
 
 }  // namespace
 
-Json toJson(const TuneResult& result) {
+OrderedJson toJson(const TuneResult& result) {
     const TunePoint& chosen = result.curve[result.chosen];
-    Json object = {{"metric", result.metric}};
-    object["max_drop"] = std::isfinite(result.maxDrop) ? Json(result.maxDrop) : Json();
+    OrderedJson object = {{"metric", result.metric}};
+    object["max_drop"] = std::isfinite(result.maxDrop) ? OrderedJson(result.maxDrop) : OrderedJson();
     object["cost_kind"] = costName(result.cost);
-    object["budget"] = result.budget ? Json(*result.budget) : Json();
+    object["budget"] = result.budget ? OrderedJson(*result.budget) : OrderedJson();
     object["reached"] = result.reached;
     object["certain"] = result.certain;
     object["ended"] = tuneEndName(result.ended);
@@ -62,7 +62,7 @@ Json toJson(const TuneResult& result) {
     object["layers"] = layersJson(chosen);
     object["held_out"] = heldOutJson(result.heldOut);
     object["chosen"] = result.chosen;
-    object["curve"] = Json::array();
+    object["curve"] = OrderedJson::array();
     for (const TunePoint& point : result.curve) object["curve"].push_back(pointJson(point));
     object["total"] = shareJson(result.quantized);
     object["locked"] = result.locked;

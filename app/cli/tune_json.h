@@ -7,6 +7,6 @@
 
 namespace quantloupe::cli {
 
-Json toJson(const TuneResult& result);
+OrderedJson toJson(const TuneResult& result);
 
 }  // namespace quantloupe::cli

@@ -39,27 +39,27 @@ void runVerify(const Options& options) {
     for (const std::string& text : opened.session->plan(options.config)->notices) notice(text);
 
     if (options.json) {
-        const auto comparison = [](const std::optional<RuntimeComparison>& found) -> Json {
+        const auto comparison = [](const std::optional<RuntimeComparison>& found) -> OrderedJson {
             if (!found) return nullptr;
-            Json made = {{"agreement", found->agreement}, {"max_abs_diff", found->maxAbsDiff}};
+            OrderedJson made = {{"agreement", found->agreement}, {"max_abs_diff", found->maxAbsDiff}};
             if (found->top1) made["top1"] = *found->top1;
             return made;
         };
-        Json json = {{"output", options.output.string()},
-                     {"runtime", result.runtime},
-                     {"samples", result.samples},
-                     {"agreement", result.plain.agreement},
-                     {"max_abs_diff", result.plain.maxAbsDiff},
-                     {"optimized", comparison(result.optimized)},
-                     {"exact", comparison(result.exact)},
-                     {"here", nullptr},
-                     {"there", nullptr}};
+        OrderedJson json = {{"output", options.output.string()},
+                            {"runtime", result.runtime},
+                            {"samples", result.samples},
+                            {"agreement", result.plain.agreement},
+                            {"max_abs_diff", result.plain.maxAbsDiff},
+                            {"optimized", comparison(result.optimized)},
+                            {"exact", comparison(result.exact)},
+                            {"here", nullptr},
+                            {"there", nullptr}};
         if (result.here) {
             json["here"] = {{"top1", *result.here}};
             json["there"] = {{"top1", *result.plain.top1}};
         }
         const std::string why = whyVerificationFailed(result);
-        json["failure"] = why.empty() ? Json() : Json(why);
+        json["failure"] = why.empty() ? OrderedJson() : OrderedJson(why);
         json["not_compared"] = result.notCompared;
         printJson(json);
         requireVerified(why);

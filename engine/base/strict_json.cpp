@@ -62,7 +62,7 @@ Json parse(std::string_view text) {
 
 }  // namespace
 
-nlohmann::json parseStrictJson(std::string_view text) { return parse<nlohmann::json>(text); }
+Json parseStrictJson(std::string_view text) { return parse<Json>(text); }
 OrderedJson parseOrderedJson(std::string_view text) { return parse<OrderedJson>(text); }
 
 }  // namespace quantloupe

@@ -2,13 +2,11 @@
 #pragma once
 // The only way in which JSON from outside is parsed: strictly, and with bounded depth, length and time.
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 
-namespace quantloupe {
+#include "base/json.h"
 
-using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;  // keeps the order of the keys
+namespace quantloupe {
 
 /// Throws Error for bad syntax, a duplicate key (which JSON libraries ignore silently), more than 32 levels
 /// of nesting, and more than 64 MiB of text.

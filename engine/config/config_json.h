@@ -4,10 +4,10 @@
 // keys.
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "config/quantization_config.h"
 
 namespace quantloupe {
@@ -23,10 +23,10 @@ QuantizationConfig loadConfig(const std::filesystem::path& path);
 void saveConfig(const QuantizationConfig& config, const std::filesystem::path& path);
 
 /// Returns the calibration parameters that are set, as JSON.
-nlohmann::ordered_json calibrationParametersToJson(const CalibrationParameters& parameters);
+OrderedJson calibrationParametersToJson(const CalibrationParameters& parameters);
 /// Reads calibration parameters, whichever method they belong to. Throws Error naming the key if it is
 /// unknown or its value is not allowed.
-CalibrationParameters calibrationParametersFromJson(const nlohmann::json& json);
+CalibrationParameters calibrationParametersFromJson(const Json& json);
 
 /// Sets one key by its dotted path: ("quantization.weight.bits", "4"). A value that is not valid JSON is
 /// taken as a string. Throws Error for an unknown key or an invalid value; the configuration is unchanged in

@@ -6,18 +6,16 @@
 #include <array>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "config/object_reader.h"
 #include "config/precision.h"
 
 namespace quantloupe {
-
-using OrderedJson = nlohmann::ordered_json;
 
 template <typename T>
 struct FieldType {

@@ -3,13 +3,13 @@
 // Reads a JSON object strictly: wrong types, values out of range and unknown keys are errors that name the
 // key.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/strict_json.h"
 #include "config/choices.h"
 

@@ -56,7 +56,7 @@ void requireSearchStep(const std::string& path, const CalibrationParameters& par
     checkSearchStep(path.empty() ? "" : path + ".", *parameters.searchStep, start, end);
 }
 
-CalibrationParameters calibrationParametersFromJson(const nlohmann::json& json) {
+CalibrationParameters calibrationParametersFromJson(const Json& json) {
     static const std::vector<std::string> kNoKeys;
     QuantizationConfig config;
     ObjectReader reader(json, "", kNoKeys);

@@ -60,7 +60,7 @@ void requireUsable(const LatencyFile& file) {
 LatencyFile parseAny(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && (text[first] == '[' || text[first] == '{')) {
-        const nlohmann::json json = parseStrictJson(text);
+        const Json json = parseStrictJson(text);
         if (isOnnxRuntimeProfile(json)) return onnxRuntimeProfile(json);
         if (isTensorRtProfile(json)) return tensorRtProfile(json);
         failInput(

@@ -2,17 +2,16 @@
 #pragma once
 // The parsers of each format. Internal to engine/cost.
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cost/csv_table.h"
 #include "cost/latency_file.h"
 
 namespace quantloupe {
 
-bool isOnnxRuntimeProfile(const nlohmann::json& json);
-LatencyFile onnxRuntimeProfile(const nlohmann::json& json);
-bool isTensorRtProfile(const nlohmann::json& json);
-LatencyFile tensorRtProfile(const nlohmann::json& json);
+bool isOnnxRuntimeProfile(const Json& json);
+LatencyFile onnxRuntimeProfile(const Json& json);
+bool isTensorRtProfile(const Json& json);
+LatencyFile tensorRtProfile(const Json& json);
 bool isQualcommProfile(const CsvTable& table);
 LatencyFile qualcommProfile(const CsvTable& table);
 bool isHailoProfile(const CsvTable& table);

@@ -15,26 +15,24 @@
 namespace quantloupe {
 namespace {
 
-using CocoJson = nlohmann::json;
-
 /// One entry of a list, with its name for messages.
 struct CocoEntry {
-    const CocoJson& json;
+    const Json& json;
     std::string name;  ///< "annotations[17]"
 
-    const CocoJson& need(const char* key) const {
+    const Json& need(const char* key) const {
         const auto found = json.find(key);
         if (found == json.end()) failInput("{}: '{}' is missing", name, key);
         return *found;
     }
     std::int64_t integer(const char* key) const {
-        const CocoJson& value = need(key);
+        const Json& value = need(key);
         if (!value.is_number_integer())
             failInput("{}: '{}' must be a whole number, not {}", name, key, value.dump());
         return value.get<std::int64_t>();
     }
     std::string text(const char* key) const {
-        const CocoJson& value = need(key);
+        const Json& value = need(key);
         if (!value.is_string()) failInput("{}: '{}' must be a text, not {}", name, key, value.dump());
         return value.get<std::string>();
     }
@@ -48,7 +46,7 @@ struct CocoEntry {
 };
 
 template <typename Use>
-void forEachEntry(const CocoJson& json, const char* list, Use use) {
+void forEachEntry(const Json& json, const char* list, Use use) {
     const auto found = json.find(list);
     if (found == json.end() || !found->is_array())
         failInput("the list '{}' is missing: this is not a COCO file with instances", list);
@@ -59,14 +57,14 @@ void forEachEntry(const CocoJson& json, const char* list, Use use) {
     }
 }
 
-double cocoNumber(const CocoEntry& entry, const char* key, const CocoJson& value) {
+double cocoNumber(const CocoEntry& entry, const char* key, const Json& value) {
     if (!value.is_number() || !std::isfinite(value.get<double>()))
         failInput("{}: '{}' must contain finite numbers, not {}", entry.name, key, value.dump());
     return value.get<double>();
 }
 
 LabeledBox boxOf(const CocoEntry& entry) {
-    const CocoJson& corners = entry.need("bbox");
+    const Json& corners = entry.need("bbox");
     if (!corners.is_array() || corners.size() != 4)
         failInput("{}: 'bbox' must be [x, y, width, height], not {}", entry.name, corners.dump());
     LabeledBox box;
@@ -86,7 +84,7 @@ LabeledBox boxOf(const CocoEntry& entry) {
     return box;
 }
 
-CocoFile parseCoco(const CocoJson& json) {
+CocoFile parseCoco(const Json& json) {
     if (!json.is_object()) failInput("must be a JSON object with 'images', 'annotations' and 'categories'");
     CocoFile file;
     std::set<std::int64_t> ids;

@@ -2,10 +2,10 @@
 #include "data/preprocess.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/json.h"
 #include "base/strict_json.h"
 
 namespace quantloupe {

@@ -13,8 +13,6 @@
 namespace quantloupe {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 /// Returns the layers as drawn before quantization: only graph inputs and outputs are colored.
 std::vector<LayerResult> undecided(const ExportSource& source) {
     std::vector<LayerResult> layers = source.layers;

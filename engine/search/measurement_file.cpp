@@ -45,11 +45,11 @@ void MeasurementFile::failDamaged() const {
 
 void MeasurementFile::read(const std::string& text) {
     try {
-        const nlohmann::json json = parseStrictJson(text);
+        const Json json = parseStrictJson(text);
         if (!json.is_object() || !json.contains(m_options.kind))
             failInput("this file does not contain the measurements of a search");
         if (json.at(m_options.kind) == m_options.format)
-            for (const nlohmann::json& section : json.at("sections")) {
+            for (const Json& section : json.at("sections")) {
                 if (section.at("context") == m_context)
                     m_all = section.at("measurements").get<Measurements>();
                 else
@@ -64,14 +64,14 @@ void MeasurementFile::read(const std::string& text) {
                 "another version of this program, so none of them is reused",
                 m_options.path.string());
         if (m_options.reuse) m_earlier = m_all;
-    } catch (const nlohmann::json::exception&) {
+    } catch (const Json::exception&) {
         failDamaged();
     } catch (Error& error) {
         throw error.addContext(fmt::format("measurements '{}'", m_options.path.string()));
     }
 }
 
-void MeasurementFile::add(const std::string& key, nlohmann::json measured) {
+void MeasurementFile::add(const std::string& key, Json measured) {
     if (!enabled()) return;
     m_all.insert_or_assign(key, std::move(measured));
     ++m_unsaved;
@@ -82,7 +82,7 @@ void MeasurementFile::save() noexcept {
     if (!enabled() || m_unsaved == 0 || (m_group != nullptr && m_group->rank() != 0)) return;
     m_savedAt = m_watch.seconds();
     try {
-        nlohmann::ordered_json json = {{m_options.kind, m_options.format}, {"sections", m_others}};
+        OrderedJson json = {{m_options.kind, m_options.format}, {"sections", m_others}};
         json["sections"].push_back({{"context", m_context}, {"measurements", m_all}});
         writeFileAtomically(m_options.path, json.dump(1) + "\n");
         m_unsaved = 0;
@@ -98,14 +98,14 @@ std::vector<std::string> MeasurementFile::notices() const {
     return all;
 }
 
-nlohmann::json measuredNumber(const std::optional<double>& value) {
+Json measuredNumber(const std::optional<double>& value) {
     if (!value || std::isnan(*value)) return nullptr;
     if (std::isinf(*value)) return *value > 0 ? "infinite" : "-infinite";
     return *value;
 }
 
-std::optional<double> measuredNumber(const nlohmann::json& object, const char* key) {
-    const nlohmann::json& value = object.at(key);
+std::optional<double> measuredNumber(const Json& object, const char* key) {
+    const Json& value = object.at(key);
     if (value.is_null()) return std::nullopt;
     if (value.is_string()) return value == "infinite" ? INFINITY : -INFINITY;
     return value.get<double>();

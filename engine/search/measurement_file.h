@@ -6,10 +6,10 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "session/session.h"
 #include "session/stopwatch.h"
 
@@ -36,18 +36,18 @@ class MeasurementFile {
     /// Returns what an earlier search measured, or null. If `read` throws an exception of the JSON library,
     /// throws Error naming the file.
     template <typename Read>
-    auto find(const std::string& key, const Read& read) -> std::optional<decltype(read(nlohmann::json()))> {
+    auto find(const std::string& key, const Read& read) -> std::optional<decltype(read(Json()))> {
         const auto found = m_earlier.find(key);
         if (found == m_earlier.end()) return std::nullopt;
         ++m_reused;
         try {
             return read(found->second);
-        } catch (const nlohmann::json::exception&) {
+        } catch (const Json::exception&) {
             failDamaged();
         }
     }
     /// Adds a measurement and, every few seconds, saves the file. In a group, only the first process saves.
-    void add(const std::string& key, nlohmann::json measured);
+    void add(const std::string& key, Json measured);
     /// Also called by the destructor. Throws nothing: a search continues without its file, and notices()
     /// contains the error.
     void save() noexcept;
@@ -56,14 +56,14 @@ class MeasurementFile {
     std::vector<std::string> notices() const;
 
   private:
-    using Measurements = std::map<std::string, nlohmann::json>;
+    using Measurements = std::map<std::string, Json>;
     void read(const std::string& text);
     [[noreturn]] void failDamaged() const;
 
     MeasurementFileOptions m_options;
     ProcessGroup* m_group;
-    std::string m_context;                 ///< of model, data, arithmetic and program
-    std::vector<nlohmann::json> m_others;  ///< sections of other contexts, the oldest first
+    std::string m_context;       ///< of model, data, arithmetic and program
+    std::vector<Json> m_others;  ///< sections of other contexts, the oldest first
     Measurements m_earlier, m_all;
     std::string m_unusable, m_unsavable;  ///< notices
     std::size_t m_reused = 0, m_unsaved = 0;
@@ -72,7 +72,7 @@ class MeasurementFile {
 };
 
 /// JSON has no infinity: the SQNR of equal outputs. NaN becomes null.
-nlohmann::json measuredNumber(const std::optional<double>& value);
-std::optional<double> measuredNumber(const nlohmann::json& object, const char* key);
+Json measuredNumber(const std::optional<double>& value);
+std::optional<double> measuredNumber(const Json& object, const char* key);
 
 }  // namespace quantloupe

@@ -12,7 +12,7 @@ constexpr DataType kTypes[] = {DataType::Float32, DataType::UInt8,   DataType::I
 
 }  // namespace
 
-Json describeArray(const std::string& name, const ConstantPtr& array, Held& held) {
+OrderedJson describeArray(const std::string& name, const ConstantPtr& array, Held& held) {
     held.arrays.push_back(array);
     return {{"name", name},
             {"type", dataTypeName(array->type())},
@@ -20,13 +20,13 @@ Json describeArray(const std::string& name, const ConstantPtr& array, Held& held
             {"address", reinterpret_cast<std::uintptr_t>(array->bytes().data())}};
 }
 
-Json describeArrays(const std::map<std::string, ConstantPtr>& arrays, Held& held) {
-    Json list = Json::array();
+OrderedJson describeArrays(const std::map<std::string, ConstantPtr>& arrays, Held& held) {
+    OrderedJson list = OrderedJson::array();
     for (const auto& [name, array] : arrays) list.push_back(describeArray(name, array, held));
     return list;
 }
 
-ConstantPtr arrayFrom(const Json& description) {
+ConstantPtr arrayFrom(const OrderedJson& description) {
     const auto name = description.at("type").get<std::string>();
     for (const DataType type : kTypes) {
         if (dataTypeName(type) != name) continue;
@@ -40,9 +40,9 @@ ConstantPtr arrayFrom(const Json& description) {
     failInput("arrays of {} are not supported", name);
 }
 
-std::map<std::string, ConstantPtr> arraysFrom(const Json& descriptions) {
+std::map<std::string, ConstantPtr> arraysFrom(const OrderedJson& descriptions) {
     std::map<std::string, ConstantPtr> arrays;
-    for (const Json& description : descriptions)
+    for (const OrderedJson& description : descriptions)
         arrays[description.at("name").get<std::string>()] = arrayFrom(description);
     return arrays;
 }

@@ -11,11 +11,11 @@
 namespace quantloupe::python {
 
 /// Describes an array and adds it to `held`.
-Json describeArray(const std::string& name, const ConstantPtr& array, Held& held);
-Json describeArrays(const std::map<std::string, ConstantPtr>& arrays, Held& held);
+OrderedJson describeArray(const std::string& name, const ConstantPtr& array, Held& held);
+OrderedJson describeArrays(const std::map<std::string, ConstantPtr>& arrays, Held& held);
 
 /// Returns a view of an array; Python must keep the array alive. Throws Error for types that no network has.
-ConstantPtr arrayFrom(const Json& description);
-std::map<std::string, ConstantPtr> arraysFrom(const Json& descriptions);
+ConstantPtr arrayFrom(const OrderedJson& description);
+std::map<std::string, ConstantPtr> arraysFrom(const OrderedJson& descriptions);
 
 }  // namespace quantloupe::python

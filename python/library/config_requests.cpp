@@ -11,22 +11,22 @@ namespace quantloupe::python {
 namespace {
 
 /// Returns the value of a dotted key, or null if there is none. Names of layers can contain dots, too.
-const Json* valueOf(const Json& json, std::string_view key) {
+const OrderedJson* valueOf(const OrderedJson& json, std::string_view key) {
     if (!json.is_object()) return nullptr;
     if (const auto whole = json.find(std::string(key)); whole != json.end()) return &*whole;
     for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1))
         if (const auto part = json.find(std::string(key.substr(0, dot))); part != json.end())
-            if (const Json* found = valueOf(*part, key.substr(dot + 1))) return found;
+            if (const OrderedJson* found = valueOf(*part, key.substr(dot + 1))) return found;
     return nullptr;
 }
 
 }  // namespace
 
-Json performOnConfig(const Json& request) {
+OrderedJson performOnConfig(const OrderedJson& request) {
     const auto what = request.at("do").get<std::string>();
     if (what == "preset") return configToJson(presetConfig(request.at("name").get<std::string>()));
     if (what == "presets") {
-        Json list = Json::array();
+        OrderedJson list = OrderedJson::array();
         for (const PresetInfo& preset : presets()) list.push_back({preset.name, preset.description});
         return list;
     }
@@ -39,8 +39,8 @@ Json performOnConfig(const Json& request) {
         saveConfig(config, path);
     } else if (what == "get") {
         const auto key = request.at("key").get<std::string>();
-        const Json json = Json::parse(configToJson(config));
-        const Json* value = valueOf(json, key);
+        const OrderedJson json = OrderedJson::parse(configToJson(config));
+        const OrderedJson* value = valueOf(json, key);
         if (value == nullptr)
             failInput("the configuration has no key '{}'; a valid key is quantization.weight.bits", key);
         return *value;

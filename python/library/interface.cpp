@@ -20,11 +20,11 @@ UserMetric metricOf(QuantloupeMetric function, bool lowerIsBetter) {
     const auto measure = [function](const MetricInput& input, const CancelToken& cancel) {
         cancel.check();
         auto held = std::make_unique<Held>();
-        Json description = {{"outputs", describeArrays(input.outputs, *held)}};
+        OrderedJson description = {{"outputs", describeArrays(input.outputs, *held)}};
         const auto add = [&](const std::string& name, const auto& numbers) {
             const auto array = Constant::fromInt64s({static_cast<std::int64_t>(numbers.size())},
                                                     {numbers.begin(), numbers.end()});
-            description[name] = numbers.empty() ? Json(nullptr) : describeArray(name, array, *held);
+            description[name] = numbers.empty() ? OrderedJson(nullptr) : describeArray(name, array, *held);
         };
         add("samples", input.samples);
         add("labels", input.labels);
@@ -46,7 +46,7 @@ const char* quantloupe_version() {
 void quantloupe_use_graphviz(const char* folder) { graphvizFolder() = folder; }
 
 char* quantloupe_config(const char* request) {
-    return copied(replyOf([&] { return performOnConfig(Json::parse(request)); }));
+    return copied(replyOf([&] { return performOnConfig(OrderedJson::parse(request)); }));
 }
 
 void quantloupe_free(char* text) { std::free(text); }
@@ -63,8 +63,9 @@ void quantloupe_set_metric(Engine* engine, QuantloupeMetric metric, int lowerIsB
 }
 
 Job* quantloupe_start(Engine* engine, const char* request) try {
-    return new Job(
-        [engine, text = std::string(request)](Job& job) { return perform(*engine, Json::parse(text), job); });
+    return new Job([engine, text = std::string(request)](Job& job) {
+        return perform(*engine, OrderedJson::parse(text), job);
+    });
 } catch (const std::exception&) {
     return nullptr;
 }

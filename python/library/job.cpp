@@ -10,9 +10,11 @@
 
 namespace quantloupe::python {
 
-std::string jsonText(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string jsonText(const OrderedJson& json) {
+    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
-std::string replyOf(const std::function<Json()>& work) {
+std::string replyOf(const std::function<OrderedJson()>& work) {
     const auto failed = [](const char* text) { return jsonText({{"error", text}}); };
     try {
         return jsonText({{"result", work()}});
@@ -22,7 +24,7 @@ std::string replyOf(const std::function<Json()>& work) {
         return failed(error.what());
     } catch (const std::bad_alloc&) {
         return failed("not enough memory for this");
-    } catch (const Json::type_error& error) {
+    } catch (const OrderedJson::type_error& error) {
         const std::string_view text = error.what();  // "[json.exception.type_error.302] type must be ..."
         return failed(
             fmt::format("an argument has the wrong type{}", text.substr(text.find(']') + 1)).c_str());
@@ -63,16 +65,16 @@ void Job::join() {
     if (m_thread.joinable()) m_thread.join();
 }
 
-void Job::report(const std::string& stage, std::size_t done, std::size_t total, const Json& best) {
+void Job::report(const std::string& stage, std::size_t done, std::size_t total, const OrderedJson& best) {
     const std::lock_guard lock(m_mutex);
     if (!m_progress.empty() && m_progress.back()["stage"] == stage && m_progress.back()["best"] == best)
         m_progress.erase(m_progress.size() - 1);
     m_progress.push_back({{"stage", stage}, {"done", done}, {"total", total}, {"best", best}});
 }
 
-Json Job::takeProgress() {
+OrderedJson Job::takeProgress() {
     const std::lock_guard lock(m_mutex);
-    return std::exchange(m_progress, Json::array());
+    return std::exchange(m_progress, OrderedJson::array());
 }
 
 }  // namespace quantloupe::python

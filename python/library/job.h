@@ -5,16 +5,14 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
 #include "base/cancel.h"
+#include "base/json.h"
 #include "results/evaluation.h"
 
 namespace quantloupe::python {
-
-using Json = nlohmann::ordered_json;
 
 /// Arrays that Python uses without a copy. They live until Python releases this.
 class Held {
@@ -24,7 +22,7 @@ class Held {
 
 class Job {
   public:
-    using Work = std::function<Json(Job&)>;
+    using Work = std::function<OrderedJson(Job&)>;
 
     explicit Job(Work work);
     /// Cancels the job and waits until it has ended.
@@ -38,8 +36,9 @@ class Job {
     const CancelToken& cancelToken() const { return m_cancel; }
     /// Reports progress. For each stage, only the latest report is kept until it is taken. `best` is null, or
     /// the best result of a search so far.
-    void report(const std::string& stage, std::size_t done, std::size_t total, const Json& best = nullptr);
-    Json takeProgress();
+    void report(const std::string& stage, std::size_t done, std::size_t total,
+                const OrderedJson& best = nullptr);
+    OrderedJson takeProgress();
     const std::string& reply() const { return m_reply; }
 
     EvaluationPtr evaluation;  ///< of an "evaluate" request, for its picture
@@ -51,7 +50,7 @@ class Job {
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_ended = false;
-    Json m_progress = Json::array();
+    OrderedJson m_progress = OrderedJson::array();
     std::string m_reply;
     std::mutex m_joining;
     std::thread m_thread;  // last: it uses the others
@@ -59,8 +58,8 @@ class Job {
 
 /// Returns {"result": ...} of the work, {"error": text} with the message that the command line would print,
 /// or {"cancelled": true}.
-std::string replyOf(const std::function<Json()>& work);
+std::string replyOf(const std::function<OrderedJson()>& work);
 /// Returns the JSON text. Bytes that are not valid UTF-8, for example in file names, are replaced.
-std::string jsonText(const Json& json);
+std::string jsonText(const OrderedJson& json);
 
 }  // namespace quantloupe::python

@@ -22,11 +22,11 @@ namespace {
 
 using cli::toJson;
 
-QuantizationConfig configOf(const Json& request) {
+QuantizationConfig configOf(const OrderedJson& request) {
     return configFromJson(request.at("config").get<std::string>());
 }
 
-std::filesystem::path pathOf(const Json& request) { return request.at("path").get<std::string>(); }
+std::filesystem::path pathOf(const OrderedJson& request) { return request.at("path").get<std::string>(); }
 
 EvaluationObserver reportingTo(Job& job) {
     EvaluationObserver observer;
@@ -48,7 +48,7 @@ Session& withData(Engine& engine) {
     return *engine.session;
 }
 
-Json open(Engine& engine, const Json& request, Job&) {
+OrderedJson open(Engine& engine, const OrderedJson& request, Job&) {
     SessionOptions options;
     options.threads = request.at("threads").get<int>();
     if (!request.at("memory_mib").is_null())
@@ -65,10 +65,10 @@ Json open(Engine& engine, const Json& request, Job&) {
     }
     engine.session = std::make_unique<Session>(std::move(model), options);
     const Graph& graph = engine.session->graph();
-    Json reply = {{"notices", engine.session->model().notices}, {"layers", Json::array()}};
+    OrderedJson reply = {{"notices", engine.session->model().notices}, {"layers", OrderedJson::array()}};
     for (const Node& node : graph.nodes()) reply["layers"].push_back(node.name);
     for (const auto& [key, ids] : {std::pair("inputs", graph.inputs()), {"outputs", graph.outputs()}}) {
-        reply[key] = Json::array();
+        reply[key] = OrderedJson::array();
         for (const TensorId id : ids) {
             const TensorInfo& tensor = graph.tensor(id);
             reply[key].push_back({{"name", tensor.name},
@@ -78,34 +78,34 @@ Json open(Engine& engine, const Json& request, Job&) {
     }
     const auto axes = sampleAxes(graph);
     for (std::size_t i = 0; i < axes.size(); ++i)
-        reply["inputs"][i]["sample_axis"] = axes[i] ? Json(*axes[i]) : Json();
+        reply["inputs"][i]["sample_axis"] = axes[i] ? OrderedJson(*axes[i]) : OrderedJson();
     return reply;
 }
 
 /// A file or folder, or arrays with labels; null: no data.
-DatasetPtr datasetOf(Engine& engine, const Json& data) {
+DatasetPtr datasetOf(Engine& engine, const OrderedJson& data) {
     if (data.is_null()) return nullptr;
     const auto inputs = inputSpecsOf(engine.session->graph());
     if (data.contains("path")) return openDataset(pathOf(data), inputs, engine.preprocess);
-    const Json& labels = data.at("labels");
+    const OrderedJson& labels = data.at("labels");
     return arrayDataset(arraysFrom(data.at("arrays")), labels.is_null() ? nullptr : arrayFrom(labels),
                         inputs);
 }
 
-Json setData(Engine& engine, const Json& request, Job&) {
-    const Json &evaluation = request.at("data"), &calibration = request.at("calibration");
+OrderedJson setData(Engine& engine, const OrderedJson& request, Job&) {
+    const OrderedJson &evaluation = request.at("data"), &calibration = request.at("calibration");
     engine.session->setData(datasetOf(engine, evaluation), datasetOf(engine, calibration));
-    const Json& calibrating = calibration.is_null() ? evaluation : calibration;
+    const OrderedJson& calibrating = calibration.is_null() ? evaluation : calibration;
     engine.calibrationData.clear();
     if (!calibrating.is_null() && calibrating.contains("path")) engine.calibrationData = pathOf(calibrating);
-    for (const Json& data : {evaluation, calibration})
+    for (const OrderedJson& data : {evaluation, calibration})
         if (!data.is_null() && data.contains("path")) engine.inputs.add("the data", pathOf(data));
     return {{"notice", engine.session->dataNotice()},
             {"samples", engine.session->hasData() ? engine.session->sampleCount() : 0},
             {"together", engine.session->samplesTogether()}};
 }
 
-Json evaluate(Engine& engine, const Json& request, Job& job) {
+OrderedJson evaluate(Engine& engine, const OrderedJson& request, Job& job) {
     const auto name = request.at("depth").get<std::string>();
     const Depth depth = name == "states"     ? Depth::States
                         : name == "accuracy" ? Depth::Accuracy
@@ -115,7 +115,7 @@ Json evaluate(Engine& engine, const Json& request, Job& job) {
     return toJson(*job.evaluation);
 }
 
-Json leaveOneOut(Engine& engine, const Json& request, Job& job) {
+OrderedJson leaveOneOut(Engine& engine, const OrderedJson& request, Job& job) {
     SweepOptions options{0, {}};  // all layers on all samples
     std::size_t done = 0;
     options.updated = [&](const LayerSweep& sweep) {
@@ -126,12 +126,13 @@ Json leaveOneOut(Engine& engine, const Json& request, Job& job) {
                   session.graph());
 }
 
-TuneOptions tuneOptions(const Json& request) {
+TuneOptions tuneOptions(const OrderedJson& request) {
     TuneOptions options;
-    const Json& drop = request.at("max_drop");
+    const OrderedJson& drop = request.at("max_drop");
     options.maxDrop = drop.is_null() ? std::numeric_limits<double>::infinity() : drop.get<double>();
-    if (const Json& budget = request.at("budget"); !budget.is_null()) options.budget = budget.get<double>();
-    for (const Json& name : request.at("precisions")) {
+    if (const OrderedJson& budget = request.at("budget"); !budget.is_null())
+        options.budget = budget.get<double>();
+    for (const OrderedJson& name : request.at("precisions")) {
         const auto precision = parsePrecision(name.get<std::string>());
         if (!precision)
             failInput(
@@ -141,7 +142,7 @@ TuneOptions tuneOptions(const Json& request) {
         options.precisions.push_back(*precision);
     }
     options.cost = usualCost(!options.precisions.empty(), false);
-    if (const Json& cost = request.at("cost"); !cost.is_null()) {
+    if (const OrderedJson& cost = request.at("cost"); !cost.is_null()) {
         const auto kind = costNamed(cost.get<std::string>());
         if (!kind || *kind == TuneCost::Milliseconds)  // profiles are files of the command line
             failInput("unknown cost '{}'; available: macs, parameters, layers, bytes, bops",
@@ -155,9 +156,9 @@ TuneOptions tuneOptions(const Json& request) {
     return options;
 }
 
-Json tune(Engine& engine, const Json& request, Job& job) {
+OrderedJson tune(Engine& engine, const OrderedJson& request, Job& job) {
     TuneOptions options = tuneOptions(request);
-    Json best;
+    OrderedJson best;
     options.progress = [&](const TuneProgress& progress) {
         job.report(describe(progress.stage), progress.done, progress.total, best);
     };
@@ -168,7 +169,7 @@ Json tune(Engine& engine, const Json& request, Job& job) {
     };
     const TuneResult result =
         quantloupe::tune(withData(engine), configOf(request), options, job.cancelToken());
-    Json reply = toJson(result);
+    OrderedJson reply = toJson(result);
     for (std::size_t i = 0; i < result.curve.size(); ++i)
         reply["curve"][i]["config"] = configToJson(result.curve[i].config);
     reply["samples"] = result.samples;
@@ -177,20 +178,20 @@ Json tune(Engine& engine, const Json& request, Job& job) {
     return reply;
 }
 
-Json outputs(Engine& engine, const Json& request, Job& job) {
+OrderedJson outputs(Engine& engine, const OrderedJson& request, Job& job) {
     std::optional<QuantizationConfig> config;
     if (!request.at("config").is_null()) config = configOf(request);
     Session& session = withData(engine);
     const std::vector<ConstantPtr> arrays = session.outputs(config, job.cancelToken());
     auto held = std::make_unique<Held>();
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (std::size_t o = 0; o < arrays.size(); ++o)
         list.push_back(
             describeArray(session.graph().tensor(session.graph().outputs()[o]).name, arrays[o], *held));
     return {{"arrays", std::move(list)}, {"held", reinterpret_cast<std::uintptr_t>(held.release())}};
 }
 
-Json exportConfig(Engine& engine, const Json& request, Job& job) {
+OrderedJson exportConfig(Engine& engine, const OrderedJson& request, Job& job) {
     const FileFormat& format = formatNamed(request.at("format").get<std::string>(), false);
     const std::filesystem::path path = pathOf(request);
     engine.inputs.checkOutput(path);
@@ -200,12 +201,12 @@ Json exportConfig(Engine& engine, const Json& request, Job& job) {
     source.calibrationData = engine.calibrationData;
     source.preprocess = engine.preprocess;
     const ExportResult exported = exportTo(format, source);
-    Json files = Json::array();
+    OrderedJson files = OrderedJson::array();
     for (const auto& file : writeExport(exported, path, engine.inputs)) files.push_back(file.string());
     return {{"files", files}, {"notices", exported.notices}, {"limits", format.limits}};
 }
 
-Json saveQuantized(Engine& engine, const Json& request, Job& job) {
+OrderedJson saveQuantized(Engine& engine, const OrderedJson& request, Job& job) {
     const std::filesystem::path path = pathOf(request);
     engine.inputs.checkOutput(path);
     return saveQuantizedModel(withData(engine), configOf(request), path, job.cancelToken());
@@ -232,8 +233,8 @@ class GraphvizVariable {
     std::optional<std::string> m_before;
 };
 
-Json draw(Engine& engine, const Json& request, Job& job) {
-    const Json& source = request.at("evaluation");
+OrderedJson draw(Engine& engine, const OrderedJson& request, Job& job) {
+    const OrderedJson& source = request.at("evaluation");
     std::vector<LayerResult> layers;
     if (!source.is_null())
         // NOLINTNEXTLINE(performance-no-int-to-ptr): Python passes the address of the job
@@ -255,11 +256,17 @@ std::filesystem::path& graphvizFolder() {
     return folder;
 }
 
-Json perform(Engine& engine, const Json& request, Job& job) {
-    static const std::map<std::string, std::function<Json(Engine&, const Json&, Job&)>> requests = {
-        {"open", open}, {"set_data", setData}, {"evaluate", evaluate},   {"leave_one_out", leaveOneOut},
-        {"tune", tune}, {"outputs", outputs},  {"export", exportConfig}, {"save_quantized", saveQuantized},
-        {"draw", draw}};
+OrderedJson perform(Engine& engine, const OrderedJson& request, Job& job) {
+    static const std::map<std::string, std::function<OrderedJson(Engine&, const OrderedJson&, Job&)>>
+        requests = {{"open", open},
+                    {"set_data", setData},
+                    {"evaluate", evaluate},
+                    {"leave_one_out", leaveOneOut},
+                    {"tune", tune},
+                    {"outputs", outputs},
+                    {"export", exportConfig},
+                    {"save_quantized", saveQuantized},
+                    {"draw", draw}};
     return requests.at(request.at("do").get<std::string>())(engine, request, job);
 }
 

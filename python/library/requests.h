@@ -23,8 +23,8 @@ struct Engine {
 std::filesystem::path& graphvizFolder();
 
 /// Performs a request about a session. Throws Error, Cancelled.
-Json perform(Engine& engine, const Json& request, Job& job);
+OrderedJson perform(Engine& engine, const OrderedJson& request, Job& job);
 /// Performs a request about a configuration.
-Json performOnConfig(const Json& request);
+OrderedJson performOnConfig(const OrderedJson& request);
 
 }  // namespace quantloupe::python

@@ -18,7 +18,6 @@
 
 using namespace quantloupe;
 using namespace quantloupe::test;
-using cli::Json;
 
 namespace {
 
@@ -43,7 +42,7 @@ class Watched final : public Dataset {
     std::function<void(std::size_t)> m_decoded;
 };
 
-Json withoutSeconds(Json json) {
+OrderedJson withoutSeconds(OrderedJson json) {
     json.erase("seconds");
     return json;
 }
@@ -164,7 +163,7 @@ class ProcessGroupTest : public QObject {
                     options.maxDrop = 0.05;
                     options.precisions = {Precision::integer(8, 8)};
                     options.maxSeconds = 1e6;  // each process asks the first one for the time
-                    Json sweep = cli::toJson(leaveOneOut(session, coarse(), {0, {}}), session.graph());
+                    OrderedJson sweep = cli::toJson(leaveOneOut(session, coarse(), {0, {}}), session.graph());
                     return cli::toJson(tune(session, coarse(), options)).dump(1) + sweep.dump(1);
                 },
                 {2});
@@ -184,7 +183,7 @@ class ProcessGroupTest : public QObject {
             const bool first = group == nullptr || group->rank() == 0;
             tuning.measurements = m_folder.filePath(first ? "first.json" : "other.json").toStdString();
             const TuneResult result = tune(*session, coarse(), tuning);
-            Json json = cli::toJson(result);
+            OrderedJson json = cli::toJson(result);
             json["curve"] = json["curve"].size();
             return json;
         };
@@ -199,7 +198,7 @@ class ProcessGroupTest : public QObject {
         const auto continued =
             inGroup(later, [&](const auto& group) { return search(group, true, 0).dump(); });
         QCOMPARE(continued[0], continued[1]);
-        Json found = Json::parse(continued[0]), alone = search(nullptr, true, 0);
+        OrderedJson found = OrderedJson::parse(continued[0]), alone = search(nullptr, true, 0);
         QVERIFY(found["reused"].get<int>() >= 5);
         QVERIFY(found["evaluations"].get<int>() > 1);
         QVERIFY(alone["reused"].get<int>() > found["reused"].get<int>());

@@ -8,7 +8,6 @@
 #include "support/text_model.h"
 
 using namespace quantloupe;
-using quantloupe::cli::Json;
 using quantloupe::cli::SessionProtocol;
 
 namespace {
@@ -32,8 +31,8 @@ class SessionProtocolTest : public QObject {
     std::unique_ptr<Session> m_session;
     std::unique_ptr<SessionProtocol> m_protocol;
 
-    Json ask(const char* line) { return m_protocol->answer(line); }
-    Json config() { return ask(R"({"do":"config"})")["value"]; }
+    OrderedJson ask(const char* line) { return m_protocol->answer(line); }
+    OrderedJson config() { return ask(R"({"do":"config"})")["value"]; }
 
   private Q_SLOTS:
     void init() {
@@ -88,8 +87,8 @@ class SessionProtocolTest : public QObject {
     void refusals() {
         QFETCH(QByteArray, line);
         QFETCH(QString, mentions);
-        const Json before = config();
-        const Json reply = m_protocol->answer(line.toStdString());
+        const OrderedJson before = config();
+        const OrderedJson reply = m_protocol->answer(line.toStdString());
         const QString text = QString::fromStdString(reply.dump());
         QVERIFY2(reply["ok"] == false && reply.size() == 2, qPrintable(text));
         const QString error = QString::fromStdString(reply["error"].get<std::string>());
@@ -101,7 +100,7 @@ class SessionProtocolTest : public QObject {
 
     void aRejectedRequestKeepsRedo() {
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
-        const Json skipped = config();
+        const OrderedJson skipped = config();
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == true);
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_7"]})")["ok"] == false);
         QVERIFY(ask(R"({"do":"set","key":"skip.rules","value":[{"kind":"downstream","from":"x"}]})")["ok"] ==
@@ -144,10 +143,10 @@ class SessionProtocolTest : public QObject {
     }
 
     void configurationRoundTrips() {
-        const Json before = config();
-        Json other = before;
+        const OrderedJson before = config();
+        OrderedJson other = before;
         other["quantization"]["weight"]["bits"] = 3;
-        QVERIFY(m_protocol->answer(Json{{"do", "config"}, {"value", other}}.dump())["ok"] == true);
+        QVERIFY(m_protocol->answer(OrderedJson{{"do", "config"}, {"value", other}}.dump())["ok"] == true);
         QVERIFY(config() == other);
         ask(R"({"do":"undo"})");
         QVERIFY(config() == before);
@@ -155,7 +154,8 @@ class SessionProtocolTest : public QObject {
 
     void layerTableOnRequest() {
         QVERIFY(!ask(R"({"do":"evaluate"})").contains("layers"));
-        const Json reply = ask(R"({"do":"set","key":"skip.tail","value":false,"layers":true,"cold":true})");
+        const OrderedJson reply =
+            ask(R"({"do":"set","key":"skip.tail","value":false,"layers":true,"cold":true})");
         QCOMPARE(reply["layers"].size(), std::size_t(3));
         QCOMPARE(reply["counts"]["quantized"].get<int>(), 2);
         QCOMPARE(reply["layers"][1]["host"].get<std::string>(), std::string("Conv_0"));

@@ -2,8 +2,8 @@
 #include "models/command_line.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "config/config_json.h"
 #include "config/presets.h"
 #include "style/path_text.h"
@@ -11,8 +11,6 @@
 namespace quantloupe::ui {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 QString quoted(QString text) {
     static const QString safe =
@@ -24,13 +22,14 @@ QString quoted(QString text) {
 }
 
 /// Keys below `path` whose values differ, as KEY=JSON. A list and all settings of a layer are one value.
-void collect(const Json& now, const Json& standard, const std::string& path, QStringList& settings) {
+void collect(const OrderedJson& now, const OrderedJson& standard, const std::string& path,
+             QStringList& settings) {
     for (const auto& [key, value] : now.items()) {
         const std::string name = path.empty() ? key : path + "." + key;
-        const Json before = standard.contains(key) ? standard[key] : Json();
+        const OrderedJson before = standard.contains(key) ? standard[key] : OrderedJson();
         if (value == before) continue;
         if (value.is_object() && path != "layers")
-            collect(value, before.is_object() ? before : Json::object(), name, settings);
+            collect(value, before.is_object() ? before : OrderedJson::object(), name, settings);
         else
             settings << QString::fromStdString(name + "=" + value.dump());
     }
@@ -66,7 +65,7 @@ QStringList dataWords(const Document& document, bool evaluates) {
         words << QStringLiteral("--calibration-data")
               << pathText(data->calibrationPath.empty() ? data->evaluationPath : data->calibrationPath);
     if (document.hasOwnPreprocess()) {
-        const std::string json = Json::parse(preprocessToJson(data->preprocess)).dump();
+        const std::string json = OrderedJson::parse(preprocessToJson(data->preprocess)).dump();
         words << QStringLiteral("--preprocess") << QString::fromStdString(json);
     }
     return words;
@@ -74,8 +73,8 @@ QStringList dataWords(const Document& document, bool evaluates) {
 
 QStringList configWords(const QuantizationConfig& config) {
     QStringList words{QStringLiteral("--preset"), QString::fromStdString(config.preset)}, settings;
-    collect(Json::parse(configToJson(config)), Json::parse(configToJson(presetConfig(config.preset))), {},
-            settings);
+    collect(OrderedJson::parse(configToJson(config)),
+            OrderedJson::parse(configToJson(presetConfig(config.preset))), {}, settings);
     for (const QString& setting : settings) words << QStringLiteral("--set") << setting;
     return words;
 }

@@ -2,9 +2,9 @@
 #include "models/config_difference.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.h"
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
@@ -14,8 +14,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Converts a key to words: "weight per channel" for "quantization.weight.per_channel".
 QString keyInWords(const std::string& path) {
     QString words = QString::fromStdString(path);
@@ -24,7 +22,7 @@ QString keyInWords(const std::string& path) {
     return words.replace(QLatin1Char('.'), QLatin1Char(' ')).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
-QString valueInWords(const Json& value) {
+QString valueInWords(const OrderedJson& value) {
     if (value.is_null()) return Words::tr("default");
     if (value.is_boolean()) return value.get<bool>() ? Words::tr("on") : Words::tr("off");
     if (value.is_string())
@@ -32,7 +30,8 @@ QString valueInWords(const Json& value) {
     return QString::fromStdString(value.dump());
 }
 
-void compareKeys(const Json& before, const Json& after, const std::string& path, QStringList& lines) {
+void compareKeys(const OrderedJson& before, const OrderedJson& after, const std::string& path,
+                 QStringList& lines) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : before.items()) keys.push_back(key);
     for (const auto& [key, value] : after.items())
@@ -41,8 +40,8 @@ void compareKeys(const Json& before, const Json& after, const std::string& path,
         if (path.empty() && (key == "layers" || key == "quantloupe")) continue;
         const std::string name = path.empty() ? key : path + "." + key;
         if (name == "skip.rules") continue;
-        const Json a = before.contains(key) ? before[key] : Json(),
-                   b = after.contains(key) ? after[key] : Json();
+        const OrderedJson a = before.contains(key) ? before[key] : OrderedJson(),
+                          b = after.contains(key) ? after[key] : OrderedJson();
         if (a == b) continue;
         if (a.is_object() && b.is_object())
             compareKeys(a, b, name, lines);
@@ -56,7 +55,7 @@ void compareKeys(const Json& before, const Json& after, const std::string& path,
 
 QStringList configDifference(const QuantizationConfig& before, const QuantizationConfig& after) {
     QStringList lines;
-    compareKeys(Json::parse(configToJson(before)), Json::parse(configToJson(after)), {}, lines);
+    compareKeys(OrderedJson::parse(configToJson(before)), OrderedJson::parse(configToJson(after)), {}, lines);
     const auto rule = [](const SkipRule& r) { return QString::fromStdString(describe(r)); };
     const auto had = withoutOffRules(before).rules, has = withoutOffRules(after).rules;
     for (const SkipRule& r : has)

@@ -81,13 +81,13 @@ const ParameterText kParameters[] = {
      {{Method::PowerOfTwoMinMse, "\"all\""}}},
 };
 
-QString jsonText(const nlohmann::ordered_json& value) {
+QString jsonText(const OrderedJson& value) {
     if (value.is_number_float()) return numberText(value.get<double>());
     return QString::fromStdString(value.dump());
 }
 
 /// Both parts of a range, or the one value.
-QStringList partsOf(const nlohmann::ordered_json& value) {
+QStringList partsOf(const OrderedJson& value) {
     if (!value.is_array()) return {jsonText(value), {}};
     return {jsonText(value[0]), jsonText(value[1])};
 }
@@ -154,7 +154,7 @@ void CalibrationForm::show(CalibrationMethod method, const CalibrationParameters
         m_any = true;
         const std::string key = row.text->key;
         const auto standard =
-            inheritedJson.contains(key) ? inheritedJson[key] : nlohmann::ordered_json::parse(known->second);
+            inheritedJson.contains(key) ? inheritedJson[key] : OrderedJson::parse(known->second);
         if (row.choice) {
             const auto mode = ownJson.contains(key) ? ownJson[key] : standard;
             row.choice->setCurrentIndex(mode == "most_common" ? 1 : 0);
@@ -188,10 +188,10 @@ void CalibrationForm::enter(const Row& row, NumberField* field, const QString& t
         value = any ? QLatin1Char('[') + ends.join(QLatin1Char(',')) + QLatin1Char(']') : QString();
     }
     try {
-        nlohmann::json json = calibrationParametersToJson(m_own);
-        nlohmann::json entered;
+        Json json = calibrationParametersToJson(m_own);
+        Json entered;
         if (!value.isEmpty()) {
-            entered = nlohmann::json::parse(value.toStdString(), nullptr, false);
+            entered = Json::parse(value.toStdString(), nullptr, false);
             if (entered.is_discarded())
                 failInput("{}: must be a number, not '{}'", row.text->key, text.toStdString());
         }

@@ -5,8 +5,6 @@
 
 namespace quantloupe {
 
-using OrderedJson = nlohmann::ordered_json;
-
 OrderedJson encodingEntries(const TensorEncoding& e) {
     OrderedJson list = OrderedJson::array();
     const double most = static_cast<double>((1L << e.bits) - 1);

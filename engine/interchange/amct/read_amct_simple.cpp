@@ -3,10 +3,10 @@
 // override_layer_configs) into a complete entry for each layer, then reads these as config.json.
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "config/near_names.h"
 #include "config/skip_rules.h"
 #include "interchange/amct/amct_layers.h"

@@ -97,12 +97,12 @@ std::string markdownCell(const std::string& name) {
 
 }  // namespace
 
-nlohmann::ordered_json classesJson(const Evaluation& evaluation) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+OrderedJson classesJson(const Evaluation& evaluation) {
+    OrderedJson json = OrderedJson::object();
     const ClassResults results = classResults(evaluation);
     if (results.classes.empty()) return json;
     json["class_metric"] = results.metric;
-    json["classes"] = nlohmann::ordered_json::array();
+    json["classes"] = OrderedJson::array();
     for (const ClassResult& result : results.classes)
         json["classes"].push_back({{"index", result.index},
                                    {"name", result.name},
@@ -111,7 +111,7 @@ nlohmann::ordered_json classesJson(const Evaluation& evaluation) {
                                    {"quantized", result.quantized}});
     const std::vector<ConfusionCell> cells = confusionCells(evaluation);
     if (cells.empty()) return json;
-    json["confusion"] = nlohmann::ordered_json::array();
+    json["confusion"] = OrderedJson::array();
     for (const ConfusionCell& cell : cells)
         json["confusion"].push_back({{"label", cell.label},
                                      {"predicted", cell.predicted},

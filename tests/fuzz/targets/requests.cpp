@@ -14,7 +14,7 @@ void requests(std::string_view bytes) {
     cli::SessionProtocol protocol(session, {});
     for (int count = 0; count < kMost && !bytes.empty() && !protocol.ended(); ++count) {
         const std::size_t end = bytes.find('\n');
-        const cli::Json reply = protocol.answer(bytes.substr(0, end));
+        const OrderedJson reply = protocol.answer(bytes.substr(0, end));
         const bool good = reply.at("ok").get<bool>();
         require(good || !reply.at("error").get<std::string>().empty(), "a refusal without a message");
         // At the start: messages quote the request, which may contain these words.
