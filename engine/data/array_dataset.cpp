@@ -96,14 +96,27 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
               names.empty() ? "none" : names);
 }
 
+/// If a sample is one set of inputs (model/sample_axes.h), arrays may contain one set or, with one more
+/// dimension, several sets.
+std::vector<InputSpec> withSetsStacked(std::vector<InputSpec> inputs,
+                                       const std::vector<ConstantPtr>& arrays) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i].sampleAxis || arrays[i]->dims().size() != inputs[i].shape.size() + 1) return inputs;
+    for (InputSpec& input : inputs) {
+        input.shape.insert(input.shape.begin(), Dim{});
+        input.sampleAxis = 0;
+    }
+    return inputs;
+}
+
 /// Labels that are not one number per sample are an error if they are `required`, and ignored otherwise.
 DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
-                       bool required, const std::vector<InputSpec>& inputs) {
+                       bool required, const std::vector<InputSpec>& graphInputs) {
     std::vector<ConstantPtr> chosen;
-    for (const InputSpec& input : inputs) {
-        chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
-        checkArrayFits(*chosen.back(), input, input.name);
-    }
+    for (const InputSpec& input : graphInputs)
+        chosen.push_back(arrayFor(input, arrays, graphInputs.size() == 1));
+    const std::vector<InputSpec> inputs = withSetsStacked(graphInputs, chosen);
+    for (std::size_t i = 0; i < inputs.size(); ++i) checkArrayFits(*chosen[i], inputs[i], inputs[i].name);
     std::vector<int> classes;
     std::string notice;
     const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
@@ -114,8 +127,8 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
                   toString(labels->dims()), samples);
     else if (labels)
         notice = fmt::format(
-            "'{}' is ignored: it is {}, but class labels are one number for each of the {} samples", kLabels,
-            toString(labels->dims()), samples);
+            "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples",
+            kLabels, toString(labels->dims()), samples);
     return std::make_shared<ArrayDataset>(inputs, std::move(chosen), samples, std::move(classes),
                                           std::move(notice));
 }

@@ -19,6 +19,7 @@ DatasetPtr openImageFolder(const std::filesystem::path& folder, const std::vecto
 
 /// Opens a .npy (one input) or a .npz (arrays named after the inputs; "labels" optional; a single input's
 /// array may also be called "arr_0", numpy's default name), with the samples in the sample axis of the input.
+/// If a sample is one set of inputs, several sets have one more dimension at the front.
 DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<InputSpec>& inputs);
 
 /// Returns whether the folder is a test_data_set_* or contains such folders.

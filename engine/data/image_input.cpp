@@ -40,6 +40,7 @@ std::string_view nameOf(Preprocess::Layout layout) {
 
 ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
     : m_spec(spec),
+      m_shape(spec.shape),
       m_preprocess(preprocess),
       m_channels(preprocess.color == Preprocess::Color::Gray ? 1 : 3) {
     if (spec.type != DataType::Float32 && !(spec.type == DataType::UInt8 && isIdentity(preprocess)))
@@ -50,12 +51,13 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
     if (preprocess.mean.size() != m_channels || preprocess.std.size() != m_channels)
         failInput("the preprocessing outputs {} channels but 'mean' has {} numbers and 'std' {}", m_channels,
                   preprocess.mean.size(), preprocess.std.size());
-    if (!spec.shape.empty()) {  // otherwise the model does not say
-        if (spec.shape.size() != 4)
+    if (m_shape.size() == 3 && !spec.sampleAxis) m_shape.insert(m_shape.begin(), Dim{});
+    if (!m_shape.empty()) {  // otherwise the model does not say
+        if (m_shape.size() != 4)
             failInput("input '{}' has the shape {}, which is not an image: use arrays (.npy, .npz) instead",
                       spec.name, toString(spec.shape));
         const Axes axes = axesOf(preprocess.layout);
-        const Dim& channels = spec.shape[axes.channels];
+        const Dim& channels = m_shape[axes.channels];
         if (channels.known() && channels.value != static_cast<std::int64_t>(m_channels))
             failInput(
                 "input '{}' ({}) takes {} channels in the layout {}, but the preprocessing outputs {}: check "
@@ -63,8 +65,8 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
                 "'layout' and 'color'",
                 spec.name, toString(spec.shape), channels.value, nameOf(preprocess.layout), m_channels);
         if (const auto& size = preprocess.centerCrop ? preprocess.centerCrop : preprocess.resize) {
-            const Dim& height = spec.shape[axes.height];
-            const Dim& width = spec.shape[axes.width];
+            const Dim& height = m_shape[axes.height];
+            const Dim& width = m_shape[axes.width];
             if ((height.known() && height.value != (*size)[0]) ||
                 (width.known() && width.value != (*size)[1]))
                 failInput(
@@ -86,10 +88,10 @@ Image ImageInput::pixels(Image image) const {
     if (m_preprocess.color == Preprocess::Color::Bgr)
         for (std::size_t i = 0; i + 2 < image.pixels.size(); i += 3)
             std::swap(image.pixels[i], image.pixels[i + 2]);
-    if (m_spec.shape.size() == 4) {
+    if (m_shape.size() == 4) {
         const Axes axes = axesOf(m_preprocess.layout);
-        const Dim& height = m_spec.shape[axes.height];
-        const Dim& width = m_spec.shape[axes.width];
+        const Dim& height = m_shape[axes.height];
+        const Dim& width = m_shape[axes.width];
         if ((height.known() && height.value != image.height) || (width.known() && width.value != image.width))
             failInput(
                 "it has {}×{} pixels (height × width) but input '{}' takes {}: set 'resize' in the "

@@ -27,6 +27,7 @@ class ImageInput {
 
   private:
     InputSpec m_spec;
+    Shape m_shape;  ///< of the input, with a batch dimension
     Preprocess m_preprocess;
     std::size_t m_channels;
     std::vector<std::array<float, 256>> m_values;  ///< x of each channel and pixel value

@@ -29,6 +29,11 @@ std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
         const bool channelsLast = shape.back().known() && shape.back().value <= kMostColors;
         const std::size_t height = channelsLast ? rank - 3 : rank - 2;
         if (isDynamic(height) && isDynamic(height + 1)) return {{height, kPixels}, {height + 1, kPixels}};
+    } else if (isOneImage(shape)) {
+        std::map<std::size_t, std::int64_t> sides;
+        for (const std::size_t side : {std::size_t(1), std::size_t(2)})
+            if (isDynamic(side)) sides[side] = kPixels;
+        return sides;
     } else if (rank == 2 && isDynamic(1)) {
         return {{1, kAudioSamples}};
     } else if (rank == 3 && shape[1].known() && isDynamic(2)) {

@@ -27,6 +27,15 @@ std::optional<std::size_t> firstDimension(const Shape& shape, Condition conditio
 
 }  // namespace
 
+bool isOneImage(const std::optional<Shape>& shape) {
+    constexpr std::int64_t kLeastSide = 16;
+    const auto isSide = [](const Dim& side) {
+        return side.known() ? side.value >= kLeastSide : !namesBatch(side);
+    };
+    return shape && shape->size() == 3 && (*shape)[0].value == 3 && isSide((*shape)[1]) &&
+           isSide((*shape)[2]);
+}
+
 SampleAxes sampleAxes(const Graph& graph) {
     std::set<std::string> leading;  // names of first dimensions
     bool one = false;               // the first dimension of an input is 1
@@ -60,7 +69,9 @@ SampleAxes sampleAxes(const Graph& graph) {
         const bool shared = one && shape->front().known() && shape->front().value != 1;
         if (found || shared) axis = found;
     }
-    if (!common) std::ranges::fill(axes, std::nullopt);
+    const bool images = std::ranges::all_of(
+        graph.inputs(), [&](TensorId input) { return isOneImage(graph.tensor(input).shape); });
+    if (!common || images) std::ranges::fill(axes, std::nullopt);
     return axes;
 }
 

@@ -20,10 +20,17 @@ namespace quantloupe {
 ///   single numbers.
 /// - In all other cases, the sample axis is the first dimension.
 ///
-/// If the second rule applies, but the first dimensions have several names, there are no sample axes: a
-/// sample is one set of inputs. For example, graphs of "nodes×9", "edges×3", and connections "2×edges".
+/// There are no sample axes, and a sample is one set of inputs,
+///
+/// - if the second rule applies, but the first dimensions have several names, as in graphs of "nodes×9",
+///   "edges×3", and connections "2×edges";
+/// - if every input is one image "3×height×width", as in the detectors of torchvision.
 using SampleAxes = std::vector<std::optional<std::size_t>>;
 SampleAxes sampleAxes(const Graph& graph);
+
+/// Whether an input is one image "3×height×width". A known side has at least 16 pixels: "3×8×16" may as well
+/// be a batch of three sequences.
+bool isOneImage(const std::optional<Shape>& shape);
 
 /// Whether there are no sample axes.
 bool sampleIsOneSet(const SampleAxes& axes);

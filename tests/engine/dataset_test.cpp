@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
+#include <numeric>
 
 #include "data/array_rows.h"
 #include "data/numpy_file.h"
@@ -215,6 +216,28 @@ class DatasetTest : public QObject {
         QVERIFY2(data->notice().find("2\u00d73") != std::string::npos, data->notice().c_str());
         QCOMPARE(subset(data, {1})->notice(), data->notice());
         QVERIFY(errorOf([&] { arrayDataset(arrays, arrays.at("labels"), inputs); }).contains("2\u00d73"));
+    }
+
+    /// Detectors of torchvision take one image without a batch dimension.
+    void imagesWithoutABatchDimension() {
+        const auto model = test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[3,16,20] x) => (float[3,16,20] y) { y = Relu(x) })");
+        const std::vector<InputSpec> specs = inputSpecsOf(*model.graph);
+        std::vector<float> values(5 * 3 * 16 * 20);
+        std::iota(values.begin(), values.end(), 0.0f);
+        saveNpz({{"x", Constant::fromFloats({5, 3, 16, 20}, values)}}, m_root / "five.npz");
+        const DatasetPtr five = open("five.npz", specs);
+        QCOMPARE(five->size(), std::size_t(5));
+        QCOMPARE(five->sample(2)[0].dims, (Dims{3, 16, 20}));
+        QCOMPARE(floatsOf(five->sample(2)[0])[0], 1920.0f);
+        values.resize(3 * 16 * 20);
+        saveNpz({{"x", Constant::fromFloats({3, 16, 20}, values)}}, m_root / "one.npz");
+        QCOMPARE(open("one.npz", specs)->size(), std::size_t(1));
+        writePixel("images/a.png");
+        Preprocess preprocess;
+        preprocess.resize = {16, 20};
+        QCOMPARE(open("images", specs, preprocess)->sample(0)[0].dims, (Dims{3, 16, 20}));
+        QVERIFY(errorOf([&] { open("images", specs)->sample(0); }).contains("1×1 pixels"));
     }
 
     void arraysThatDoNotFit() {

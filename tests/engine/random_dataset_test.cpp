@@ -106,6 +106,10 @@ class RandomDatasetTest : public QObject {
                                << "3×224×224 224×224";
         QTest::newRow("image, channels last") << "float[N,h,w,3] X"
                                               << "224×224×3";
+        QTest::newRow("one image") << "float[3,height,width] X"
+                                   << "3×224×224";
+        QTest::newRow("one image of a fixed height") << "float[3,320,w] X"
+                                                     << "3×320×224";
         QTest::newRow("fixed height") << "float[N,3,32,w] X"
                                       << "3×32×1";
         QTest::newRow("audio") << "float[N,L] X"

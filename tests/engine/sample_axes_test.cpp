@@ -31,6 +31,10 @@ class SampleAxesTest : public QObject {
         row("a sampling rate", "float[N,512] x, int64 rate", "0 -");
         row("parameters of a single sample", "float[1,3,8,8] x, float[4] scale", "0 -");
         row("parameters of a fixed batch", "float[N,3,8,8] x, float[4] scale", "0 0");
+        row("one image", "float[3,320,320] x", "-");
+        row("two images of any size", "float[3,height,width] x, float[3,height2,width2] y", "- -");
+        row("a batch of three short sequences", "float[3,8,16] x", "0");
+        row("three rows of a batch", "float[3,batch,64] x", "1");
         row("a graph", "float[nodes,9] x, int64[2,edges] e, float[edges,3] w", "- - -");
     }
     void axes() {

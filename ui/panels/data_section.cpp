@@ -11,6 +11,7 @@
 #include "dialogs/preprocess_dialog.h"
 #include "dialogs/task_dialog.h"
 #include "document/metric.h"
+#include "model/sample_axes.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -27,7 +28,7 @@ QString folderText(const std::filesystem::path& path) {
 bool takesImages(const Graph& graph) {
     return std::ranges::any_of(graph.inputs(), [&](TensorId input) {
         const auto& shape = graph.tensor(input).shape;
-        return shape && shape->size() == 4;
+        return shape && (shape->size() == 4 || isOneImage(shape));
     });
 }
 

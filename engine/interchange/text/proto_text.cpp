@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/text/proto_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "base/error.h"
 
@@ -74,10 +78,31 @@ class TextParser {
         for (++m_at; peek() != quote; ++m_at) {
             if (m_at >= m_text.size() || peek() == '\n')
                 failInput("line {}: the string of {} is never closed", f.line, f.name);
-            if (peek() == '\\' && m_at + 1 < m_text.size()) ++m_at;
-            f.text += peek();
+            f.text += peek() == '\\' && m_at + 1 < m_text.size() ? escaped() : peek();
         }
         ++m_at;
+    }
+
+    /// Reads an escape of protobuf's text format, and stays on its last character.
+    char escaped() {
+        ++m_at;
+        constexpr std::string_view kLetters = "abfnrtv", kMeanings = "\a\b\f\n\r\t\v";
+        if (const auto letter = kLetters.find(peek()); letter != std::string_view::npos)
+            return kMeanings[letter];
+        const auto digits = [&](int base, std::size_t most) {
+            unsigned value = 0;
+            const auto [end, error] = std::from_chars(
+                m_text.data() + m_at, m_text.data() + std::min(m_at + most, m_text.size()), value, base);
+            if (error == std::errc()) m_at = static_cast<std::size_t>(end - m_text.data()) - 1;
+            return static_cast<char>(value & 0xff);
+        };
+        if (peek() >= '0' && peek() <= '7') return digits(8, 3);
+        if ((peek() == 'x' || peek() == 'X') && m_at + 1 < m_text.size() &&
+            std::isxdigit(static_cast<unsigned char>(m_text[m_at + 1]))) {
+            ++m_at;
+            return digits(16, 2);
+        }
+        return peek();
     }
 
     std::string_view m_text;
@@ -86,6 +111,19 @@ class TextParser {
 };
 
 }  // namespace
+
+std::string protoQuoted(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            quoted += fmt::format("\\{}", c);
+        else if (static_cast<unsigned char>(c) < 0x20)
+            quoted += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+        else
+            quoted += c;
+    }
+    return quoted + "\"";
+}
 
 std::vector<ProtoField> parseProtoText(std::string_view text) { return TextParser(text).run(); }
 

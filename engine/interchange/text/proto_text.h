@@ -18,6 +18,9 @@ struct ProtoField {
     std::vector<ProtoField> fields;
 };
 
+/// A string in double quotes, with the escapes of C, which every version of protobuf reads.
+std::string protoQuoted(std::string_view text);
+
 /// Throws Error naming the line and the field.
 std::vector<ProtoField> parseProtoText(std::string_view text);
 

@@ -11,6 +11,8 @@ namespace quantloupe {
 
 /// A string literal in double quotes, escaped. Throws Error for text that is not UTF-8.
 std::string pythonString(const std::string& text);
+/// The same without the quotes, for a docstring.
+std::string inDocstring(const std::string& text);
 /// "True" or "False".
 std::string_view pythonBool(bool value);
 /// A float literal that parses to the same number: "0.1", "1e-07", "1.0".

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/stages/judge_samples.h"
 
+#include "model/sample_axes.h"
+
 namespace quantloupe {
 namespace {
 
-/// Returns the values as float; empty for unsupported types.
+/// Returns the values as float; none for strings.
 std::vector<float> floatsOf(const Constant& constant) {
-    std::vector<float> values;
-    if (constant.type() == DataType::Float32)
-        values.assign(constant.floats().begin(), constant.floats().end());
-    else if (constant.type() == DataType::Int64)
-        for (const std::int64_t value : constant.toInt64s()) values.push_back(static_cast<float>(value));
-    return values;
+    if (constant.type() == DataType::String) return {};
+    const std::vector<double> values = constant.toDoubles();
+    return {values.begin(), values.end()};
 }
 
 }  // namespace
@@ -24,11 +23,13 @@ ProgramSpec wholeNetwork(ProgramSpec spec, const SampleBatches& samples) {
 
 InputSize inputSizeOf(const SampleBatches& batches, const Graph& graph) {
     for (const auto& [input, desc] : batches.inputsOf(graph)) {
-        if (desc.dims.size() != 4) continue;
+        const Dims& dims = desc.dims;
+        if (isOneImage(graph.tensor(input).shape))
+            return {static_cast<int>(dims[2]), static_cast<int>(dims[1])};
+        if (dims.size() != 4) continue;
         constexpr std::int64_t kMostChannels = 4;
-        const bool channelsFirst = desc.dims[1] <= kMostChannels;
-        return {static_cast<int>(desc.dims[channelsFirst ? 3 : 2]),
-                static_cast<int>(desc.dims[channelsFirst ? 2 : 1])};
+        const bool channelsLast = dims[3] <= kMostChannels && dims[1] > kMostChannels;
+        return {static_cast<int>(dims[channelsLast ? 2 : 3]), static_cast<int>(dims[channelsLast ? 1 : 2])};
     }
     return {};
 }
