@@ -88,4 +88,15 @@ std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan) {
     return shared;
 }
 
+std::map<TensorId, const LayerSettings*> settingsByOutput(const QuantizationConfig& config,
+                                                          const Prepared& prepared, const UnitList& units) {
+    const std::vector<std::size_t> owners = scaleOwners(units);
+    std::map<TensorId, const LayerSettings*> settings;
+    for (std::size_t u = 0; u < units.units.size(); ++u) {
+        const NodeId layer = prepared.sourceOf.at(units.units[owners[u]].layer.index());
+        settings[units.units[u].output] = config.settingsOf(prepared.source->node(layer).name);
+    }
+    return settings;
+}
+
 }  // namespace quantloupe

@@ -8,6 +8,7 @@
 
 #include "interchange/file_format.h"
 #include "quantize/quantizer.h"
+#include "quantize/units.h"
 
 namespace quantloupe {
 
@@ -27,5 +28,10 @@ std::vector<std::string> precisionNotices(const FileFormat& format, const Quanti
 /// tensor use the same quantizer. If a tensor is only quantized for some readers, the quantizer with the most
 /// bits is used. Tensors that are only rounded to float16 have no quantizer.
 std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan);
+
+/// Returns for each output of a unit the settings of the layer that determines its scale; null if the layer
+/// has none. The pointers are into `config`.
+std::map<TensorId, const LayerSettings*> settingsByOutput(const QuantizationConfig& config,
+                                                          const Prepared& prepared, const UnitList& units);
 
 }  // namespace quantloupe

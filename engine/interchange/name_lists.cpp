@@ -120,9 +120,10 @@ IGNORED_SCOPE = nncf.IgnoredScope(
 if __name__ == "__main__":
     main()
 )",
-                     source.model.filename().string(), source.output.filename().string(),
-                     pythonPlaces(source, model), pythonNames(names, 4), pythonNames(types, 4), subgraphs,
-                     pythonReader(source), pythonMain(source),
+                     inDocstring(source.model.filename().string()),
+                     inDocstring(source.output.filename().string()), pythonPlaces(source, model),
+                     pythonNames(names, 4), pythonNames(types, 4), subgraphs, pythonReader(source),
+                     pythonMain(source),
                      source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
          nullptr, true});
     result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
@@ -173,9 +174,10 @@ NODES_TO_EXCLUDE = {3}
 if __name__ == "__main__":
     main()
 )",
-                     source.model.filename().string(), source.output.filename().string(),
-                     pythonPlaces(source, model), pythonNames(patterns), pythonReader(source),
-                     pythonMain(source), entropy ? "\"entropy\"" : "\"max\""),
+                     inDocstring(source.model.filename().string()),
+                     inDocstring(source.output.filename().string()), pythonPlaces(source, model),
+                     pythonNames(patterns), pythonReader(source), pythonMain(source),
+                     entropy ? "\"entropy\"" : "\"max\""),
          nullptr, true});
     result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;

@@ -4,9 +4,9 @@
 // formats.
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "config/precision_rules.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
@@ -14,8 +14,6 @@
 
 namespace quantloupe {
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 /// A node of the exported model whose precision a list can contain.
 struct ListedLayer {
@@ -153,7 +151,7 @@ ExportResult writeTpuMlir(const ExportSource& source) {
     std::string text = "# op_name   quantize_mode\n";
     for (std::size_t i = 0; i < layers.size(); ++i) {
         // TPU-MLIR names an operator after its output and its type, and separates columns by spaces.
-        if (layers[i].tensor.find(' ') != std::string::npos)
+        if (modes[i] != TpuMode::Int8 && layers[i].tensor.find(' ') != std::string::npos)
             failInput(
                 "the name of the tensor '{}' of layer '{}' contains a space, which is not possible in a "
                 "TPU-MLIR table; rename it in the model",
@@ -172,22 +170,25 @@ ExportResult writeTidl(const ExportSource& source) {
     std::vector<std::string> outputs, parameters, denied;
     for (const ListedLayer& layer : listedLayers(source)) {
         const Precision& p = layer.precision;
-        const bool comma = layer.tensor.find_first_of(", \t") != std::string::npos;
-        if (comma)
-            failInput(
-                "the name of the tensor '{}' of layer '{}' contains a comma or a space, which separates "
-                "names in TIDL's lists; rename it in the model",
-                layer.tensor, layer.name);
+        const auto listed = [&](const std::string& name) {
+            if (name.find_first_of(", \t") != std::string::npos)
+                failInput(
+                    "the name '{}' (layer '{}') contains a comma or a space, which separates names in TIDL's "
+                    "lists; "
+                    "rename it in the model",
+                    name, layer.name);
+            return name;
+        };
         if (!p.isInteger()) {
-            denied.push_back(layer.name);
+            denied.push_back(listed(layer.name));
             if (p == Precision::float16()) replaced.add(layer, "float32 on the CPU");
         } else if (tensorBits == 16) {
             if (p != Precision::integer(16, 16)) replaced.add(layer, "w16a16");
         } else if (p.activationBits > 8) {
-            outputs.push_back(layer.tensor);
+            outputs.push_back(listed(layer.tensor));
             if (p != Precision::integer(16, 16)) replaced.add(layer, "w16a16");
         } else if (p.weightBits > 8) {
-            parameters.push_back(layer.tensor);
+            parameters.push_back(listed(layer.tensor));
             if (p != Precision::integer(16, 8)) replaced.add(layer, "w16a8");
         } else if (p != Precision::integer(8, 8)) {
             replaced.add(layer, "w8a8");
@@ -234,8 +235,7 @@ ExportResult writeRknn(const ExportSource& source) {
         if (layer.precision != Precision::float16()) replaced.add(layer, "float16");
         layers += fmt::format("    {},\n", pythonString(layer.tensor));
     }
-    const std::string text =
-        fmt::format(R"(#!/usr/bin/env python3
+    const std::string text = fmt::format(R"(#!/usr/bin/env python3
 """Sets the float16 layers of {0}, as tuned in Quantloupe, in a hybrid quantization file of RKNN-Toolkit2.
 
 Usage: python {1} MODEL.quantization.cfg
@@ -272,7 +272,8 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     main(sys.argv[1])
 )",
-                    source.model.filename().string(), source.output.filename().string(), layers);
+                                         inDocstring(source.model.filename().string()),
+                                         inDocstring(source.output.filename().string()), layers);
     return withModel(source, text, "RKNN-Toolkit2", replaced, true);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/wording.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json.h"
 #include "config/config_fields.h"
 #include "config/near_names.h"
 #include "config/skip_rules.h"
@@ -47,8 +46,8 @@ std::string shortList(const std::vector<std::string>& names) {
 
 std::string jsonQuoted(const std::string& text) {
     try {
-        return nlohmann::json(text).dump();
-    } catch (const nlohmann::json::exception&) {
+        return Json(text).dump();
+    } catch (const Json::exception&) {
         failInput("a name in the model is not valid UTF-8, which JSON needs; rename it in the model");
     }
 }
@@ -168,6 +167,17 @@ void forgetSkips(QuantizationConfig& config) {
         layer->second.precision.reset();
         layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);
     }
+}
+
+void forgetLayers(QuantizationConfig& config, bool keepCalibration) {
+    for (auto& [name, settings] : config.layers) {
+        const LayerSettings before = std::exchange(settings, {});
+        settings.comment = before.comment;
+        if (!keepCalibration) continue;
+        settings.calibrationMethod = before.calibrationMethod;
+        settings.calibrationParameters = before.calibrationParameters;
+    }
+    forgetSkips(config);
 }
 
 void takeSkips(const std::vector<std::string>& names, ImportResult& result) {

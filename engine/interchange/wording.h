@@ -48,6 +48,9 @@ std::vector<std::string> knownLayers(const ImportSource& source, const std::vect
 /// Removes all rules, the tail setting, and the choices and precisions of single layers, for files that list
 /// every float layer.
 void forgetSkips(QuantizationConfig& config);
+/// Removes these and all other settings of single layers except comments, for files that contain the settings
+/// of every layer. `keepCalibration`: for files without calibration methods.
+void forgetLayers(QuantizationConfig& config, bool keepCalibration = false);
 /// Adds a rule that keeps the layers in float, and a message about it. Does nothing without layers.
 void takeSkips(const std::vector<std::string>& names, ImportResult& result);
 

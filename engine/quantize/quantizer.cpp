@@ -30,24 +30,17 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
     quantizer.quantMax = quantizer.quantMin + codes - 1;
     min = std::min(min, 0.0f);
     max = std::max(max, 0.0f);
-    if (scheme.symmetric) {
-        // The lowest code may occur, because QuantizeLinear saturates at the ends of the type.
-        quantizer.zeroPoint = scheme.isSigned ? 0 : codes / 2;
-        const double scale = static_cast<double>(std::max(-min, max)) / (codes / 2 - 1);
-        quantizer.scale = scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale);
-        return quantizer;
-    }
     float width = max - min;
     if (!std::isfinite(width)) width = std::numeric_limits<float>::max();
-    const double scale = static_cast<double>(width) / (codes - 1);
-    if (scale < std::numeric_limits<float>::min()) {
-        quantizer.scale = 1.0f;
-        quantizer.zeroPoint = quantizer.quantMin;
-        return quantizer;
-    }
+    const double scale = scheme.symmetric ? static_cast<double>(std::max(-min, max)) / (codes / 2 - 1)
+                                          : static_cast<double>(width) / (codes - 1);
+    if (scale < std::numeric_limits<float>::min()) return quantizer;  // scale 1, zero point 0
     quantizer.scale = static_cast<float>(scale);
-    quantizer.zeroPoint = std::clamp(static_cast<int>(std::nearbyint(quantizer.quantMin - min / scale)),
-                                     quantizer.quantMin, quantizer.quantMax);
+    // If symmetric, the lowest code may occur, because QuantizeLinear saturates at the ends of the type.
+    quantizer.zeroPoint = scheme.symmetric
+                              ? (scheme.isSigned ? 0 : codes / 2)
+                              : std::clamp(static_cast<int>(std::nearbyint(quantizer.quantMin - min / scale)),
+                                           quantizer.quantMin, quantizer.quantMax);
     return quantizer;
 }
 

@@ -27,7 +27,7 @@ struct TensorQuantizer {
 /// Returns the quantizer for an observed range, which is widened to include 0, with the arithmetic of ONNX
 /// Runtime up to 1.30. Affine: scale = (max - min) / (quant_max - quant_min) with the difference in float32
 /// (in ONNX Runtime 1.31, in float64) and the quotient in double; zero_point follows from the unrounded
-/// scale. Symmetric: absmax over the largest code. A range of width 0 gives scale 1.
+/// scale. Symmetric: absmax over the largest code. A range of width 0 gives scale 1 and zero point 0.
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme);
 
 /// Quantizer of a weight or bias: per tensor (one scale) or along an axis. A value is code * scale; the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transform/adaptive_stop.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numeric>
 
@@ -11,6 +13,13 @@ bool AdaptiveStop::after(double change) {
     m_alike = std::fabs(change - m_previous) <= 1e-9 ? m_alike + 1 : 0;
     m_previous = change;
     return m_alike >= 20;
+}
+
+std::string notConvergedNotice(int passes) {
+    return fmt::format(
+        "equalization was stopped after {} passes: the weights still change by more than "
+        "total_layer_diff_threshold in each pass",
+        passes);
 }
 
 void keepWeights(const WeightEditor& editor, std::vector<std::vector<float>>& kept) {

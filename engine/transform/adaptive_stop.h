@@ -2,6 +2,7 @@
 #pragma once
 // Convergence criterion for repeated equalization.
 
+#include <string>
 #include <vector>
 
 #include "transform/weight_editor.h"
@@ -23,6 +24,9 @@ class AdaptiveStop {
 
 /// The maximum number of passes under the adaptive rule.
 inline constexpr int kMaxPasses = 1000;
+
+/// Returns the notice for the adaptive rule that was stopped after `passes` passes.
+std::string notConvergedNotice(int passes);
 
 /// Copies the weights of the editor's layers for later comparison; reuses the memory of `kept`.
 void keepWeights(const WeightEditor& editor, std::vector<std::vector<float>>& kept);

@@ -58,7 +58,9 @@ std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const Equalization
             for (std::size_t j = 0; j < factors.size(); ++j)
                 for (std::size_t c = 0; c < factors[j].size(); ++c) equalized.factors[j][c] *= factors[j][c];
         }
-        if (adaptive && stop.after(changeSince(before, weights))) break;
+        if (!adaptive) continue;
+        if (stop.after(changeSince(before, weights))) break;
+        if (step + 1 == kMaxPasses) notices.push_back(notConvergedNotice(kMaxPasses));
     }
     return sets;
 }

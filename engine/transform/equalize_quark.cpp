@@ -102,10 +102,7 @@ class QuarkRun {
         std::vector<std::vector<float>> before;
         for (int pass = 0; m_options.steps < 0 || pass < m_options.steps; ++pass) {
             if (pass == kMaxPasses) {
-                notices.push_back(
-                    fmt::format("equalization was stopped after {} passes: the weights still change by "
-                                "more than total_layer_diff_threshold in each pass",
-                                pass));
+                notices.push_back(notConvergedNotice(pass));
                 return;
             }
             keepWeights(m_weights, before);

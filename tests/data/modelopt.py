@@ -33,7 +33,8 @@ RESIZE, INTERPOLATION, CENTER_CROP = None, "BILINEAR", None
 LETTERBOX = False  # keep the aspect ratio, and pad with gray
 SCALE, MEAN, STD = 0.003921569, [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
 
-# The dimension of the samples in each input, and how many the model takes at once. None: all samples share the value.
+# The dimension of the samples in each input, and how many the model takes at once. None: all samples share the value,
+# or a sample is one set of inputs if all are None.
 SAMPLE_AXES = {"X": (0, 1)}
 
 
@@ -68,6 +69,7 @@ def samples(model, data, most):
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
               for value in graph.input if value.name not in constants}
+    ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in graph.input}
     first = next((name for name in inputs if SAMPLE_AXES[name]), next(iter(inputs)))
     data = pathlib.Path(data)
 
@@ -81,7 +83,7 @@ def samples(model, data, most):
 
     def one(name, values, index):
         if not SAMPLE_AXES[name]:
-            return values
+            return values[index] if values.ndim > ranks[name] else values
         axis, together = SAMPLE_AXES[name]
         return np.repeat(np.take(values, [index], axis), together, axis)
 
@@ -91,7 +93,13 @@ def samples(model, data, most):
         arrays = dict(np.load(data))
     elif (data / "input_0.pb").exists() or any(data.glob("test_data_set_*")):
         sets = sorted((p for p in data.glob("test_data_set_*") if p.is_dir()), key=lambda p: p.name) or [data]
-        arrays = {name: joined(name, [array(s / f"input_{i}.pb") for s in sets]) for i, name in enumerate(inputs)}
+        values = [{name: array(s / f"input_{i}.pb").astype(dtype) for i, (name, dtype) in enumerate(inputs.items())}
+                  for s in sets]
+        if not any(SAMPLE_AXES.values()):
+            yield from (values[i * len(sets) // most] if most < len(sets) else values[i]
+                        for i in range(min(most, len(sets))))
+            return
+        arrays = {name: joined(name, [v[name] for v in values]) for name in inputs}
     elif not data.is_dir():
         sys.exit(f"{data}: there is no such file or folder; give calibration data with --data")
     else:
@@ -104,7 +112,11 @@ def samples(model, data, most):
         for i in range(count):
             yield {first: one(first, image_input(images[i * len(images) // count], inputs[first])[None], 0)}
         return
-    total = arrays[first].shape[SAMPLE_AXES[first][0]] if SAMPLE_AXES[first] else 1
+    total = 1
+    if SAMPLE_AXES[first]:
+        total = arrays[first].shape[SAMPLE_AXES[first][0]]
+    elif arrays[first].ndim > ranks[first]:
+        total = len(arrays[first])
     count = min(most, total)
     for i in range(count):
         yield {name: one(name, arrays[name], i * total // count).astype(dtype) for name, dtype in inputs.items()}

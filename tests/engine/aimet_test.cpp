@@ -43,6 +43,7 @@ class AimetTest : public QObject {
 
   private:
     std::filesystem::path m_assets = assets();
+    std::unique_ptr<Session> m_session;
     GraphPtr m_model;
     ExportResult m_result;  ///< of the demo's network with AIMET's default scheme, two layers in float
 
@@ -51,9 +52,8 @@ class AimetTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        const auto session =
-            openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
-                        m_assets / "data/cifar10/calibration");
+        m_session = openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
+                                m_assets / "data/cifar10/calibration");
         QuantizationConfig config = presetConfig("aimet-default");
         config.quantization.weight.perChannel = false;
         config.calibration.samples = 256;
@@ -61,7 +61,7 @@ class AimetTest : public QObject {
         rule.layers = {"/features/features.0/features.0.0/Conv", "/classifier/classifier.1/Gemm"};
         config.rules = {rule};
         const FileFormat& format = formatNamed("aimet", false);
-        ExportSource source = gatherExport(*session, config, format);
+        ExportSource source = gatherExport(*m_session, config, format);
         source.output = "net.encodings";
         m_result = format.write(source);
         m_model = loadModel(m_assets / "models/mobilenetv2_cifar10.onnx").graph;
@@ -167,6 +167,27 @@ class AimetTest : public QObject {
         const auto entries = entriesOf(written, "param_encodings");
         QVERIFY(entries.contains("P") && entries.contains("s") && !entries.contains("t"));
         QVERIFY(std::abs(entries.at("s").scales.at(0) - 1.3 / 127) < 1e-6);
+    }
+
+    /// The symmetry of single activations is exported and imported.
+    void symmetryOfLayers() {
+        const std::string layer = "/features/features.2/conv/conv.0/conv.0.0/Conv";
+        for (const bool symmetric : {false, true}) {
+            QuantizationConfig config = presetConfig("aimet-default");
+            config.calibration.samples = 16;
+            config.quantization.activation.symmetric = config.quantization.activation.isSigned = symmetric;
+            config.layers[layer].activationSymmetric = config.layers[layer].activationSigned = !symmetric;
+            ExportSource source = gatherExport(*m_session, config, formatNamed("aimet", false));
+            source.output = "net.encodings";
+            const ExportResult result = formatNamed("aimet", false).write(source);
+            for (const std::size_t i : {0u, 1u}) {
+                const ImportResult read = readText("aimet", m_model, result.files[i].text);
+                QCOMPARE(read.config.quantization.activation.symmetric, symmetric);
+                QCOMPARE(read.config.layers.size(), 1u);
+                QCOMPARE(read.config.layers.at(layer).activationSymmetric, std::optional(!symmetric));
+                QCOMPARE(read.config.layers.at(layer).activationSigned, std::optional(!symmetric));
+            }
+        }
     }
 
     void importsFilesOfAimet() {

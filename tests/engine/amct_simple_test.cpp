@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMCT's simplified configuration: a golden file, the precedence of its parts, and rejected files.
+#include "config/presets.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -42,6 +43,22 @@ class AmctSimpleTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void namesAreEscaped() {
+        for (const std::string name : {"tab\tthere", "new\nline", "quote\"d", "back\\slash", "bell\a7"}) {
+            GraphBuilder builder(*stageModel());
+            builder.node(NodeId(0)).name = name;
+            const GraphPtr graph = builder.build();
+            QuantizationConfig config = presetConfig("amct-default");
+            config.skipTail = false;
+            config.layers[name].quantize = false;
+            const std::string text =
+                formatNamed("amct-simple", false).write(exportSource(graph, config, "net.cfg")).files[0].text;
+            const QuantizationConfig read = readText("amct-simple", graph, text).config;
+            QCOMPARE(read.rules.size(), std::size_t(1));
+            QCOMPARE(read.rules[0].layers, std::vector<std::string>{name});
+        }
+    }
+
     void goldenFileRoundTrip() {
         const QuantizationConfig config = tuned();
         const std::string text = written(config);

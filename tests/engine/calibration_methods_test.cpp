@@ -153,6 +153,29 @@ class CalibrationMethodsTest : public QObject {
         // The lower edge of the last bin, to the largest value.
         QVERIFY2(near(double(all.scale) * 255, 50.0 * 2047 / 2048 + 0.99, 1e-6),
                  qPrintable(QString::number(double(all.scale), 'g', 9)));
+        QVERIFY(solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters)
+                    .notice.empty());
+    }
+
+    /// ONNX Runtime's compute_scale_zp returns scale 1 and zero point 0, whatever the scheme.
+    void emptyRange() {
+        for (const bool isSigned : {false, true})
+            for (const bool symmetric : {false, true}) {
+                const TensorQuantizer q = quantizerForRange(0, 0, {8, isSigned, symmetric});
+                QVERIFY(q.scale == 1 && q.zeroPoint == 0);
+            }
+    }
+
+    /// The range is empty if the percentile is 0, as in ONNX Runtime.
+    void percentileOfSparseValuesIsReported() {
+        std::vector<float> values(10000, 0.0f);
+        values[17] = 5;
+        CalibrationParameters parameters;
+        parameters.percentile = 0.999;
+        const CalibrationResult result =
+            solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters);
+        QCOMPARE(result.quantizer.scale, 1.0f);
+        QVERIFY(QString::fromStdString(result.notice).contains("raise percentile"));
     }
 
     /// The histogram's closed form against the values themselves, for few and many codes, clipped or not.

@@ -52,6 +52,11 @@ class IfmrTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// The search is over the upper bound, which is 0 for values without positive ones.
+    void negativeValuesAreNotAtTheEdgeOfTheSearch() {
+        QVERIFY(
+            solveCalibration(test::statisticsOf(vectorC()), {}, CalibrationMethod::Ifmr, {}).notice.empty());
+    }
     void generatorEqualsTheReference() {
         const std::vector<float> g = bell(20000);
         QVERIFY(near(double(g[0]), -0.5550541281, 1e-7) && near(double(g[1]), 1.4944714308, 1e-7) &&

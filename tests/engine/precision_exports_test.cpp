@@ -100,6 +100,33 @@ class PrecisionExportsTest : public QObject {
             test::says(result.notices, "TIDL has no float16: 1 layer becomes float32 on the CPU: /out/Conv"));
     }
 
+    /// Only names that are written matter: in the lists, a comma or a space would separate two names.
+    void tidlRefusesNamesWithSeparators() {
+        const auto write = [](const QuantizationConfig& config) {
+            LoadedModel model;
+            model.graph = test::namedModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+                net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] A = {1,2,3,4}> { Y = Conv(X, A) })",
+                                           {"block, conv"});
+            model.path = "net.onnx";
+            Session session(std::move(model));
+            const FileFormat& format = formatNamed("tidl", false);
+            ExportSource source = gatherExport(session, config, format);
+            source.output = "net.json";
+            return exportTo(format, source).files[0].text;
+        };
+        QuantizationConfig config;
+        config.skipTail = false;
+        QVERIFY(write(config).find("\"deny_list:layer_name\": \"\"") != std::string::npos);
+        config.layers["block, conv"].quantize = false;
+        try {
+            write(config);
+            QFAIL("two names were written");
+        } catch (const Error& error) {
+            QVERIFY2(std::string_view(error.what()).find("'block, conv'") != std::string_view::npos,
+                     error.what());
+        }
+    }
+
     void pulsar2() {
         const ExportResult result = exported("pulsar2");
         QCOMPARE(result.files[0].text, std::string(R"({

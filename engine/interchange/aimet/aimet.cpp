@@ -16,8 +16,6 @@
 namespace quantloupe {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 const char* text(bool value) { return value ? "True" : "False"; }
 
 OrderedJson quantizerArguments(const QuantizationConfig& config) {
@@ -124,8 +122,9 @@ def simulation(encodings=HERE / {1}):
     quantsim.load_encodings_to_sim(sim, str(encodings), strict=False)
     return sim
 )",
-                       source.model.filename().string(), pythonString(source.output.filename().string()),
-                       pythonString(stem + ".float.onnx"), pythonString(stem + ".quantsim.json"));
+                       inDocstring(source.model.filename().string()),
+                       pythonString(source.output.filename().string()), pythonString(stem + ".float.onnx"),
+                       pythonString(stem + ".quantsim.json"));
 }
 
 }  // namespace

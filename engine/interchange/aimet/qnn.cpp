@@ -14,15 +14,15 @@ namespace quantloupe {
 ExportResult writeQnn(const ExportSource& source) {
     const TensorEncodings all = tensorEncodings(source);
     const Graph& graph = *source.prepared->graph;
-    nlohmann::ordered_json json;
+    OrderedJson json;
     std::set<std::string> known;
-    json["activation_encodings"] = nlohmann::ordered_json::object();
-    json["param_encodings"] = nlohmann::ordered_json::object();
+    json["activation_encodings"] = OrderedJson::object();
+    json["param_encodings"] = OrderedJson::object();
     for (const TensorEncoding& e : all.activations)
         json["activation_encodings"][e.tensor] = encodingEntries(e), known.insert(e.tensor);
     for (const TensorEncoding& e : all.parameters)
         json["param_encodings"][e.tensor] = encodingEntries(e), known.insert(e.tensor);
-    nlohmann::ordered_json floating = nlohmann::ordered_json::array();
+    OrderedJson floating = OrderedJson::array();
     floating.push_back({{"bitwidth", 32}, {"dtype", "float"}});
     for (const FloatNode& node : floatNodes(source)) {
         const Node& n = graph.node(*graph.findNode(node.name));

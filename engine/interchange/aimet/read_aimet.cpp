@@ -200,12 +200,14 @@ class AimetReader {
 
     void skips() {
         auto& config = m_result.config;
-        forgetSkips(config);
+        forgetLayers(config, true);
         const Prepared prepared = prepare(m_source.graph, config.transforms);
         const Graph& graph = *prepared.graph;
         const UnitList units = findUnits(prepared, resolveSkips(*m_source.graph, config));
+        const std::vector<std::size_t> owners = scaleOwners(units);
         std::vector<std::string> floating;
-        for (const Unit& unit : units.units) {
+        for (std::size_t u = 0; u < units.units.size(); ++u) {
+            const Unit& unit = units.units[u];
             if (!unit.quantized) continue;
             const std::string& layer = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).name;
             const auto entryOf =
@@ -235,8 +237,14 @@ class AimetReader {
                 });
                 if (output == nullptr && !inputs) floating.push_back(layer);
             }
-            if (output != nullptr && std::min(16, output->bits) != config.quantization.activation.bits)
+            if (output == nullptr) continue;
+            const ActivationScheme& common = config.quantization.activation;
+            if (std::min(16, output->bits) != common.bits)
                 config.layers[layer].activationBits = std::min(16, output->bits);
+            if (owners[u] == u && output->symmetric != common.symmetric) {
+                config.layers[layer].activationSymmetric = output->symmetric;
+                config.layers[layer].activationSigned = output->symmetric;
+            }
         }
         takeSkips(floating, m_result);
         unknownTensors(graph);

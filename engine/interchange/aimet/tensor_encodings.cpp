@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "interchange/export_precisions.h"
+#include "quantize/layer_scheme.h"
 #include "quantize/plan.h"
 
 namespace quantloupe {
@@ -27,6 +28,7 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
             "quantization.placement to inputs_and_outputs");
     const Plan& plan = *source.plan;
     const Graph& graph = *plan.prepared->graph;
+    const auto settings = settingsByOutput(source.config, *plan.prepared, plan.units);
     std::map<TensorId, TensorEncoding> activations, parameters;
     for (const auto& [tensor, quantizer] : sharedQuantizers(plan)) {
         TensorEncoding e;
@@ -37,7 +39,10 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
         e.offsets = {quantizer.quantMin - quantizer.zeroPoint};
         if (e.isSigned && quantizer.quantMin != -(1 << (e.bits - 1)))
             e.offsets = {-(1 << (e.bits - 1)) - quantizer.zeroPoint};
-        e.symmetric = source.config.quantization.activation.symmetric && e.offsets[0] == -(1 << (e.bits - 1));
+        const auto maker = settings.find(tensor);
+        const LayerSettings* own = maker == settings.end() ? nullptr : maker->second;
+        e.symmetric =
+            tensorCalibrationOf(source.config, own).scheme.symmetric && e.offsets[0] == -(1 << (e.bits - 1));
         activations.emplace(tensor, std::move(e));
     }
     const auto addConstant = [&](TensorId tensor, const ConstantQuantizer& q) {

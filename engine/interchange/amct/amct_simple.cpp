@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "interchange/text/proto_text.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 
@@ -51,13 +52,13 @@ std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
     std::string text =
         fmt::format("batch_num : {}\nactivation_offset : {}\njoint_quant : false\ndo_fusion : {}\n", batches,
                     !config.quantization.activation.symmetric, config.transforms.foldBatchNorm);
-    for (const std::string& name : unfused) text += "skip_fusion_layers : " + jsonQuoted(name) + "\n";
+    for (const std::string& name : unfused) text += "skip_fusion_layers : " + protoQuoted(name) + "\n";
     for (const auto& [op, known] : types)
-        if (!known.first && known.second > 1) text += "skip_layer_types : " + jsonQuoted(op) + "\n";
+        if (!known.first && known.second > 1) text += "skip_layer_types : " + protoQuoted(op) + "\n";
     for (const AmctExportEntry& entry : entries) {
         const auto& known = types.at(graph.node(*graph.findNode(entry.name)).op);
         if (!entry.enabled && (known.first || known.second == 1))
-            text += "skip_layers : " + jsonQuoted(entry.name) + "\n";
+            text += "skip_layers : " + protoQuoted(entry.name) + "\n";
     }
     std::string common;
     for (const auto& [form, count] : forms)
@@ -68,7 +69,7 @@ std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
             text += fmt::format(
                 "override_layer_configs : {{\n    layer_name : {}\n    calibration_config : {{\n{}    "
                 "}}\n}}\n",
-                jsonQuoted(entry.name), calibration(entry, "        "));
+                protoQuoted(entry.name), calibration(entry, "        "));
     return text;
 }
 

@@ -91,7 +91,7 @@ ImportResult readAmct(const ImportSource& source) {
     // Unknown names come first: the user can correct them.
     for (const Error& missing : document.missing) result.leave(missing);
     result.left.insert(result.left.end(), document.left.begin(), document.left.end());
-    forgetSkips(config);
+    forgetLayers(config);
     config.transforms = {};
     config.transforms.foldBatchNorm = document.fusion;
     config.transforms.skipFolding = document.skipFusion;

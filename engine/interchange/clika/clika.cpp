@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "interchange/clika/clika_names.h"
 #include "interchange/text/python_text.h"
@@ -133,11 +134,11 @@ class Writer {
         if (own.activationBits) entry(name).activationBits = kActivationBits;
         const bool odd = (own.weightBits && *own.weightBits != 8 && *own.weightBits != 4) ||
                          (own.activationBits && *own.activationBits != 8);
-        if (odd && own.precision && own.precision->isInteger())
+        if (odd && (!own.precision || own.precision->isInteger()))
             m_notices.push_back(
                 fmt::format("CLIKA documents 8 or 4 bits for weights and 8 for activations: '{}' has {} and "
                             "is written with {} and {} bits",
-                            name, precisionName(*own.precision),
+                            name, precisionName(precisionOf(m_source.config, name)),
                             writtenWeightBits(own.weightBits.value_or(8)), kActivationBits));
     }
 
@@ -199,10 +200,8 @@ settings.global_quantization_settings.activations_num_bits = {}
 settings.global_quantization_settings.skip_tail_quantization = {}
 settings.global_quantization_settings.automatic_skip_quantization = {}
 )",
-            pythonString(m_source.model.filename().string())
-                .substr(1, pythonString(m_source.model.filename().string()).size() - 2),
-            writtenWeightBits(q.weight.bits), kActivationBits, pythonBool(skipsTail()),
-            pythonBool(m_sensitivity.has_value()));
+            inDocstring(m_source.model.filename().string()), writtenWeightBits(q.weight.bits),
+            kActivationBits, pythonBool(skipsTail()), pythonBool(m_sensitivity.has_value()));
         if (m_sensitivity)
             text +=
                 fmt::format("settings.global_quantization_settings.quantization_sensitivity_threshold = {}\n",

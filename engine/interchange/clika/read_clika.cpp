@@ -33,7 +33,7 @@ class ClikaReader {
   public:
     explicit ClikaReader(const ImportSource& source) : m_source(source), m_names(*source.graph) {
         m_result.config = source.start;
-        forgetSkips(m_result.config);
+        forgetLayers(m_result.config);
         m_result.config.skipTail = m_result.config.wholeTail = true;  // CLIKA's default
     }
 

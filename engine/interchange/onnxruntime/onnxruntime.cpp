@@ -157,9 +157,7 @@ class ScriptWriter {
     }
 
     void collectActivations() {
-        const std::vector<std::size_t> owners = scaleOwners(m_units);
-        for (std::size_t u = 0; u < m_units.units.size(); ++u)
-            m_makers[m_units.units[u].output] = m_config.settingsOf(layerOf(m_units.units[owners[u]]));
+        m_makers = settingsByOutput(m_config, *m_source.prepared, m_units);
         std::set<TensorId> tensors;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;
@@ -370,9 +368,11 @@ class ScriptWriter {
              std::move(options), m_excluded, m_overrides, m_kept, m_codes});
     }
 
-    /// Other widths are set per tensor in the overrides.
+    /// Other widths are set per tensor in the overrides, and so are unsigned weights. ONNX Runtime refuses
+    /// them as the common type next to signed activations.
     std::string commonWeightType() const {
-        return m_config.quantization.weight.isSigned ? "QuantType.QInt8" : "QuantType.QUInt8";
+        const QuantizationOptions& q = m_config.quantization;
+        return q.weight.isSigned || q.activation.isSigned ? "QuantType.QInt8" : "QuantType.QUInt8";
     }
 
     const ExportSource& m_source;

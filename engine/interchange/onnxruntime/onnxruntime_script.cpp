@@ -173,7 +173,8 @@ from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, Q
 # Layers that stay in float.
 NODES_TO_EXCLUDE = {3}
 )",
-                                   source.model.filename().string(), source.output.filename().string(),
+                                   inDocstring(source.model.filename().string()),
+                                   inDocstring(source.output.filename().string()),
                                    pythonPlaces(source, model), pythonNames(call.excluded));
     if (!call.overrides.empty()) text += overrideTable(call.overrides);
     text += '\n';

@@ -2,7 +2,10 @@
 // Imports nodes_to_exclude, types, symmetry and calibration method from a script with quantize_static. The
 // script is not executed.
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "config/presets.h"
 #include "interchange/text/python_source.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
@@ -25,7 +28,7 @@ class ScriptReader {
             failInput(
                 "no call of quantize_static and no list nodes_to_exclude: expected a Python script for ONNX "
                 "Runtime's quantizer");
-        forgetSkips(m_result.config);
+        defaults();
         if (excluded != nullptr && excluded->kind != Kind::None) {
             if (!excluded->isTexts())
                 failInput("line {}: nodes_to_exclude must be a list of node names, not {}", excluded->line,
@@ -47,9 +50,39 @@ class ScriptReader {
     }
 
   private:
+    /// Sets what quantize_static does without further arguments. TensorQuantOverrides, which are not
+    /// imported, may replace the settings of weights, layers and calibration: then those of the starting
+    /// configuration stay.
+    void defaults() {
+        QuantizationConfig& config = m_result.config;
+        const QuantizationConfig standard = presetConfig("onnxruntime-s8s8");
+        QuantizationOptions& q = config.quantization;
+        if (overridesTensors()) {
+            forgetSkips(config);
+            q.operators = standard.quantization.operators;
+            q.biasBits = standard.quantization.biasBits;
+            q.weight.perChannel = standard.quantization.weight.perChannel;
+            q.activation.symmetric = false;
+            q.activation.isSigned = true;
+            q.activation.bits = 8;
+            return;
+        }
+        forgetLayers(config);
+        q = standard.quantization;
+        config.calibration.method = standard.calibration.method;
+        config.calibration.parameters = standard.calibration.parameters;
+        config.calibration.quantizedWeights = standard.calibration.quantizedWeights;
+    }
+
+    bool overridesTensors() const {
+        const PythonValue* options = m_script.find("extra_options");
+        return options != nullptr && options->kind == Kind::Dict &&
+               std::ranges::any_of(options->keys,
+                                   [](const PythonValue& key) { return key.text == "TensorQuantOverrides"; });
+    }
+
     void types() {
         auto& q = m_result.config.quantization;
-        q.operators = OperatorSet::OnnxRuntime;
         const auto type = [&](const char* key, bool& isSigned, int& bits) {
             const PythonValue* value = m_script.find(key);
             if (value == nullptr) return;
@@ -69,7 +102,16 @@ class ScriptReader {
                 value->line, key));
         };
         type("activation_type", q.activation.isSigned, q.activation.bits);
+        const bool wasSigned = q.weight.isSigned;
         type("weight_type", q.weight.isSigned, q.weight.bits);
+        if (overridesTensors()) {
+            // Unsigned weights next to signed activations can only be given in the overrides.
+            q.weight.isSigned = q.weight.isSigned && (wasSigned || !q.activation.isSigned);
+        } else {
+            q.weight.symmetric = q.weight.isSigned;
+            if (q.weight.bits == 4 && q.weight.isSigned)
+                q.weight.method = presetConfig("onnxruntime-w4s8").quantization.weight.method;
+        }
         flag(m_script.find("per_channel"), "per_channel", q.weight.perChannel);
     }
 

@@ -108,7 +108,8 @@ from quark.onnx.quantization.config.config import Config, QuantizationConfig
 NODES_TO_EXCLUDE = {6}
 
 )",
-                                   source.model.filename().string(), source.output.filename().string(), types,
+                                   inDocstring(source.model.filename().string()),
+                                   inDocstring(source.output.filename().string()), types,
                                    s.powerOfTwo ? "" : ", CalibrationMethod", quark,
                                    pythonPlaces(source, model), pythonNames(s.excluded));
     text += pythonReader(source) + pythonMain(source);
@@ -145,6 +146,9 @@ if __name__ == "__main__":
 void quarkFlags(const QuantizationConfig& config, const QuarkSettings& s,
                 const std::function<void(const char*, bool)>& flag) {
     if (config.quantization.biasBits == kFloatBias) flag("QuantizeBias", false);
+    // By default, Quark also folds the batch norms of the exported model.
+    if (!config.transforms.foldBatchNorm || !config.transforms.skipFolding.empty())
+        flag("FoldBatchNorm", false);
     if (!s.npu) return;
     if (config.quantization.biasBits == 32) flag("Int32Bias", true);
     if (config.quantization.biasBits == 16) flag("Int16Bias", true);

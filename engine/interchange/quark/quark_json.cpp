@@ -11,8 +11,6 @@
 namespace quantloupe {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 OrderedJson tensor(bool symmetric, bool powerOfTwo, const std::string& calibration, bool perChannel,
                    bool isSigned, int bits) {
     return {{"symmetric", symmetric},

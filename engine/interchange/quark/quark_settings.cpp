@@ -123,17 +123,18 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
     QuantizationConfig quark = config;
     quark.quantization.operators = OperatorSet::Quark;
     quark.quantization.weight.powerOfTwo = s.powerOfTwo;
+    if (!s.powerOfTwo) quark.quantization.activation.powerOfTwo = false;
     quark.quantization.weight.method =
         s.powerOfTwo && s.calibration == "MinMSE" ? WeightMethod::Mse : WeightMethod::MinMax;
     if (config.quantization.weight.perChannel) quark.quantization.weight.perChannelProducts = true;
     if (!s.npu) quark.quantization.npuPositions = {};
     quark.quantization.npuPositions.maxLoops = NpuPositions{}.maxLoops;
     quark.calibration.quantizedWeights = false;
-    for (std::string& text :
-         settingNotices(config, quark, "Quark",
-                        {"quantization.operators", "quantization.weight.power_of_two",
-                         "quantization.weight.method", "quantization.weight.per_channel_products",
-                         "quantization.npu_positions.", "calibration.quantized_weights"}))
+    for (std::string& text : settingNotices(config, quark, "Quark",
+                                            {"quantization.operators", "quantization.activation.power_of_two",
+                                             "quantization.weight.power_of_two", "quantization.weight.method",
+                                             "quantization.weight.per_channel_products",
+                                             "quantization.npu_positions.", "calibration.quantized_weights"}))
         s.notices.push_back(std::move(text));
     const auto changes = otherTransforms(config);
     if (!s.ownTransforms && !changes.empty())

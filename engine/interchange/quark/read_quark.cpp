@@ -71,6 +71,8 @@ bool takeQuarkFlag(std::string_view option, const std::function<bool()>& value, 
     QuantizationOptions& q = config.quantization;
     if (option == "QuantizeBias") {
         if (!value()) q.biasBits = kFloatBias;
+    } else if (option == "FoldBatchNorm") {
+        config.transforms.foldBatchNorm = value();
     } else if (option == "Int32Bias") {
         if (value()) q.biasBits = 32;
     } else if (option == "Int16Bias") {

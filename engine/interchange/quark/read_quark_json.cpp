@@ -44,7 +44,7 @@ class QuarkJsonReader {
         if (!m_json.contains("global_config"))
             failInput(
                 "the key global_config is missing: expected Quark's QConfig, as QConfig.to_dict writes it");
-        forgetSkips(m_result.config);
+        forgetLayers(m_result.config);
         globalConfig(m_json["global_config"]);
         exclude();
         types();

@@ -32,7 +32,7 @@ class QuarkScriptReader {
             failInput(
                 "no QuantizationConfig(...): expected a Python script for Quark's legacy API, or QConfig "
                 "JSON");
-        forgetSkips(m_result.config);
+        forgetLayers(m_result.config);
         exclusions();
         types();
         if (const PythonValue* value = find("quant_format"); value != nullptr && lastName(*value) != "QDQ")

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "config/precision.h"
+
 namespace quantloupe {
 
 const std::vector<std::string>& reportColumns() {
@@ -23,6 +25,7 @@ const std::vector<std::string>& reportColumns() {
                                                       "leave_one_out",
                                                       "macs",
                                                       "parameters",
+                                                      "precision",
                                                       "comment"};
     return kColumns;
 }
@@ -54,6 +57,7 @@ std::vector<std::string> reportRow(const ExportSource& source, const LayerResult
             reportNumber(layer.leaveOneOut),
             layer.macsReason.empty() ? std::to_string(layer.macs) : std::string(),
             std::to_string(layer.parameters),
+            precisionName(layer.precision),
             own == nullptr ? std::string() : own->comment};
 }
 

@@ -17,8 +17,6 @@
 namespace quantloupe {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 std::string csvLine(const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -97,7 +95,7 @@ std::string layerTable(const ExportSource& source) {
     return text + "</table>\n</div>\n";
 }
 
-/// Sixteen columns do not fit on paper: name, operator and comment share one column, state and reason
+/// All columns do not fit on paper: name, operator and comment share one column, state and reason
 /// another, and the cosines are omitted.
 std::string paperTable(const ExportSource& source) {
     const auto share = [](int percent, const char* title) {

@@ -83,7 +83,8 @@ CalibrationResult solveIfmr(const TensorStatistics& statistics, const Activation
     }
     const int offset = scheme.symmetric ? 0 : -static_cast<int>(std::nearbyint(low / best)) - half;
     result.quantizer = amctQuantizer({best, offset}, scheme);
-    if (result.candidates > 1 && (result.index == 0 || result.index + 1 == result.candidates))
+    // Without positive values, the candidates are the same.
+    if (high > 0 && result.candidates > 1 && (result.index == 0 || result.index + 1 == result.candidates))
         result.notice = fmt::format(
             "the best bound of IFMR is at the edge of the search range ({:.2f} of the percentile's value); "
             "widen search_range",

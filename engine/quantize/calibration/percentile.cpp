@@ -4,6 +4,8 @@
 // a histogram of |x|; t is an edge of a bin. Difference: ONNX Runtime's histogram starts at the smallest |x|,
 // ours at 0. Cost: one histogram. Weaknesses: the bound is as coarse as the bins, and one huge outlier makes
 // all bins wide; an asymmetric tensor is clipped only on its longer side.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "quantize/calibration/calibration_method.h"
@@ -35,6 +37,11 @@ CalibrationResult solvePercentile(const TensorStatistics& statistics, const Acti
     CalibrationResult result;
     result.quantizer =
         quantizerForRange(std::max(-bound, statistics.min), std::min(bound, statistics.max), scheme);
+    if (bound == 0)
+        result.notice = fmt::format(
+            "{:g} % of the values are 0 or nearly 0, so the range is empty and the scale is 1; raise "
+            "percentile",
+            100 * part);
     return result;
 }
 

@@ -11,7 +11,7 @@
 namespace quantloupe {
 
 /// Returns the one of the five symmetric candidates around the base position of these values that has the
-/// smallest sum of squared errors on the values; 0 if all values are 0.
+/// smallest sum of squared errors on the values; 0 if there are none.
 int bestPosition(std::span<const float> values, int bits);
 
 /// add() may be called from any thread and in any order.

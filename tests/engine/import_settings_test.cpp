@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// An imported file replaces the settings of the starting configuration that it contradicts, also by saying
+// nothing: a tool then uses its default.
+#include "config/presets.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+
+namespace {
+
+const std::string kLayer = "/stem/Conv";
+
+}  // namespace
+
+class ImportSettingsTest : public QObject {
+    Q_OBJECT
+
+    GraphPtr m_model = stageModel();
+
+    ExportResult exported(const char* format, const QuantizationConfig& config) const {
+        return formatNamed(format, false).write(exportSource(m_model, config, "net"));
+    }
+
+  private Q_SLOTS:
+    void settingsOfLayersAreReplaced_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::newRow("amct") << "amct-default";
+        QTest::newRow("quark") << "quark-a8w8";
+        QTest::newRow("clika") << "clika";
+        QTest::newRow("onnxruntime") << "onnxruntime-s8s8";
+    }
+    void settingsOfLayersAreReplaced() {
+        QFETCH(QString, preset);
+        const QuantizationConfig plain = presetConfig(preset.toStdString());
+        const std::string text = exported(QTest::currentDataTag(), plain).files.at(0).text;
+        QuantizationConfig start = plain;
+        LayerSettings& settings = start.layers[kLayer];
+        settings.weightBits = 5;
+        settings.activationBits = 6;
+        settings.weightPerChannel = true;
+        settings.calibrationMethod = CalibrationMethod::Mse;
+        settings.comment = "kept";
+        start.layers["/out/Conv"].weightSymmetric = false;
+        const QuantizationConfig read = readText(QTest::currentDataTag(), m_model, text, start).config;
+        QCOMPARE(read.layers.size(), 1u);
+        LayerSettings comment;
+        comment.comment = "kept";
+        QVERIFY(read.layers.at(kLayer) == comment);
+    }
+
+    void onnxRuntimesDefaultsApply() {
+        QuantizationConfig start = presetConfig("quark-xint8");
+        start.quantization.biasBits = kFloatBias;
+        const auto read = [&](const char* arguments) {
+            return readText("onnxruntime", m_model, fmt::format("quantize_static(a, b, c, {})\n", arguments),
+                            start)
+                .config;
+        };
+        const QuantizationConfig standard = presetConfig("onnxruntime-s8s8");
+        const QuantizationConfig plain = read("nodes_to_exclude=[]");
+        QVERIFY(plain.quantization == standard.quantization);
+        QCOMPARE(plain.calibration.method, standard.calibration.method);
+        QVERIFY(!read("weight_type=QuantType.QUInt8").quantization.weight.symmetric);
+        QVERIFY(read("weight_type=QuantType.QInt4").quantization ==
+                presetConfig("onnxruntime-w4s8").quantization);
+    }
+
+    void powerOfTwoScalesAreReportedForQuark() {
+        QuantizationConfig config = presetConfig("quark-a8w8");
+        config.calibration.method = CalibrationMethod::Percentile;
+        QVERIFY(!says(exported("quark", config).notices, "power_of_two"));
+        config.quantization.activation.powerOfTwo = true;
+        QVERIFY(says(exported("quark", config).notices, "quantization.activation.power_of_two"));
+    }
+
+    /// Quark folds batch norms by default, also those of a model that is exported with them.
+    void batchNormsThatStayAreExportedToQuark() {
+        QuantizationConfig config = presetConfig("quark-a8w8");
+        for (const bool fold : {true, false}) {
+            config.transforms.foldBatchNorm = fold;
+            const ExportResult result = exported("quark", config);
+            for (const std::size_t i : {std::size_t(0), result.files.size() - 1})
+                QCOMPARE(readText("quark", m_model, result.files[i].text).config.transforms.foldBatchNorm,
+                         fold);
+        }
+    }
+
+    /// quantize_static refuses unsigned weights next to signed activations as common types.
+    void unsignedWeightsForOnnxRuntime() {
+        QuantizationConfig config = presetConfig("onnxruntime-s8s8");
+        config.quantization.weight.isSigned = false;
+        const std::string text = exported("onnxruntime", config).files.at(0).text;
+        QVERIFY(text.find("weight_type=QuantType.QInt8") != std::string::npos);
+        QVERIFY(!readText("onnxruntime", m_model, text, config).config.quantization.weight.isSigned);
+    }
+
+    /// The docstrings of scripts contain the names of files.
+    void namesOfFilesAreEscaped() {
+        for (const char* format : {"quark", "onnxruntime", "clika", "nncf", "modelopt", "rknn"}) {
+            ExportSource source =
+                exportSource(m_model, presetConfig("onnxruntime-s8s8"), "new\\net\"\"\".py");
+            source.model = "my\\unet\"\"\".onnx";
+            for (const ExportedFile& file : formatNamed(format, false).write(source).files)
+                if (file.text.starts_with("#!") || file.text.starts_with("\"\"\""))
+                    QVERIFY2(compilesInPython(file.text), format);
+        }
+    }
+
+    void otherBitsOfLayersAreReportedForClika() {
+        QuantizationConfig config = presetConfig("clika");
+        config.layers[kLayer].weightBits = 5;
+        QVERIFY(says(exported("clika", config).notices, "'/stem/Conv' has w5a8 and is written with"));
+    }
+};
+
+QTEST_GUILESS_MAIN(ImportSettingsTest)
+#include "import_settings_test.moc"
