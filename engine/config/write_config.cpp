@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the configuration as JSON with all keys, so that a file does not depend on defaults.
+// Writes the configuration as JSON with all keys, so that a file does not depend on defaults. A field without
+// a value is left out, or null if the preset sets it.
+
+#include <algorithm>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "config/config_choices.h"
 #include "config/config_fields.h"
 #include "config/config_json.h"
+#include "config/presets.h"
 
 namespace quantloupe {
+namespace {
+
+/// "calibration.parameters.num_bins" as a JSON pointer.
+OrderedJson::json_pointer pointerTo(std::string key) {
+    std::ranges::replace(key, '.', '/');
+    return OrderedJson::json_pointer("/" + key);
+}
+
+}  // namespace
 
 std::string configToJson(const QuantizationConfig& config) {
     OrderedJson json = {{"quantloupe", kConfigFormat}, {"preset", config.preset}};
     json.update(writeFields(configFields().fields, "", config));
+    const bool known = std::ranges::find(presets(), config.preset, &PresetInfo::name) != presets().end();
+    const QuantizationConfig preset = known ? presetConfig(config.preset) : QuantizationConfig();
+    for (const Field& field : configFields().fields)
+        if (field.write(config).is_null() && !field.write(preset).is_null())
+            json[pointerTo(field.key)] = nullptr;
     try {
         return json.dump(2) + "\n";
     } catch (const OrderedJson::exception&) {
@@ -19,7 +37,7 @@ std::string configToJson(const QuantizationConfig& config) {
     }
 }
 
-nlohmann::ordered_json calibrationParametersToJson(const CalibrationParameters& parameters) {
+OrderedJson calibrationParametersToJson(const CalibrationParameters& parameters) {
     QuantizationConfig config;
     config.calibration.parameters = parameters;
     return writeFields(configFields().below(kParameterPrefix), kParameterPrefix, config);

@@ -16,11 +16,13 @@ namespace fs = std::filesystem;
 class LabeledDataset : public Dataset {
   public:
     LabeledDataset(DatasetPtr dataset, std::shared_ptr<const TaskLabels> labels,
-                   std::vector<SampleAnnotation> annotations, std::vector<std::string> classNames)
+                   std::vector<SampleAnnotation> annotations, std::vector<std::string> classNames,
+                   std::string notice)
         : m_dataset(std::move(dataset)),
           m_labels(std::move(labels)),
           m_annotations(std::move(annotations)),
-          m_classNames(std::move(classNames)) {
+          m_classNames(std::move(classNames)),
+          m_notice(std::move(notice)) {
         VersionBuilder version;
         version.add("labeled").add(m_dataset->version());
         version.add(kTaskNames[static_cast<std::size_t>(m_labels->task)]).add(m_labels->settings.decoder);
@@ -51,7 +53,10 @@ class LabeledDataset : public Dataset {
         }
         return text;
     }
-    std::string notice() const override { return m_dataset->notice(); }
+    std::string notice() const override {
+        const std::string other = m_dataset->notice();
+        return other + (other.empty() || m_notice.empty() ? "" : "\n") + m_notice;
+    }
     Version version() const override { return m_version; }
 
   private:
@@ -73,6 +78,7 @@ class LabeledDataset : public Dataset {
     std::shared_ptr<const TaskLabels> m_labels;
     std::vector<SampleAnnotation> m_annotations;
     std::vector<std::string> m_classNames;
+    std::string m_notice;
     Version m_version;
 };
 
@@ -176,9 +182,21 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
             annotations = cocoAnnotations(*dataset, std::move(file), named);
         }
     }
-    if (!settings.classNames.empty()) names = readClassNames(settings.classNames);
+    std::string notice;
+    if (!settings.classNames.empty()) {
+        std::size_t classes = settings.labels.empty() ? names.size() : 0;  // else indices may be ids
+        for (std::size_t i = 0; i < dataset->size() && settings.labels.empty(); ++i)
+            if (const auto label = dataset->label(i))
+                classes = std::max(classes, static_cast<std::size_t>(*label) + 1);
+        names = readClassNames(settings.classNames);
+        if (names.size() < classes)
+            notice = fmt::format(
+                "'{}' contains {} class name{}, but the data has {} classes: the others are shown as "
+                "numbers",
+                settings.classNames.filename().string(), names.size(), names.size() == 1 ? "" : "s", classes);
+    }
     return std::make_shared<LabeledDataset>(std::move(dataset), std::move(labels), std::move(annotations),
-                                            std::move(names));
+                                            std::move(names), std::move(notice));
 }
 
 }  // namespace

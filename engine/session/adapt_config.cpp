@@ -38,6 +38,14 @@ class Adapter {
         const auto found = m_match.newNames.find(name);
         return found == m_match.newNames.end() ? nullptr : &found->second;
     }
+    void rename(SkipRule& rule) const {
+        const auto to = [this](std::string& name) {
+            if (const std::string* found = newName(name)) name = *found;
+        };
+        std::ranges::for_each(rule.layers, to);
+        std::ranges::for_each(rule.to, to);
+        to(rule.from);
+    }
     void drop(std::string what) { m_result.dropped.push_back(std::move(what)); }
 
     void keepNames(std::vector<std::string>& names, const char* what) {
@@ -68,6 +76,12 @@ class Adapter {
         std::vector<Entry> kept;
         for (Entry& entry : entries) {
             SkipRule& rule = ruleOf(entry);
+            if (const std::string* found = newName(rule.like)) rule.like = *found;
+            if (rule.off) {  // may name layers that the model does not have
+                rename(rule);
+                kept.push_back(std::move(entry));
+                continue;
+            }
             const std::string words = describe(rule);
             keepNames(rule.layers, std::is_same_v<Entry, SkipRule> ? "skipping" : "the precision of");
             if (rule.kind == SkipKind::Node && rule.layers.empty()) continue;

@@ -242,6 +242,7 @@ Evaluation runStages(const EvaluationRequest& request, Depth depth) {
     result.calibrationSamples = planned.calibrationSamples;
     append(result.notices, planned.notices);
     result.seconds.calibrate = planned.seconds;
+    fillPlannedWeightDifferences(parts.results, *planned.plan, result.layers);
     UnitMetrics metrics(parts, network.prepared, network.units, planned.plan);
     metrics.fillKnown(result.layers);
 
@@ -278,10 +279,11 @@ EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth,
     m_parts->rethrowWithModel();
 }
 
-EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
-                                  const CancelToken& cancel) try {
+EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel,
+                                  bool exact) try {
     const EvaluationObserver silent;
-    return evaluateFor({*m_parts, config, silent, cancel, EvaluationPurpose::Experiment}, depth);
+    const auto purpose = exact ? EvaluationPurpose::ExactExperiment : EvaluationPurpose::Experiment;
+    return evaluateFor({*m_parts, config, silent, cancel, purpose}, depth);
 } catch (...) {
     m_parts->rethrowWithModel();
 }

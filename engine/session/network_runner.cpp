@@ -15,20 +15,31 @@ NetworkRunner::NetworkRunner(GraphPtr source, SessionSamples& samples, const Ses
       m_workers(options.threads),
       m_activations(memory) {}
 
-const GraphShapes& NetworkRunner::shapesFor(const GraphPtr& graph) {
-    const Version& version = graph->version();
-    const SampleBatches& batches = m_samples.batches();
+const GraphShapes& NetworkRunner::shapesFor(const GraphPtr& graph, const SampleBatches& batches) {
+    const std::map<TensorId, TensorDesc> inputs = batches.inputsOf(*graph);
+    VersionBuilder key;
+    key.add(graph->version());
+    for (const auto& [input, desc] : inputs) key.add(toString(desc.dims));
+    const Version version = key.finish();
     if (m_shapes.find(version) == nullptr)
-        m_shapes.store(version,
-                       std::make_shared<const GraphShapes>(shapesOf(
-                           graph, batches.inputsOf(*graph), m_samples.part().endsOf(*graph), m_kernels)));
-    const GraphShapes& shapes = **m_shapes.find(version);
+        m_shapes.store(version, std::make_shared<const GraphShapes>(
+                                    shapesOf(graph, inputs, m_samples.part().endsOf(*graph), m_kernels)));
+    return **m_shapes.find(version);
+}
+
+const GraphShapes& NetworkRunner::shapesFor(const GraphPtr& graph) {
+    const SampleBatches& batches = m_samples.batches();
+    const GraphShapes& shapes = shapesFor(graph, batches);
     if (graph == m_source && !m_sourceShapes.dims) m_sourceShapes = {shapes.dims, batches.batch()};
     return shapes;
 }
 
 ResumeOptions NetworkRunner::resumeOptions(const GraphPtr& graph) {
     return {m_group ? m_noActivations : m_activations, shapesFor(graph), m_samples.version()};
+}
+
+ResumeOptions NetworkRunner::calibrationOptions(const GraphPtr& graph, const CalibrationSamples& samples) {
+    return {m_group ? m_noActivations : m_activations, shapesFor(graph, samples.batches), samples.version};
 }
 
 ResumeOptions NetworkRunner::sharedResumeOptions(const GraphPtr& graph) {

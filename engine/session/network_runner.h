@@ -32,6 +32,8 @@ class NetworkRunner {
     /// Returns the options for resuming `graph` on the evaluation samples. For passes that every process of
     /// the group runs on all samples: with a group, there are no stored activations to resume from.
     ResumeOptions resumeOptions(const GraphPtr& graph);
+    /// The same on calibration samples, whose inputs may have other sizes.
+    ResumeOptions calibrationOptions(const GraphPtr& graph, const CalibrationSamples& samples);
     /// Returns the options for passes that are shared with the group: runOutputs(), measureUnits() and others
     /// that exchange their results.
     ResumeOptions sharedResumeOptions(const GraphPtr& graph);
@@ -53,6 +55,7 @@ class NetworkRunner {
 
   private:
     const GraphShapes& shapesFor(const GraphPtr& graph);
+    const GraphShapes& shapesFor(const GraphPtr& graph, const SampleBatches& batches);
 
     GraphPtr m_source;
     SessionSamples& m_samples;
@@ -61,7 +64,7 @@ class NetworkRunner {
     std::shared_ptr<KernelCache> m_kernels = std::make_shared<KernelCache>();
     ActivationStore m_activations;
     ActivationStore m_noActivations{0};
-    ResultCache<std::shared_ptr<const GraphShapes>> m_shapes{16};  ///< by graph
+    ResultCache<std::shared_ptr<const GraphShapes>> m_shapes{16};  ///< by graph and input sizes
     MeasuredShapes m_sourceShapes;
     std::optional<MeasuredShapes> m_assumedShapes;  ///< empty: not computed yet
 };

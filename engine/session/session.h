@@ -105,8 +105,10 @@ class Session {
                            const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 
     /// Evaluates a configuration from which no further evaluation will start: uses stored activations but
-    /// stores none, and does not train the effect model.
-    EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
+    /// stores none, and does not train the effect model. Unless `exact`, takes the latest refinement of each
+    /// layer, such as its learned rounding, even if it was made for another configuration.
+    EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {},
+                             bool exact = false);
     /// Evaluates a configuration from which experiments will start: always runs the quantized network, so
     /// that its activations are stored, and does not train the effect model. As exact as evaluate().
     EvaluationPtr evaluateForSearch(const QuantizationConfig& config, Depth depth,

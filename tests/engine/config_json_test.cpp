@@ -164,6 +164,17 @@ class ConfigJsonTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// A preset sets a parameter that the configuration leaves to its default.
+    void clearedParametersStayCleared() {
+        QuantizationConfig config = presetConfig("tensorrt-int8");
+        QVERIFY(config.calibration.parameters.bins.has_value());
+        config.calibration.parameters.bins.reset();
+        QVERIFY(configToJson(config).find("\"num_bins\": null") != std::string::npos);
+        QVERIFY(configFromJson(configToJson(config)) == config);
+        config.preset.clear();  // to compare configurations without it
+        QVERIFY(configToJson(config).find("\"preset\": \"\"") != std::string::npos);
+    }
+
     void writesEveryKeyInOrder() { QCOMPARE(configToJson(QuantizationConfig{}).c_str(), kDefault); }
 
     void roundTrips() {

@@ -160,6 +160,24 @@ class LayerMatchTest : public QObject {
                  adapted.dropped[0].c_str());
     }
 
+    /// Disabled rules may name layers that the model does not have.
+    void disabledRulesAndBlocks() {
+        const GraphPtr before = named(model(kThree), {"stem", "stem_act", "mid", "mid_act", "head"});
+        const GraphPtr now =
+            named(model("S = Conv(X, A) T = Relu(S) Y = Conv(T, B)"), {"stem", "stem_act", "classifier"});
+        QuantizationConfig config;
+        config.rules = {{SkipKind::Node, {"mid", "head"}, {}, {}, {}, {}},
+                        {SkipKind::Downstream, {}, "mid", {}, {}, {}},
+                        {SkipKind::Block, {}, {}, {}, {}, {}, "head"}};
+        config.rules[0].off = config.rules[1].off = true;
+        const AdaptedConfig adapted = adaptConfig(config, match(before, now), *now);
+        QCOMPARE(adapted.dropped, std::vector<std::string>{});
+        QCOMPARE(adapted.config.rules.size(), std::size_t(3));
+        QCOMPARE(adapted.config.rules[0].layers, (std::vector<std::string>{"mid", "classifier"}));
+        QCOMPARE(adapted.config.rules[1].from, std::string("mid"));
+        QCOMPARE(adapted.config.rules[2].like, std::string("classifier"));
+    }
+
     void settingsOfLostLayersAreDroppedAndListed() {
         const GraphPtr before = named(model(kThree), {"stem", "stem_act", "mid", "mid_act", "head"});
         const GraphPtr now =

@@ -5,9 +5,11 @@
 #include <QtTest>
 #include <fstream>
 
+#include "config/presets.h"
 #include "data/random_dataset.h"
 #include "session/stages/layer_metrics.h"
 #include "session/stages/user_metrics.h"
+#include "session/studies/compare_configs.h"
 #include "session/studies/layer_details.h"
 #include "support/demo.h"
 #include "support/errors.h"
@@ -84,6 +86,9 @@ class AnalysisTest : public QObject {
         QVERIFY(steps.contains("NPU operators replaced"));
         QVERIFY(steps.at("batch norms folded") > 100);
         QVERIFY(steps.at("NPU operators replaced") < 60);
+        const EvaluationPtr evaluation = session.evaluate(config);
+        for (const std::string& notice : evaluation->notices)  // the difference is intended
+            QVERIFY2(notice.find("do not trust") == std::string::npos, notice.c_str());
         config.transforms.npuOperators = {};
         QVERIFY(!stepsOf().contains("NPU operators replaced"));
     }
@@ -228,6 +233,54 @@ class AnalysisTest : public QObject {
         std::size_t junctions = 0;
         for (const EqualizationSet& set : prepared->sets) junctions += set.layers.size() - 1;
         QCOMPARE(without, junctions);
+    }
+
+    /// The LayerNormalization is divided by the factors of the migration.
+    void migrationIsUndoneInTheSource() {
+        Session session(
+            textModel("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,3,4] X) => (float[N,3,2] Y) "
+                      "<float[4] s = {1, 20, 0.1, 3}, float[4] t = "
+                      "{0, 1, -0.1, 0.5}, float[4,2] W = {1, -2, 0.5, 1, 3, -0.25, 0.75, 2}> "
+                      "{ n = LayerNormalization<axis = -1>(X, s, t)\n Y = MatMul(n, W) }"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig config = presetConfig("onnxruntime-s8s8");
+        config.refine.migration = 0.5;
+        LayerMetricsOptions options;
+        const auto prepared = measureLayers(session, config, options);
+        options.reference = MetricReference::Source;
+        const auto source = measureLayers(session, config, options);
+        QCOMPARE(session.prepare(config)->migrations.size(), 1u);
+        const double found = source[0].cumulative->qs, wanted = prepared[0].cumulative->qs;
+        QVERIFY(found > 0.5 * wanted &&
+                found < 2 * wanted);  // the factors change the weights of the channels
+    }
+
+    void undefinedOutputsAreNotCompared() {
+        Session session(
+            opset13("g (float[N,2] X) => (float[N,1] Y) <float[2,1] W = {1, -2}> "
+                    "{ a = MatMul(X, W)\n Y = Log(a) }"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig four = twoBits();
+        four.quantization.weight.bits = 4;
+        const std::string text = compareConfigs(session, twoBits(), four).text;
+        QCOMPARE(text, std::string("the SQNR of the outputs is undefined, so they cannot be compared"));
+    }
+
+    /// The float network's outputs are 0: an SQNR of minus infinity, not of infinity.
+    void outputsOfZeroAreNotEqual() {
+        Session session(
+            opset13("g (float[N,2] X) => (float[N,1] Y) <float[2,1] V = {1, -0.3}, "
+                    "float[2,1] W = {1, -0.3}> "
+                    "{ a = MatMul(X, V)\n b = MatMul(X, W)\n Y = Sub(a, b) }"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig three = twoBits(), two = twoBits();
+        three.layers["MatMul_0"].weightBits = 3;
+        two.layers["MatMul_0"].weightBits = 4;
+        const ConfigComparison comparison = compareConfigs(session, three, two);
+        QVERIFY(*comparison.before->quantized->sqnrDb < 0 &&
+                std::isinf(*comparison.before->quantized->sqnrDb));
+        QCOMPARE(comparison.text,
+                 std::string("the outputs differ from those of the float network, which are 0"));
     }
 
     void imagesHaveAPsnr() {

@@ -2,9 +2,11 @@
 // After edits, a session has the same results as a new one: no cached result ignores a setting that it
 // depends on.
 #include <QtTest>
+#include <random>
 
 #include "data/random_dataset.h"
 #include "session/session.h"
+#include "session/studies/range_overview.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -38,6 +40,20 @@ class EditedSessionTest : public QObject {
         return config;
     }
 
+    /// Two Gemm with random weights.
+    static QString randomLayers() {
+        std::mt19937 random(5);
+        const auto values = [&](int count) {
+            QStringList texts;
+            std::normal_distribution<double> normal(0, 0.5);
+            for (int i = 0; i < count; ++i) texts << QString::number(normal(random), 'f', 6);
+            return texts.join(QStringLiteral(", "));
+        };
+        return "(float[N,8] x) => (float[N,4] y) <float[8,8] w = {" + values(64) + "}, float[8] b = {" +
+               values(8) + "}, float[8,4] v = {" + values(32) + "}, float[4] c = {" + values(4) +
+               "}> { a = Gemm(x, w, b)\n r = Relu(a)\n y = Gemm(r, v, c) }";
+    }
+
   private Q_SLOTS:
     /// Weights of -1, 0 and 1 have the same values with 8 and with 4 bits, but other codes.
     void learnedRoundingDependsOnTheScales() {
@@ -52,6 +68,101 @@ class EditedSessionTest : public QObject {
             "0}> "
             "{ a = Gemm(x, w, b)\n r = Relu(a)\n y = Gemm(r, v, c) }",
             {eight, four});
+    }
+
+    /// Of another configuration with the same weights, rounding was learned for other inputs.
+    void thresholdRulesDoNotUseOlderRounding() {
+        QuantizationConfig coarse = allLayers(), fine;
+        coarse.quantization.weight.bits = 3;
+        coarse.quantization.activation.bits = 2;
+        coarse.refine.rounding = Rounding::Adaround;
+        SkipRule rule;
+        rule.kind = SkipKind::Threshold;
+        rule.metric = SkipMetric::LocalSqnr;
+        rule.below = true;
+        rule.threshold = 14;
+        coarse.rules = {rule};
+        fine = coarse;
+        fine.quantization.activation.bits = 8;
+        const QString network = randomLayers();
+        const auto edited = open(network);
+        edited->evaluate(coarse);
+        const auto skipped = [](const Evaluation& evaluation) {
+            std::vector<double> values;
+            for (const LayerResult& layer : evaluation.layers)
+                values.push_back(layer.state == LayerState::Skipped ? 1 : 0);
+            values.push_back(*evaluation.quantized->sqnrDb);
+            return values;
+        };
+        for (int threshold = 6; threshold < 24; threshold += 2) {
+            fine.rules[0].threshold = threshold;
+            const auto fresh = open(network);
+            QCOMPARE(skipped(*edited->evaluate(fine)), skipped(*fresh->evaluate(fine)));
+        }
+    }
+
+    /// For example because of an edit: the float network does not depend on it.
+    void aCancelledPassContinues() {
+        SessionOptions options;
+        options.threads = 1;
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + randomLayers().toStdString()),
+            options);
+        session.setData(randomDataset(session.graph(), 2000, 3), randomDataset(session.graph(), 32, 4));
+        CancelToken cancel;
+        EvaluationObserver observer;
+        std::size_t total = 0;
+        observer.progress = [&](const Progress& progress) {
+            if (progress.stage != "float network" || progress.total < 1000) return;
+            total = progress.total;
+            if (progress.done > total / 2) cancel.cancel();
+        };
+        try {
+            session.evaluate(allLayers(), Depth::Accuracy, observer, cancel);
+            QFAIL("it was not cancelled");
+        } catch (const Cancelled&) {
+        }
+        std::size_t rest = 0;
+        observer.progress = [&](const Progress& progress) {
+            if (progress.stage == "float network") rest = progress.total;
+        };
+        const EvaluationPtr continued = session.evaluate(allLayers(), Depth::Accuracy, observer);
+        QVERIFY(rest > 0 && rest < total * 3 / 5);
+        Session fresh(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + randomLayers().toStdString()),
+            options);
+        fresh.setData(randomDataset(fresh.graph(), 2000, 3), randomDataset(fresh.graph(), 32, 4));
+        QCOMPARE(*continued->quantized->sqnrDb,
+                 *fresh.evaluate(allLayers(), Depth::Accuracy)->quantized->sqnrDb);
+    }
+
+    void otherCalibrationDataIsAnotherEvaluation() {
+        const auto session = open(randomLayers());
+        const EvaluationPtr before = session->evaluate(allLayers());
+        session->setData(randomDataset(session->graph(), 64, 3), randomDataset(session->graph(), 32, 5));
+        const EvaluationPtr after = session->evaluate(allLayers());
+        QVERIFY(*before->quantized->sqnrDb != *after->quantized->sqnrDb);
+        QVERIFY(before->version.hex() != after->version.hex());
+    }
+
+    /// The ranges of a network with quantized weights depend on their bits, wherever these are set.
+    void rangesOfPrecisionRules() {
+        QuantizationConfig network = allLayers(), rules;
+        network.calibration.quantizedWeights = true;
+        rules = network;
+        network.quantization.weight.bits = 2;
+        PrecisionRule two;
+        two.covers.kind = SkipKind::Type;
+        two.covers.op = "Gemm";
+        two.precision = Precision::integer(2, 8);
+        rules.precisionRules = {two};
+        const auto a = rangeOverview(*open(randomLayers()), network),
+                   b = rangeOverview(*open(randomLayers()), rules);
+        QCOMPARE(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            QCOMPARE(a[i].outputMin, b[i].outputMin);
+            QCOMPARE(a[i].outputMax, b[i].outputMax);
+        }
     }
 
     /// With a precision, the network also has conversions.

@@ -5,6 +5,9 @@
 
 #include <QtTest>
 
+#include "analysis/tensor_metrics.h"
+#include "data/random_dataset.h"
+#include "quantize/plan.h"
 #include "session/stages/sample_divergence.h"
 #include "session/studies/layer_scales.h"
 #include "support/demo.h"
@@ -23,6 +26,49 @@ class LayerDetailsTest : public QObject {
     void initTestCase() {
         m_small = openTwoBitNetwork();
         m_demo = openDemo({0, 60, 20});
+    }
+
+    /// The weight is -1, 0.4, 0.6 and 1.
+    void zeroPointOfAWeight() {
+        QuantizationConfig config = twoBits();
+        WeightScheme& scheme = config.quantization.weight;
+        scheme.bits = 8;
+        scheme.isSigned = scheme.symmetric = scheme.perChannel = false;
+        const TensorDetails weight = *layerDetails(*m_small, config, "MatMul_0", 4).weight;
+        QVERIFY(near(*weight.scale, 2.0 / 255));
+        QCOMPARE(weight.zeroPoint, 128);
+        QVERIFY(near(weight.clipLow, -128 * *weight.scale) && near(weight.clipHigh, 127 * *weight.scale));
+        QCOMPARE(weight.clippedFraction, 0.25);  // 1 is 127.5 steps, which round to 128
+        QCOMPARE(weight.distinctCodes, std::size_t{4});
+    }
+
+    /// The weights that the network uses, not those of nearest rounding.
+    void learnedWeightsAreDescribed() {
+        QuantizationConfig config = demoConfig();
+        config.quantization.weight.bits = 3;
+        config.refine.rounding = Rounding::Adaround;
+        const std::string layer = "/features/features.0/features.0.0/Conv";
+        const LayerDetails details = layerDetails(*m_demo, config, layer, 4);
+        DifferenceSums sums;
+        const auto plan = m_demo->plan(config);
+        const UnitQuantizers& quantizers = plan->quantizers.front();
+        const Constant& weight = *plan->prepared->graph->constantOf(plan->units.units.front().weight);
+        sums.add(weight.floats().data(), quantizers.weight->dequantized->floats().data(),
+                 weight.floats().size());
+        QCOMPARE(details.weightDifference->qs, sums.result().qs);
+        const EvaluationPtr evaluation = m_demo->evaluate(config, Depth::Rough);
+        QCOMPARE(evaluation->layers[details.node.index()].weight->qs, sums.result().qs);
+    }
+
+    void samplesThatAreMixedHaveNoTrace() {
+        Session session(textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[4,3] X) => (float[4,2] Y) <float[3,2] W = {1, -2, 0.5, 1, 3, -1}> {
+                m = ReduceMean<axes = [0]>(X)
+                x = Sub(X, m)
+                Y = MatMul(x, W)
+            })"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QVERIFY(errorOf([&] { sampleDivergence(session, twoBits(), 0); }).contains("mixes the 4 samples"));
     }
 
     void everythingAboutALayer() {

@@ -104,6 +104,43 @@ class LearnedRoundingTest : public QObject {
         QVERIFY(moved > 50);  // rounding was learned
     }
 
+    /// The evaluation data has another size: a constant of the network depends on it.
+    void evaluationDataDoesNotMatter() {
+        const std::string text = R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[N,2,H,W] X) => (float[N,3,1,1] Y)
+            <float[4,2,1,1] w = {0.3, -0.7, 0.45, 0.21, -0.33, 0.9, 0.61, -0.12}, float[3,4,1,1] v = {0.31, -0.72, 0.43, 0.22, -0.35, 0.94, 0.61, -0.13, 0.55, 0.27, -0.81, 0.4}, int64[1] two = {2}> {
+                a = Conv(X, w)
+                shape = Shape(a)
+                height = Gather<axis = 0>(shape, two)
+                h = Cast<to = 1>(height)
+                b = Div(a, h)
+                r = Relu(b)
+                c = Conv(r, v)
+                Y = GlobalAveragePool(c)
+            })";
+        QTemporaryDir folder;
+        const auto dataOf = [&](const Session& session, std::int64_t side) {
+            std::mt19937 random(static_cast<unsigned>(side));
+            std::vector<float> values(static_cast<std::size_t>(32 * 2 * side * side));
+            for (float& value : values) value = std::normal_distribution<float>(0.2f)(random);
+            const fs::path file = folder.path().toStdString() + fmt::format("/{}.npz", side);
+            saveNpz({{"X", Constant::fromFloats({32, 2, side, side}, std::move(values))}}, file);
+            return openDataset(file, inputSpecsOf(session.graph()), {});
+        };
+        const auto planFor = [&](std::int64_t evaluated) {
+            Session session(test::textModel(text));
+            session.setData(dataOf(session, evaluated), dataOf(session, 12));
+            return session.plan(learned(BiasCorrection::Empirical));
+        };
+        const auto same = planFor(12), other = planFor(4);
+        for (std::size_t u = 0; u < same->quantizers.size(); ++u) {
+            const UnitQuantizers &a = same->quantizers[u], &b = other->quantizers[u];
+            if (a.weight) QVERIFY(std::ranges::equal(a.weight->codes, b.weight->codes));
+            if (a.correctedBias)
+                QVERIFY(std::ranges::equal(a.correctedBias->floats(), b.correctedBias->floats()));
+        }
+    }
+
     /// Cancelled between layers: finished layers are not learned again.
     void learningCanBeCancelled() {
         const auto session = m_small.open(2);

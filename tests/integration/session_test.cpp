@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "config/presets.h"
 #include "data/random_dataset.h"
+#include "session/session_samples.h"
 #include "session/studies/range_overview.h"
 #include "support/demo.h"
 #include "support/errors.h"
@@ -365,6 +366,22 @@ class SessionTest : public QObject {
         const auto outputs = session.outputs(std::nullopt);
         QCOMPARE(outputs[0]->type(), DataType::Int64);
         QCOMPARE(outputs[1]->dims(), (Dims{2, 4}));
+    }
+
+    /// Data is often sorted by class, and accuracies are displayed while an evaluation runs.
+    void theFirstSamplesAreSpreadEvenly() {
+        const GraphPtr graph = test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[N,4] X) => (float[N,4] Y) { Y = Relu (X) })")
+                                   .graph;
+        SessionSamples samples(graph, {});
+        samples.setRandom(1000);
+        for (std::size_t count = 100; count <= 1000; count += 100)
+            for (std::size_t part = 0; part < 1000; part += 250) {
+                const auto begin = samples.order().begin();
+                const auto here = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(count),
+                                                [&](std::size_t s) { return s >= part && s < part + 250; });
+                QVERIFY(std::abs(static_cast<double>(here) - static_cast<double>(count) / 4) <= 6);
+            }
     }
 
   private:

@@ -5,10 +5,11 @@
 
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <limits>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "config/config_json.h"
 #include "session/project/project_keys.h"
 
@@ -31,7 +32,7 @@ std::string storedPath(const fs::path& path, const fs::path& file) {
 }
 
 void put(OrderedJson& json, const char* key, const std::optional<double>& value) {
-    if (!value || std::isnan(*value)) return;
+    if (!value || std::isnan(*value) || *value == -std::numeric_limits<double>::infinity()) return;
     json[key] =
         std::isinf(*value) ? OrderedJson(nullptr) : OrderedJson(*value);  // null: infinite, no difference
 }

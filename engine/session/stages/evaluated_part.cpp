@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/stages/evaluated_part.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -34,6 +35,34 @@ ConstantPtr joined(const std::vector<ConstantPtr>& values, const std::string& na
     return Constant::fromBytes(values[0]->type(), std::move(dims), std::move(bytes));
 }
 
+/// Whether the node returns its first input, so that simplify() may remove it.
+bool hasNoEffect(const Graph& source, const Node& node) {
+    if (!node.input(0).valid() || node.outputs.empty()) return false;
+    if (node.op == "Identity" || node.op == "Dropout") return true;
+    if (node.op == "Concat") return node.inputs.size() == 1;
+    return node.op == "Cast" && source.tensor(node.input(0)).type == source.tensor(node.output()).type;
+}
+
+/// Returns the name of the tensor, followed by those that the tensor may get if operators before it are
+/// removed, or operators between it and a graph output.
+std::vector<std::string> frontierNames(const Graph& source, TensorId tensor) {
+    std::vector<std::string> names{source.tensor(tensor).name};
+    TensorId before = tensor;
+    for (NodeId node = source.tensor(before).producer; node.valid() && hasNoEffect(source, source.node(node));
+         node = source.tensor(before).producer) {
+        before = source.node(node).input(0);
+        names.push_back(source.tensor(before).name);
+    }
+    std::vector<TensorId> after{tensor};
+    for (std::size_t i = 0; i < after.size(); ++i)
+        for (const NodeId reader : source.tensor(after[i]).consumers)
+            if (hasNoEffect(source, source.node(reader)) && source.node(reader).input(0) == after[i]) {
+                after.push_back(source.node(reader).output());
+                names.push_back(source.tensor(after.back()).name);
+            }
+    return names;
+}
+
 }  // namespace
 
 EvaluatedPart evaluatedPart(const Graph& source, const Program& program) {
@@ -53,15 +82,22 @@ EvaluatedPart evaluatedPart(const Graph& source, const Program& program) {
     for (const auto& [node, reason] : part.unavailable)
         for (const TensorId in : source.node(node).inputs)
             if (in.valid()) consider(in);
-    for (const TensorId tensor : ends) part.frontier.push_back(source.tensor(tensor).name);
+    for (const TensorId tensor : ends) part.frontier.push_back(frontierNames(source, tensor));
     return part;
 }
 
 std::vector<TensorId> EvaluatedPart::endsOf(const Graph& graph) const {
     if (whole()) return {graph.outputs().begin(), graph.outputs().end()};
     std::vector<TensorId> ends;
-    for (const std::string& name : frontier)
-        if (const auto tensor = graph.findTensor(name)) ends.push_back(*tensor);
+    for (const std::vector<std::string>& names : frontier) {
+        const auto present =
+            std::ranges::find_if(names, [&](const auto& name) { return graph.findTensor(name).has_value(); });
+        if (present == names.end())
+            fail(ErrorKind::Unsupported,
+                 "the transforms remove the tensor '{}', up to which the network is evaluated; turn them off",
+                 names.front());
+        ends.push_back(*graph.findTensor(*present));
+    }
     return ends;
 }
 

@@ -19,12 +19,13 @@ class SampleBatches;
 struct EvaluatedPart {
     /// The nodes of the source graph that are not evaluated, with the reason.
     std::map<NodeId, std::string> unavailable;
-    /// Names of the last evaluated tensors; empty if all nodes are evaluated.
-    std::vector<std::string> frontier;
+    /// Names of the last evaluated tensors, each followed by the names that it may have after simplification,
+    /// which removes nodes without effect. Empty if all nodes are evaluated.
+    std::vector<std::vector<std::string>> frontier;
 
     bool whole() const { return unavailable.empty(); }
-    /// Returns the tensors on which accuracy is computed. `graph` is the source graph or one transformed from
-    /// it.
+    /// Returns the tensors on which accuracy is computed, always in the same order. `graph` is the source
+    /// graph or one transformed from it. Throws Error if it lacks one of them.
     std::vector<TensorId> endsOf(const Graph& graph) const;
     /// Returns a notice for the user; empty if the whole network is evaluated. Throws Error if no part can be
     /// evaluated.

@@ -105,6 +105,9 @@ std::optional<std::string> driftNotice(const Prepared& prepared, const Transform
                                      prepared.replacedClips));
     if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
         causes.emplace_back("high-bias folding is only exact if activations stay above the shifted amount");
+    if (transforms.npuOperators != NpuOperators{})
+        causes.emplace_back(
+            "the NPU computes averages, LeakyRelu and Sigmoid in other ways (transforms.npu_operators)");
     if (causes.empty())
         causes.emplace_back(
             "these transforms should be exact up to rounding, so do not trust them on this model");

@@ -158,17 +158,31 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
     BoundProgram own = bound;
     own.shard = shardOf(control.group);
     const OutputRecorder recorder(*own.program, ends, batches, outputs);
-    const auto run = [&] {
-        runChunks({own}, batches, begin, end, control,
+    const auto run = [&](const RunControl& chosen) {
+        runChunks({own}, batches, begin, end, chosen,
                   [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                       recorder.record(chunk, workspaces[0]);
                   });
     };
-    if (control.group == nullptr)
-        run();
-    else
-        shareChunks(*control.group, "outputs", begin, end, run,
-                    [&](std::size_t chunk) { return rowsOf(outputs, batches, chunk); });
+    if (control.group != nullptr) {
+        shareChunks(
+            *control.group, "outputs", begin, end, [&] { run(control); },
+            [&](std::size_t chunk) { return rowsOf(outputs, batches, chunk); });
+        recorder.finish(end);
+        return;
+    }
+    RunControl counting = control;
+    std::size_t done = 0;
+    counting.progress = [&](std::size_t samples, std::size_t total) {
+        done = samples;
+        if (control.progress) control.progress(samples, total);
+    };
+    try {
+        run(counting);
+    } catch (const Cancelled&) {  // the next run of this network continues here
+        if (done > 0) recorder.finish(begin + done / batches.batch());
+        throw;
+    }
     recorder.finish(end);
 }
 

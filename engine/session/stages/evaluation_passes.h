@@ -72,7 +72,8 @@ class OutputRecorder {
     NetworkOutputs& m_outputs;
 };
 /// Runs chunks [begin, end) and appends their outputs, the tensors `ends`, to `outputs`. Shares the chunks
-/// with the group of `control`. Throws Error if none of the tensors can be compared.
+/// with the group of `control`. If it is cancelled, the outputs of the first chunks stay known. Throws Error
+/// if none of the tensors can be compared.
 void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
 

@@ -8,10 +8,11 @@ namespace quantloupe {
 
 /// The purpose of an evaluation. It determines which results are stored for later evaluations.
 enum class EvaluationPurpose {
-    Edit,        ///< stores activations and trains the effect model: Session::evaluate()
-    Experiment,  ///< does neither, and takes the latest refinements of layers: Session::experiment()
-    Search,      ///< always runs the quantized network and stores its activations, but does not train the
-                 ///< effect model: Session::evaluateForSearch()
+    Edit,             ///< stores activations and trains the effect model: Session::evaluate()
+    Experiment,       ///< does neither, and takes the latest refinements of layers: Session::experiment()
+    ExactExperiment,  ///< does neither, and refines layers as an edit does: Session::experiment()
+    Search,  ///< always runs the quantized network and stores its activations, but does not train the
+             ///< effect model: Session::evaluateForSearch()
 };
 
 /// The references must be valid during the evaluation.

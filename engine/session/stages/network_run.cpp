@@ -33,7 +33,8 @@ double NetworkRun::run(std::size_t chunks, const std::function<void(std::size_t 
     ProgramSpec spec = m_spec;
     spec.kernels = parts.runner.kernels();
     ResumeOptions resume = parts.runner.sharedResumeOptions(spec.graph);
-    resume.keep = m_request.purpose != EvaluationPurpose::Experiment;
+    resume.keep =
+        m_request.purpose == EvaluationPurpose::Edit || m_request.purpose == EvaluationPurpose::Search;
     if (m_stored) resume.wanted = &*m_stored;
     const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
     RunControl control = m_request.control(m_stage);

@@ -81,6 +81,7 @@ Evaluation evaluationOf(const EvaluationRequest& request, const ResolvedNetwork&
                              .add(source.version())
                              .add(std::string_view(configToJson(withoutOffRules(request.config))))
                              .add(samples.evaluationVersion())
+                             .add(samples.calibration() ? samples.calibration()->version() : Version{})
                              .finish();
     evaluation.config = request.config;
     evaluation.randomInputs = samples.random();

@@ -31,8 +31,7 @@ Plan Pipeline::refined(const std::shared_ptr<const Prepared>& graph, const UnitL
                           .control = control};
     if (needsSamples(config.refine)) {
         const CalibrationSamples& samples = m_samples.calibrationFor(config);
-        resume.emplace(m_runner.resumeOptions(graph->graph));
-        resume->samples = samples.version;
+        resume.emplace(m_runner.calibrationOptions(graph->graph, samples));
         context.samples = &samples.batches;
         context.bind = [&](ProgramSpec spec) {
             spec.kernels = m_runner.kernels();

@@ -68,6 +68,10 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     SessionParts& parts = partsOf(session);
     SessionSamples& samples = parts.samples;
     samples.requireEvaluable();
+    if (samples.together() > 1)
+        failInput(
+            "the network mixes the {} samples of a batch, so its layers cannot be compared on one of them",
+            samples.together());
     const auto plan = parts.plan(config, parts.runner.control(cancel));
     const Prepared& prepared = *plan->prepared;
     const Graph& graph = *prepared.graph;

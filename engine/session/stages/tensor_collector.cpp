@@ -48,21 +48,28 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
     details.floating.add(floats.data(), floats.size());
     details.quantized.add(rounded.data(), rounded.size());
     details.bits = bitsOf(quantizer.quantMin, quantizer.quantMax);
-    if (quantizer.scales.size() == 1) details.scale = quantizer.scales[0];
-    const double widest = *std::max_element(quantizer.scales.begin(), quantizer.scales.end());
-    details.clipLow = quantizer.quantMin * widest;
-    details.clipHigh = quantizer.quantMax * widest;
+    const std::size_t channels = quantizer.scales.size();
+    if (channels == 1) {
+        details.scale = quantizer.scales[0];
+        details.zeroPoint = quantizer.zeroPoints[0];
+    }
+    for (std::size_t c = 0; c < channels; ++c) {
+        const double scale = static_cast<double>(quantizer.scales[c]);
+        details.clipLow = std::min(details.clipLow, scale * (quantizer.quantMin - quantizer.zeroPoints[c]));
+        details.clipHigh = std::max(details.clipHigh, scale * (quantizer.quantMax - quantizer.zeroPoints[c]));
+    }
 
     const FakeQuant codes{1, static_cast<float>(quantizer.quantMin), static_cast<float>(quantizer.quantMax)};
     CodeUsage stored(codes), unclipped(codes);
-    stored.addCodes(quantizer.codes, 0);
-    setCodes(details, stored);
     const ChannelLayout layout = channelLayout(weight.dims(), unit.weightAxis);
     for (std::size_t i = 0; i < floats.size(); ++i) {
-        const std::size_t channel = i / layout.inner % layout.channels;
-        const float steps = floats[i] / quantizer.scales[quantizer.scales.size() == 1 ? 0 : channel];
+        const std::size_t channel = channels == 1 ? 0 : i / layout.inner % layout.channels;
+        const int zeroPoint = quantizer.zeroPoints[channel];
+        stored.addCodes({&quantizer.codes[i], 1}, -zeroPoint);
+        const float steps = floats[i] / quantizer.scales[channel] + static_cast<float>(zeroPoint);
         unclipped.add(&steps, 1);
     }
+    setCodes(details, stored);
     details.clippedFraction = unclipped.clippedFraction();
     return details;
 }

@@ -24,11 +24,12 @@ ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {
     return spec;
 }
 
-void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors, float* values) {
-    const ChannelLayout layout = channelLayout(desc);
-    for (std::size_t o = 0; o < layout.outer; ++o)
-        for (std::size_t c = 0; c < layout.channels; ++c)
-            for (std::size_t i = 0; i < layout.inner; ++i) *values++ *= factors[c];
+void multiplyChannels(const TensorDesc& desc, const SourceTensor& source, float* values) {
+    const std::size_t axis = source.lastAxis ? desc.dims.size() - 1 : 1;
+    const auto inner = static_cast<std::size_t>(desc.strides()[axis]);
+    const std::size_t channels = source.factors.size();
+    for (std::size_t i = 0; i < desc.count(); i += inner)
+        for (std::size_t k = 0; k < inner; ++k) *values++ *= source.factors[i / inner % channels];
 }
 
 /// Operands of the unit that have no quantizers and may depend on the data, such as initial states and
@@ -193,7 +194,7 @@ class ComparisonPass {
         if (converts) {
             chunk.converted.resize(desc.count());
             convertLayout(other, values, desc.layout, chunk.converted.data());
-            if (rescaled) multiplyChannels(desc, source->factors, chunk.converted.data());
+            if (rescaled) multiplyChannels(desc, *source, chunk.converted.data());
             values = chunk.converted.data();
         }
         // Both tensors have the layout of the reference now.

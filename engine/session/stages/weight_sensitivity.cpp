@@ -23,6 +23,18 @@ std::optional<double> rangeRatio(const Constant& weight, int axis) {
     return largest > 0 ? std::optional(largest / smallest) : std::nullopt;
 }
 
+TensorDifference weightDifference(EvaluationResults& results, const Constant& weight,
+                                  const Constant& rounded) {
+    const Version version = VersionBuilder().add(weight.version()).add(rounded.version()).finish();
+    const DifferenceSums* sums = results.weightDifferences.find(version);
+    if (sums == nullptr) {
+        DifferenceSums fresh;
+        fresh.add(weight.floats().data(), rounded.floats().data(), weight.floats().size());
+        sums = &results.weightDifferences.store(version, fresh);
+    }
+    return sums->result();
+}
+
 }  // namespace
 
 void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizers, const Prepared& prepared,
@@ -49,14 +61,19 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
         } catch (const Error&) {
             continue;
         }
-        const Version version = VersionBuilder().add(weight.version()).add(rounded->version()).finish();
-        const DifferenceSums* sums = results.weightDifferences.find(version);
-        if (sums == nullptr) {
-            DifferenceSums fresh;
-            fresh.add(weight.floats().data(), rounded->floats().data(), weight.floats().size());
-            sums = &results.weightDifferences.store(version, fresh);
-        }
-        layer.weight = sums->result();
+        layer.weight = weightDifference(results, weight, *rounded);
+    }
+}
+
+void fillPlannedWeightDifferences(EvaluationResults& results, const Plan& plan,
+                                  std::vector<LayerResult>& layers) {
+    const Prepared& prepared = *plan.prepared;
+    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
+        const Unit& unit = plan.units.units[u];
+        const auto& quantizer = plan.quantizers[u].weight;
+        if (!unit.weight.valid() || !quantizer) continue;
+        layers[prepared.sourceOf[unit.layer.index()].index()].weight =
+            weightDifference(results, *prepared.graph->constantOf(unit.weight), *quantizer->dequantized);
     }
 }
 

@@ -14,4 +14,9 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
                            const UnitList& units, const QuantizationConfig& config, const CancelToken& cancel,
                            std::vector<LayerResult>& layers);
 
+/// Sets LayerResult::weight of the quantized layers to the difference of the weights in the plan. They differ
+/// from those of fillWeightDifferences() after learned rounding, and where a tool or an NPU changes scales.
+void fillPlannedWeightDifferences(EvaluationResults& results, const Plan& plan,
+                                  std::vector<LayerResult>& layers);
+
 }  // namespace quantloupe

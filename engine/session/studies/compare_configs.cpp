@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "session/session_parts.h"
@@ -34,8 +35,9 @@ FlippedSamples changedScores(const SessionSamples& samples, const Evaluation& ev
         sample.quantizedScore = after[s];
         changed.samples.push_back(std::move(sample));
     }
-    std::stable_sort(changed.samples.begin(), changed.samples.end(), [](const auto& a, const auto& b) {
-        return *a.quantizedScore - *a.floatScore < *b.quantizedScore - *b.floatScore;
+    std::sort(changed.samples.begin(), changed.samples.end(), [](const auto& a, const auto& b) {
+        return std::pair(*a.quantizedScore - *a.floatScore, a.sample.index) <
+               std::pair(*b.quantizedScore - *b.floatScore, b.sample.index);
     });
     return changed;
 }
@@ -82,9 +84,15 @@ FlippedSamples describedSamples(const SessionSamples& samples, const Evaluation&
 
 std::string inDecibels(const ConfigComparison& comparison) {
     if (comparison.sqnrGain) return fmt::format("{:+.2f} dB SQNR of the outputs", *comparison.sqnrGain);
-    const auto exact = [](const EvaluationPtr& e) {
-        return e->quantized->sqnrDb && std::isinf(*e->quantized->sqnrDb);
+    const auto unknown = [](const EvaluationPtr& e) {
+        return !e->quantized->sqnrDb || std::isnan(*e->quantized->sqnrDb);
     };
+    if (unknown(comparison.before) || unknown(comparison.after))
+        return "the SQNR of the outputs is undefined, so they cannot be compared";
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const auto exact = [](const EvaluationPtr& e) { return *e->quantized->sqnrDb == kInfinity; };
+    if (*comparison.after->quantized->sqnrDb == -kInfinity)
+        return "the outputs differ from those of the float network, which are 0";
     if (exact(comparison.before) && exact(comparison.after))
         return "the outputs of both equal those of the float network";
     if (exact(comparison.after)) return "the outputs now equal those of the float network";
@@ -102,8 +110,9 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
     comparison.before = session.evaluate(before, Depth::Accuracy, observer, cancel);
     comparison.after = session.evaluate(after, Depth::Accuracy, observer, cancel);
     const Evaluation &a = *comparison.before, &b = *comparison.after;
-    const double gain = b.quantized->sqnrDb.value_or(0.0) - a.quantized->sqnrDb.value_or(0.0);
-    if (std::isfinite(gain)) comparison.sqnrGain = gain;
+    const auto &sqnrBefore = a.quantized->sqnrDb, &sqnrAfter = b.quantized->sqnrDb;
+    if (sqnrBefore && sqnrAfter && std::isfinite(*sqnrAfter - *sqnrBefore))
+        comparison.sqnrGain = *sqnrAfter - *sqnrBefore;
     if (const auto graded = a.scores ? compareEvaluations(a, b) : std::nullopt) {
         std::vector<std::size_t> better, worse;
         for (std::size_t s = 0; s < a.scores->samples.size(); ++s) {

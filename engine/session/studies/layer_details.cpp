@@ -10,6 +10,7 @@
 #include "session/stages/layer_metrics.h"
 #include "session/stages/tensor_collector.h"
 #include "session/stages/unit_comparison.h"
+#include "session/stages/weight_sensitivity.h"
 
 namespace quantloupe {
 namespace {
@@ -194,8 +195,12 @@ LayerDetails layerDetails(Session& session, const QuantizationConfig& config, co
         details.cumulative = entry.cumulative;
     }
     if (!details.local) failInput("layer '{}' has no metrics: {}", layer, "its output is not float32");
-    if (const auto& quantizer = plan->quantizers[index].weight)
+    if (const auto& quantizer = plan->quantizers[index].weight) {
         putWeight(*plan, unit, *quantizer, bins, details);
+        std::vector<LayerResult> planned = states->layers;
+        fillPlannedWeightDifferences(parts.results, *plan, planned);
+        details.weightDifference = planned[node.index()].weight;
+    }
     DetailsRun(parts.runner, parts.samples.batches(), plan, index, cancel).fill(details, bins);
     return details;
 }

@@ -22,7 +22,7 @@ struct TensorDetails {
     int bits = 0;
     std::optional<double> scale{};  ///< empty: per channel
     int zeroPoint = 0;
-    double clipLow = 0, clipHigh = 0;  ///< representable range; per channel: the widest one
+    double clipLow = 0, clipHigh = 0;  ///< representable range, of all channels
     double clippedFraction = 0;        ///< of the float values, 0 to 1
     std::size_t distinctCodes = 0;     ///< number of codes that occur
     double effectiveBits = 0;          ///< log2(distinctCodes)

@@ -48,6 +48,8 @@ class Sweep {
         const QuantizationConfig base = m_in ? withLayersSkipped(m_config, m_names) : m_config;
         m_full = m_session.evaluate(base, Depth::Accuracy, {}, m_cancel);
         m_rough = m_session.evaluate(base, Depth::Rough, {}, m_cancel);
+        if (!hasTaskMetric(*m_full->quantized))
+            failInput("the network's outputs cannot be compared with those of the float network");
         m_sweep.baseline = taskMetric(*m_full->quantized, &m_sweep.metric);
         m_sweep.baselineSqnrDb = m_full->quantized->sqnrDb;
 
@@ -161,6 +163,10 @@ LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const 
     return Sweep(session, config, options, cancel, true).run();
 }
 
+bool hasTaskMetric(const Accuracy& accuracy) {
+    return accuracy.userMetric || taskRate(accuracy) || accuracy.sqnrDb;
+}
+
 double taskMetric(const Accuracy& accuracy, std::string* name) {
     const auto named = [&](const char* text, double value) {
         if (name != nullptr) *name = text;
@@ -172,7 +178,9 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
 }
 
 double metricGain(const Accuracy& before, const Accuracy& after) {
-    const double change = taskMetric(after) - taskMetric(before);
+    // Infinite values may be equal.
+    const double change =
+        taskMetric(after) == taskMetric(before) ? 0 : taskMetric(after) - taskMetric(before);
     return after.userMetric && after.lowerIsBetter ? -change : change;
 }
 

@@ -56,7 +56,9 @@ LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const
 LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
                       const CancelToken& cancel = {});
 
-/// Returns the task's metric, and its name in `name`.
+/// Whether there is a metric of the task, or else an SQNR.
+bool hasTaskMetric(const Accuracy& accuracy);
+/// Returns the metric of the task, otherwise the SQNR, and its name in `name`.
 double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
 /// Returns by how much the metric of the task is better after a change.
 double metricGain(const Accuracy& before, const Accuracy& after);

@@ -27,7 +27,7 @@ void Session::measureInBackground(const QuantizationConfig& requested, std::size
     std::vector<std::string> names;
     for (const LayerResult& layer : base->layers)
         if (layer.state == LayerState::Quantized) names.push_back(layer.name);
-    if (names.empty()) return;
+    if (names.empty() || !hasTaskMetric(*base->quantized)) return;
 
     const Version plan = parts.plan(config, control)->version;
     if (parts.results.sweeps.find(plan) == nullptr) {

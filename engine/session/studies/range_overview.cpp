@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/precision_rules.h"
 #include "session/session_parts.h"
+#include "session/studies/threshold_rules.h"
 
 namespace quantloupe {
 
@@ -22,7 +24,9 @@ std::vector<LayerRanges> rangeOverview(Session& session, const QuantizationConfi
     parts.samples.requireEvaluable();
     const RunControl control = parts.runner.control(cancel);
     const auto plan = parts.plan(config, control);
-    const Statistics& statistics = parts.pipeline.statistics(*plan->prepared, plan->units, config, control);
+    const QuantizationConfig resolved =
+        withPrecisionsResolved(*parts.model.graph, withThresholdsMeasured(parts, config, control));
+    const Statistics& statistics = parts.pipeline.statistics(*plan->prepared, plan->units, resolved, control);
     const auto representable = [](double scale, int zeroPoint, int quantMin, int quantMax) {
         return RangeStrip{scale, scale * (quantMin - zeroPoint), scale * (quantMax - zeroPoint)};
     };

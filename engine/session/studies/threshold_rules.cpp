@@ -62,10 +62,12 @@ EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfi
         const MeasuredState before = parts.predictor.last();
         parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
         parts.predictor.restore(before);
-        result = parts.session.experiment(basisConfig, Depth::Accuracy, control.cancel);
+        result = parts.session.experiment(basisConfig, Depth::Accuracy, control.cancel, true);
     } else {
-        result = parts.session.experiment(
-            basisConfig, basis == Basis::Weights ? Depth::States : Depth::Metrics, control.cancel);
+        // Learned rounding, which needs data, changes the weights.
+        const Depth forWeights = parts.samples.available() ? Depth::Rough : Depth::States;
+        result = parts.session.experiment(basisConfig, basis == Basis::Weights ? forWeights : Depth::Metrics,
+                                          control.cancel, true);
     }
     return parts.results.thresholdBases.store(version, result);
 }
