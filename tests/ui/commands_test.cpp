@@ -58,6 +58,20 @@ class CommandsTest : public QObject {
         QVERIFY(!(palette.list()->item(0)->flags() & Qt::ItemIsEnabled));
     }
 
+    /// For example "export amct": the name of the menu and that of the command.
+    void paletteFindsWordsOfMenusAndToolTips() {
+        QAction amct(QStringLiteral("AMCT Configuration")), skip(QStringLiteral("Skip Quantization"));
+        amct.setProperty("menuPath", QStringLiteral("Export \u25b8 "));
+        skip.setToolTip(QStringLiteral("Keeps the selected layers in float"));
+        CommandPalette palette({&amct, &skip});
+        palette.line()->setText(QStringLiteral("export amct"));
+        QCOMPARE(palette.list()->count(), 1);
+        QCOMPARE(palette.list()->item(0)->text(), QStringLiteral("Export \u25b8 AMCT Configuration"));
+        palette.line()->setText(QStringLiteral("keep in float"));
+        QCOMPARE(palette.list()->count(), 1);
+        QCOMPARE(palette.list()->item(0)->text(), QStringLiteral("Skip Quantization"));
+    }
+
     void commandsMayVanishWhileThePaletteIsOpen() {
         auto recent = std::make_unique<QAction>(QStringLiteral("recent.onnx"));
         QAction quit(QStringLiteral("Quit"));

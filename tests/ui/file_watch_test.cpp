@@ -58,6 +58,24 @@ class FileWatchTest : public QObject, private test::ChainWindow {
                  qPrintable(m_window->messageBar()->text()));
     }
 
+    /// An unused layer at the beginning changes the generated names of all others. Nothing is lost.
+    void theSelectionFollowsRenamedLayers() {
+        Document& document = *m_window->document();
+        document.select(*document.graph()->findNode("Conv_2"));
+        m_window->findChild<FileWatch*>()->setRest(30);
+        QString text = QString::fromLatin1(test::kChain);
+        test::writeModel(m_folder, text.replace("A = Conv(X, V)", "K = Neg(V)\n  A = Conv(X, V)"),
+                         "new.onnx");
+        std::filesystem::rename(m_folder.filePath("new.onnx").toStdString(), m_path);
+        QVERIFY(offered());
+        const LoadedModel* const before = document.model();
+        m_window->messageBar()->acceptButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return document.model() != before; }, 20000));
+        QVERIFY(document.current().valid());
+        QCOMPARE(document.graph()->node(document.current()).name, std::string("Conv_3"));
+        QCOMPARE(m_window->messageBar()->kind(), MessageKind::Note);
+    }
+
     void brokenFileChangesNothing() {
         Document& document = *m_window->document();
         document.edit(skipType(document.config(), "Relu"));

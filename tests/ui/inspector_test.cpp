@@ -15,6 +15,7 @@
 #include "panels/override_section.h"
 #include "panels/tensor_window.h"
 #include "ui_test_support.h"
+#include "widgets/basics.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -106,6 +107,21 @@ class InspectorTest : public QObject {
         m_document->select(node("Relu_3"));
         QVERIFY(m_document->layer(node("Relu_3"))->state == LayerState::Fused);
         QCOMPARE(values(), own);
+    }
+
+    /// A long name does not push the other contents out of the panel.
+    void longNamesBreak() {
+        std::unique_ptr<QLabel> label(makeLabel({}, ""));
+        label->setWordWrap(true);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        const QString name(200, QLatin1Char('n'));
+        setBreakableText(label.get(), name);
+        QVERIFY(label->minimumSizeHint().width() < label->fontMetrics().horizontalAdvance(name.left(40)));
+        QCOMPARE(textOf(label.get()), name);
+        QCOMPARE(label->textInteractionFlags(), Qt::NoTextInteraction);
+        setBreakableText(label.get(), QStringLiteral("conv"));
+        QCOMPARE(label->text(), QStringLiteral("conv"));
+        QVERIFY(label->textInteractionFlags().testFlag(Qt::TextSelectableByMouse));
     }
 
     void theNameInClikaIsAFact() {

@@ -194,7 +194,7 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QFETCH(QString, complaint);
         type(typed);
         QCOMPARE(table()->filterLine()->property("wrong").toBool(), !complaint.isEmpty());
-        const auto* shown = table()->head()->findChild<ElidedLabel*>();
+        const auto* shown = table()->findChild<ElidedLabel*>(QStringLiteral("filterProblem"));
         QVERIFY(shown);
         QCOMPARE(shown->isVisible(), !complaint.isEmpty());
         QVERIFY2(shown->fullText().contains(complaint), qPrintable(shown->fullText()));

@@ -206,14 +206,46 @@ class QueueTest : public QObject {
         QSignalSpy cancelled(job(), &EvaluationJob::evaluationCancelled);
         job()->runExport(QStringLiteral("a file"),
                          [](Session&, const CancelToken&) { return QStringLiteral("written"); });
-        QSignalSpy exported(job(), &EvaluationJob::exported);
+        QSignalSpy exported(job(), &EvaluationJob::exported), lost(job(), &EvaluationJob::exportsCancelled);
         QTest::qWait(100);
         QTest::keyClick(m_window.get(), Qt::Key_Escape);
+        QCOMPARE(lost.size(), 1);
+        QCOMPARE(lost[0][0].toStringList(), QStringList{QStringLiteral("a file")});
         QVERIFY(QTest::qWaitFor([&] { return !job()->busy(); }, 5000));
         QCOMPARE(cancelled.size(), 1);
         QCOMPARE(exported.size(), 0);
         QVERIFY(!job()->paused());
         QCOMPARE(document().evaluation(), before);
+    }
+
+    /// In manual mode, an edit ends the outdated evaluation, but not the exports behind it.
+    void editsKeepTheExports() {
+        document().setManualEvaluation(true);
+        job()->setPaused(true);
+        document().evaluate();
+        QSignalSpy exported(job(), &EvaluationJob::exported);
+        job()->runExport(QStringLiteral("a file"),
+                         [](Session&, const CancelToken&) { return QStringLiteral("written"); });
+        document().edit(skipType(document().config(), "Gemm"));
+        QVERIFY(QTest::qWaitFor([&] { return exported.size() == 1; }, 20000));
+        document().undoStack()->undo();
+        document().setManualEvaluation(false);
+        QVERIFY(QTest::qWaitFor([&] { return !job()->busy(); }, 20000));
+    }
+
+    /// For example of a dialog that is closed.
+    void aSingleExportIsCancelled() {
+        job()->setPaused(true);
+        document().edit(skipType(document().config(), "Gemm"));
+        QSignalSpy exported(job(), &EvaluationJob::exported), lost(job(), &EvaluationJob::exportsCancelled);
+        const CancelToken token = job()->runExport(
+            QStringLiteral("a file"), [](Session&, const CancelToken&) { return QStringLiteral("written"); });
+        job()->cancelExport(token);
+        for (const QueuedWork& work : job()->queue()) QVERIFY(work.kind != QueuedWork::Kind::Export);
+        document().undoStack()->undo();
+        job()->setPaused(false);
+        QVERIFY(QTest::qWaitFor([&] { return !job()->busy(); }, 20000));
+        QCOMPARE(exported.size() + lost.size(), 0);
     }
 
     void anEditWhilePausedReplacesTheQueuedOne() {

@@ -164,7 +164,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         evaluation.quantized->samples = 2;
         evaluation.quantized->agreement = 1;
         evaluation.quantized->sqnrDb = INFINITY;
-        Headline line = headlineOf(&evaluation, true);
+        Headline line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY(line.neutral);
         QVERIFY2(line.note.startsWith(QStringLiteral("Nothing is quantized")) &&
                      line.note.contains(QStringLiteral("2 samples")),
@@ -173,20 +173,20 @@ class ResultsTest : public QObject, private test::ColorDocument {
 
         evaluation.counts.quantized = 1;
         evaluation.quantized->sqnrDb = 31.5;
-        line = headlineOf(&evaluation, true);
+        line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY(line.neutral);
         QVERIFY2(line.value.contains(QStringLiteral("31.5")) &&
                      line.note == QStringLiteral("SQNR \u00b7 2 samples"),
                  qPrintable(line.note));
 
         evaluation.quantized->samples = 100;
-        line = headlineOf(&evaluation, true);
+        line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY(!line.neutral);
         QVERIFY(line.note.startsWith(QStringLiteral("agreement")));
 
         evaluation.quantized->agreement.reset();
         evaluation.unevaluated = "2 of 5 nodes are not evaluated";
-        line = headlineOf(&evaluation, true);
+        line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY2(line.note.startsWith(QStringLiteral("Partly evaluated \u00b7 SQNR")), qPrintable(line.note));
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }

@@ -66,7 +66,9 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     column->addStretch(1);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     m_run = buttons->addButton(tr("Run This Command"), QDialogButtonBox::ActionRole);
+    // Enter in a field neither runs a program nor closes the dialog.
     m_run->setAutoDefault(false);
+    buttons->button(QDialogButtonBox::Close)->setAutoDefault(false);
     column->addWidget(buttons);
     alignRows(this);
     setMinimumWidth(unit * 34);

@@ -82,15 +82,20 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     setMinimumWidth(unit * 32);
     connect(m_apply, &QPushButton::clicked, this, [this] {
         showStatus({});
-        m_document.setTask(entered());
+        m_tried = entered();
+        m_document.setTask(*m_tried);
     });
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(&document, &Document::dataChanged, this, [this] {
+        if (m_tried == m_document.task()) m_tried.reset();
         if (isVisible()) fill(m_document.task());
         showStatus({});
     });
     connect(&document, &Document::failed, this, [this](const Failure& failure) {
-        if (isVisible()) showStatus(sentence(failure.text));
+        if (!isVisible()) return;
+        // The document has returned to its earlier labels.
+        if (m_tried && failure.during == Failure::During::Data) fill(*m_tried);
+        showStatus(sentence(failure.text));
     });
 }
 
@@ -120,6 +125,7 @@ QLineEdit* TaskDialog::addPath(QVBoxLayout* column, const QString& name, const Q
 void TaskDialog::showEvent(QShowEvent* event) {
     QDialog::showEvent(event);
     if (event->spontaneous()) return;
+    m_tried.reset();
     fill(m_document.task());
     showStatus({});
 }
@@ -152,6 +158,7 @@ void TaskDialog::showStatus(const QString& problem) {
                       : opened           ? tr("Evaluation data: %1.").arg(opened->description)
                                          : tr("No data yet: open evaluation data first."));
     m_apply->setEnabled(opened.has_value() || !problem.isEmpty());
+    resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));
 }
 
 }  // namespace quantloupe::ui

@@ -89,8 +89,7 @@ Autosave::Autosave(Document* document, const fs::path& folder)
 }
 
 Autosave::~Autosave() {
-    m_thread.stop();  // discards queued tasks
-    if (!m_lock) return;
+    m_thread.stop();  // discards queued tasks, possibly of remove()
     std::error_code ignored;
     fs::remove(m_file, ignored);
 }

@@ -58,6 +58,9 @@ Document::Document(QObject* parent) : QObject(parent) {
     connect(&m_job, &EvaluationJob::exported, this, [this](const QString& text) {
         if (!text.isEmpty()) say(MessageKind::Note, text);
     });
+    connect(&m_job, &EvaluationJob::exportsCancelled, this, [this](const QStringList& exports) {
+        say(MessageKind::Note, tr("Cancelled: %1").arg(exports.join(QStringLiteral(", "))));
+    });
     connect(&m_latency, &LayerLatency::changed, this, [this] {
         m_scales.erase(Metric::Latency);
         Q_EMIT layersChanged();
@@ -152,8 +155,8 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
 
     if (!reloaded) m_savedData = {};
     const OpenRequest request = std::exchange(m_request, {});
+    const ModelChanges changes = loading ? adoptProject(*loading) : ModelChanges{};
     const std::string view = loading ? loading->project.view : std::string();
-    const QString changes = loading ? adoptProject(std::move(*loading)) : QString();
     QString configError;
     if (request.preprocess) m_preprocess = request.preprocess;
     if (request.task) std::tie(m_taskData, m_task) = std::pair(request.data, *request.task);
@@ -177,7 +180,8 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     Q_EMIT historyChanged();
     Q_EMIT projectChanged();
     if (!view.empty()) Q_EMIT viewLoaded(view);
-    if (!changes.isEmpty()) say(MessageKind::Error, changes);  // stays until the user has read it
+    // An error stays until the user has read it.
+    if (!changes.text.isEmpty()) say(changes.lost ? MessageKind::Error : MessageKind::Note, changes.text);
     if (!configError.isEmpty()) {  // after modelChanged(), which clears the messages about the previous model
         say(MessageKind::Error, configError);
         Q_EMIT failed({Failure::During::Loading, configError});
@@ -226,7 +230,7 @@ void Document::setConfig(const QuantizationConfig& config) {
     ++m_pendingEdits;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
     // The running evaluation is for an outdated configuration.
-    m_evaluating ? m_job.cancel() : m_job.cancelBackground();
+    m_evaluating ? m_job.cancelEvaluation() : m_job.cancelBackground();
     Q_EMIT evaluationChanged();
     Q_EMIT manualEvaluationChanged();
 }

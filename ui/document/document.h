@@ -72,6 +72,7 @@ class Document : public QObject {
     QString title() const;
     const QuantizationConfig& config() const { return m_config; }
     const std::optional<DataInfo>& data() const { return m_data; }
+    DataKind dataKind() const;
     /// The open data or, if it could not be opened, the requested data; empty: none.
     std::filesystem::path dataPath() const;
     std::filesystem::path calibrationPath() const;
@@ -211,7 +212,12 @@ class Document : public QObject {
     };
     static LoadingProject readProject(OpenRequest& request);
     LoadingProject toContinue();
-    QString adoptProject(LoadingProject loading);
+    /// How the model differs from that of a project.
+    struct ModelChanges {
+        QString text;       ///< empty: not at all
+        bool lost = false;  ///< some settings or layers are gone
+    };
+    ModelChanges adoptProject(LoadingProject& loading);
     std::optional<MeasuredConfig> measured(const EvaluationPtr& evaluation) const;
     /// Adds it to the history, if there is one.
     void remember(std::optional<MeasuredConfig> measured);

@@ -83,6 +83,11 @@ void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
+DataKind Document::dataKind() const {
+    if (!m_data) return DataKind::None;
+    return m_data->thumbnails.isEmpty() ? DataKind::Samples : DataKind::Images;
+}
+
 void Document::setTask(const TaskSettings& task) {
     if (!m_model) return;
     if (task == m_task) return adoptTask(task);

@@ -2,8 +2,10 @@
 // The document's configuration file and project: opening, saving, and the history of evaluated
 // configurations.
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "config/config_json.h"
 #include "document/document.h"
 #include "session/adapt_config.h"
@@ -46,6 +48,23 @@ QString changesInWords(const LayerMatch& match, const std::vector<std::string>& 
     return lines.join(QLatin1Char('\n'));
 }
 
+/// Replaces the names of layers in the view and its bookmarks (window/view_state.h). `names`: `view` is the
+/// value of a key for layers.
+Json withNewNames(const Json& view, const std::map<std::string, std::string>& newNames, bool names = false) {
+    if (names && view.is_string()) {
+        const auto found = newNames.find(view.get<std::string>());
+        return found == newNames.end() ? view : Json(found->second);
+    }
+    Json renamed = view;
+    for (const auto& item : view.items()) {
+        static const std::set<std::string> kKeys = {"selected", "current", "at"};
+        const bool ofLayers = view.is_object() ? kKeys.contains(item.key()) : names;
+        Json& value = view.is_object() ? renamed[item.key()] : renamed[std::stoul(item.key())];
+        if (item.value().is_structured() || ofLayers) value = withNewNames(item.value(), newNames, ofLayers);
+    }
+    return renamed;
+}
+
 }  // namespace
 
 bool isProjectFile(const fs::path& path) {
@@ -73,16 +92,15 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     return loading;
 }
 
-/// Applies the project that was loaded with the model. Returns a description of the differences; empty if
-/// there are none.
-QString Document::adoptProject(LoadingProject loading) {
+/// Applies the project that was loaded with the model, except for its view, whose layers get their new names.
+Document::ModelChanges Document::adoptProject(LoadingProject& loading) {
     Project& project = loading.project;
     m_projectPath = loading.saveTo;
     if (!loading.reloaded) m_savedData = {project.data, project.calibration};
     m_preprocess = project.preprocess;
     m_task = project.task;
     m_taskData = project.data;
-    QString changes;
+    ModelChanges changes;
     const LayerMatch match = matchLayers(project.layers, m_signatures);
     if (project.modelVersion != m_model->graph->version() || !match.unchanged()) {
         AdaptedConfig adapted = adaptConfig(project.config, match, *m_model->graph);
@@ -91,13 +109,17 @@ QString Document::adoptProject(LoadingProject loading) {
             measured.config = adaptConfig(measured.config, match, *m_model->graph).config;
             measured.otherModel = true;
         }
-        changes = changesInWords(match, adapted.dropped, loading.reloaded);
+        changes = {changesInWords(match, adapted.dropped, loading.reloaded),
+                   !match.unmatched.empty() || !adapted.dropped.empty()};
+        if (const Json view = Json::parse(project.view, nullptr, false); !view.is_discarded())
+            project.view =
+                withNewNames(view, match.newNames).dump(-1, ' ', false, Json::error_handler_t::replace);
     }
     m_config = std::move(project.config);
     m_history = EvaluationHistory(std::move(project.history), std::move(project.baseline));
     m_latency.restore(std::move(project.latency));
     m_configPath = loading.config;
-    if (!changes.isEmpty() || loading.unsaved) m_undo.resetClean();
+    if (!changes.text.isEmpty() || loading.unsaved) m_undo.resetClean();
     m_onlyInProject = loading.onlyInProject || (!loading.reloaded && loading.unsaved);
     return changes;
 }

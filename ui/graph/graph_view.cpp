@@ -44,7 +44,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_minimap = new Minimap(m_canvas, this);
     m_banner = new QFrame(this);
     m_banner->setObjectName(QStringLiteral("banner"));
-    m_bannerText = new ElidedLabel;
+    m_bannerText = new ElidedLabel({}, Qt::ElideRight);  // hints come last
     auto* row = new QHBoxLayout(m_banner);
     const int unit = fontMetrics().height();
     row->setContentsMargins(unit, unit / 3, unit, unit / 3);

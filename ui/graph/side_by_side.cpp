@@ -67,7 +67,7 @@ void SideBySide::follow(const GraphCanvas* from, GraphCanvas* to) {
 /// "Baseline: 87.8 %".
 void SideBySide::describe() {
     if (!m_other) return;
-    const bool data = m_document->data().has_value();
+    const DataKind data = m_document->dataKind();
     const auto withResult = [](const QString& name, const Headline& line) {
         return line.known ? name + QStringLiteral(": ") + line.value : name;
     };

@@ -77,11 +77,10 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_value->setMinimumWidth(unit * 6);
     m_value->setAccessibleName(tr("Threshold"));
     m_slider = new QSlider(Qt::Horizontal);
-    m_slider->setFixedWidth(unit * 10);
+    m_slider->setMinimumWidth(unit * 10);
     m_slider->setToolTip(tr("Adds one layer per step, worst first"));
     m_slider->setAccessibleName(tr("Number of layers beyond the threshold"));
     m_count = new ElidedLabel({}, Qt::ElideRight);
-    m_count->setMinimumWidth(unit * 10);
     m_effect = new ElidedLabel({}, Qt::ElideRight);
     m_accept = new QPushButton(tr("Keep in Float"));
     m_accept->setToolTip(tr("Adds the rule (Enter)"));
@@ -95,9 +94,9 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value}) row->addWidget(widget);
     row->addStretch(1);
     row->addWidget(m_close);
-    below->addWidget(m_slider);
-    below->addWidget(m_count, 1);
+    below->addWidget(m_slider, 1);
     below->addWidget(m_accept);
+    rows->addWidget(m_count);
     rows->addWidget(m_effect);
     connect(m_metric, &QComboBox::activated, this, [this] { chooseMetric(false); });
     connect(m_side, &QComboBox::activated, this, [this] { chooseMetric(true); });

@@ -58,7 +58,7 @@ void UntilChoice::preview() {
     const RulePreview preview =
         previewRule(graph, m_document->config(), m_document->layers(), edit.next.rules.back());
     m_canvas->setPreview(preview.covered,
-                         tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add another end")
+                         tr("Skip until %1: %2 \u2014 click or Enter applies, Ctrl+click adds an end")
                              .arg(end, previewWords(preview)));
 }
 

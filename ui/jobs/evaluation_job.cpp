@@ -287,8 +287,8 @@ void EvaluationJob::evaluateInBackground(const QuantizationConfig& config,
             });
 }
 
-void EvaluationJob::runExport(const QString& what,
-                              std::function<QString(Session&, const CancelToken&)> work) {
+CancelToken EvaluationJob::runExport(const QString& what,
+                                     std::function<QString(Session&, const CancelToken&)> work) {
     const CancelToken token = pausable();
     post(Failure::During::Export, QueuedWork::Kind::Export, what, token,
          [this, what, token, work = std::move(work)](State& state) -> std::function<void()> {
@@ -301,15 +301,26 @@ void EvaluationJob::runExport(const QString& what,
                  throw error.addContext(what.toStdString());
              }
          });
+    return token;
 }
 
-void EvaluationJob::cancel() {
+void EvaluationJob::cancelExport(const CancelToken& token) {
+    token.cancel();
+    Q_EMIT queueChanged();
+}
+
+void EvaluationJob::cancelEvaluation() {
     m_backgroundToken.cancel();
     dropQueries();
     m_evaluationToken.cancel();
-    m_queue.cancel(QueuedWork::Kind::Export);
     setPaused(false);  // otherwise the next request would wait
     Q_EMIT queueChanged();
+}
+
+void EvaluationJob::cancel() {
+    const QStringList exports = m_queue.cancel(QueuedWork::Kind::Export);
+    cancelEvaluation();
+    if (!exports.isEmpty()) Q_EMIT exportsCancelled(exports);
 }
 
 void EvaluationJob::setPaused(bool paused) {

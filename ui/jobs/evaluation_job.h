@@ -31,6 +31,9 @@ namespace quantloupe::ui {
 
 using ModelPtr = std::shared_ptr<const LoadedModel>;
 
+/// What the samples of the data are called; None: there is no data.
+enum class DataKind { None, Images, Samples };
+
 struct DataInfo {
     std::filesystem::path evaluationPath, calibrationPath;
     QString description, calibrationDescription;  ///< "1,000 images in 10 classes"
@@ -76,8 +79,9 @@ class EvaluationJob : public QObject {
     void evaluateInBackground(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then);
     /// Cancels both.
     void cancelBackground() { m_backgroundToken.cancel(); }
-    /// Runs `work` on the engine's thread after the queued work; exported() reports its text.
-    void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
+    /// Runs `work` on the engine's thread after the queued work; exported() reports its text. Returns the
+    /// token for cancelExport().
+    CancelToken runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
     /// Queries the session for something besides evaluations, such as details of a layer or the images whose
     /// class changed. `work` runs on the engine's thread; the function that it returns runs on this one. A
     /// later query in the same slot and every evaluation cancel it silently: ask again after the evaluation.
@@ -86,7 +90,11 @@ class EvaluationJob : public QObject {
     void query(const QString& slot, Query work, std::function<void(QString)> refused = {});
     /// Drops the query of the slot.
     void dropQuery(const QString& slot);
-    /// Cancels the evaluation, the exports and the queries, and ends the pause.
+    /// Cancels an export without a message.
+    void cancelExport(const CancelToken& token);
+    /// Cancels the evaluation and the queries, and ends the pause.
+    void cancelEvaluation();
+    /// Also cancels the exports.
     void cancel();
     /// While paused, evaluations stop between two batches and later continue from there; new requests wait,
     /// too. Opening a model ends the pause.
@@ -115,6 +123,7 @@ class EvaluationJob : public QObject {
     /// The progress of measureInBackground(); the displayed results stay usable meanwhile.
     void studied(QString stage, std::size_t done, std::size_t total);
     void exported(QString text);
+    void exportsCancelled(QStringList exports);  ///< by cancel() or by opening a model
     void failed(quantloupe::ui::Failure failure);
     void busyChanged(bool busy);
     void queriesFinished();  ///< no queries are left

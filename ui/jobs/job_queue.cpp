@@ -17,9 +17,14 @@ void JobQueue::finish(quint64 id) {
     std::erase_if(m_entries, [id](const auto& entry) { return entry.first.id == id; });
 }
 
-void JobQueue::cancel(QueuedWork::Kind kind) const {
-    for (const auto& [work, token] : m_entries)
-        if (work.kind == kind) token.cancel();
+QStringList JobQueue::cancel(QueuedWork::Kind kind) const {
+    QStringList cancelled;
+    for (const auto& [work, token] : m_entries) {
+        if (work.kind != kind || token.cancelled()) continue;
+        cancelled << work.what;
+        token.cancel();
+    }
+    return cancelled;
 }
 
 std::vector<QueuedWork> JobQueue::works() const {

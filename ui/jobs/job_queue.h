@@ -24,7 +24,8 @@ class JobQueue {
     quint64 add(QueuedWork::Kind kind, const QString& what, const CancelToken& token);
     void start(quint64 id);
     void finish(quint64 id);
-    void cancel(QueuedWork::Kind kind) const;
+    /// Returns what was cancelled.
+    QStringList cancel(QueuedWork::Kind kind) const;
     /// Returns the work without cancelled entries.
     std::vector<QueuedWork> works() const;
 

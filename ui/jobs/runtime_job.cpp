@@ -17,10 +17,14 @@ struct RuntimeJob::Handover {
 RuntimeJob::RuntimeJob(EvaluationJob* session, QObject* parent)
     : QObject(parent), m_session(session), m_thread(QStringLiteral("onnxruntime")) {}
 
-RuntimeJob::~RuntimeJob() { m_token.cancel(); }
+RuntimeJob::~RuntimeJob() {
+    m_token.cancel();
+    if (m_session) m_session->cancelExport(m_export);
+}
 
 void RuntimeJob::begin(const QString& what, const Prepare& prepare) {
     m_token.cancel();
+    m_session->cancelExport(m_export);
     m_token = CancelToken();
     const CancelToken token = m_token;
     const quint64 id = ++m_run;
@@ -54,7 +58,7 @@ void RuntimeJob::begin(const QString& what, const Prepare& prepare) {
     connect(m_session, &EvaluationJob::busyChanged, wait, [arrived](bool busy) {
         if (!busy) arrived();
     });
-    m_session->runExport(what, [=](Session& session, const CancelToken& cancel) -> QString {
+    m_export = m_session->runExport(what, [=](Session& session, const CancelToken& cancel) -> QString {
         try {
             token.check();
             handover->prepared = prepare(session, folder.toStdString(), cancel);
@@ -94,6 +98,7 @@ void RuntimeJob::cancel() {
     if (!m_running) return;
     m_token.cancel();
     m_running = false;
+    if (m_session) m_session->cancelExport(m_export);
     Q_EMIT cancelled();
 }
 

@@ -4,6 +4,7 @@
 // thread, so that tuning can continue meanwhile. GUI thread.
 
 #include <QObject>
+#include <QPointer>
 #include <QTemporaryDir>
 #include <filesystem>
 #include <functional>
@@ -45,10 +46,10 @@ class RuntimeJob : public QObject {
     struct Handover;
     void run(quint64 id, const Prepared& prepared, const std::filesystem::path& folder);
 
-    EvaluationJob* m_session;
+    QPointer<EvaluationJob> m_session;
     QTemporaryDir m_folder;
     WorkerThread m_thread;
-    CancelToken m_token;
+    CancelToken m_token, m_export;
     quint64 m_run = 0;
     bool m_running = false;
 };

@@ -46,9 +46,17 @@ void markPart(Headline& line, const Evaluation& evaluation) {
     line.toolTip.prepend(QString::fromStdString(evaluation.unevaluated) + QLatin1Char('\n'));
 }
 
+/// "500 images", "177 samples so far".
+QString samplesText(const Accuracy& accuracy, DataKind data, bool soFar) {
+    const QString count = formatNumber(accuracy.samples);
+    if (data == DataKind::Images)
+        return soFar ? Words::tr("%1 images so far").arg(count) : Words::tr("%1 images").arg(count);
+    return soFar ? Words::tr("%1 samples so far").arg(count) : Words::tr("%1 samples").arg(count);
+}
+
 }  // namespace
 
-Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating) {
+Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating) {
     Headline line;
     line.floatValue = line.value = kNoNumber;
     if (evaluation && evaluation->randomInputs && evaluation->quantized && evaluation->quantized->sqnrDb) {
@@ -70,7 +78,7 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         line.note = Words::tr("not evaluated");
         return line;
     }
-    if (!hasData) {
+    if (data == DataKind::None) {
         line.floatNote = line.note = Words::tr("needs data");
         return line;
     }
@@ -80,16 +88,13 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
             line.floatValue = formatRate(rate->value);
             line.floatNote = QString::fromLatin1(rate->title);
             if (evaluation->rough)
-                line.floatNote +=
-                    Words::tr(" \u00b7 first %1 images").arg(formatNumber(evaluation->floating->samples));
+                line.floatNote += QStringLiteral(" \u00b7 ") + samplesText(*evaluation->floating, data, true);
         }
         return line;
     }
     const Accuracy& quantized = *evaluation->quantized;
     line.known = true;
-    const QString images = formatNumber(quantized.samples);
-    line.note =
-        evaluation->rough ? Words::tr("first %1 images").arg(images) : Words::tr("%1 images").arg(images);
+    line.note = samplesText(quantized, data, evaluation->rough);
     const auto rate = taskRate(quantized);
     if (rate && (quantized.map || quantized.miou)) {
         line.value = formatRate(rate->value);

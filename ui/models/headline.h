@@ -6,6 +6,7 @@
 #include <QString>
 
 #include "document/layer_latency.h"
+#include "jobs/evaluation_job.h"
 #include "results/evaluation.h"
 
 namespace quantloupe::ui {
@@ -24,7 +25,7 @@ struct Headline {
     bool neutral = false;  ///< says nothing about quantization, so it is shown in a neutral color
 };
 /// `evaluating`: if there are no results yet, whether an evaluation is running.
-Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating = true);
+Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating = true);
 
 /// "12.4 ms, −38 %": compared with float; without the difference if nothing is known about float.
 QString latencyText(const LatencySum& sum);

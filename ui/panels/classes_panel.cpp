@@ -218,6 +218,12 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
                                       QString::fromStdString(classNameOf(*m_shown, predicted))),
                              samples);
     });
+    connect(
+        m_table->horizontalHeader(), &QHeaderView::sectionResized, this,
+        [this](int section) {
+            if (section > 0) fitContent();
+        },
+        Qt::QueuedConnection);
     refresh();
 }
 
@@ -230,12 +236,19 @@ void ClassesPanel::fitContent() {
     m_summary->setVisible(!compact || !matrix);
     const QAbstractItemView* cells = m_table;
     const QHeaderView* header = m_table->horizontalHeader();
+    // The size hint of a column covers only the rows in view.
+    int longest = 0;
+    for (int row = 0; row < m_table->rowCount(); ++row)
+        longest = std::max(longest, m_table->fontMetrics().horizontalAdvance(m_table->item(row, 0)->text()));
+    const int unit = fontMetrics().height();
     const int names = m_table->verticalScrollBar()->sizeHint().width() +
-                      std::min(cells->sizeHintForColumn(0), fontMetrics().height() * 8);
+                      std::max(header->sectionSizeHint(0), std::min(longest + unit, unit * 8));
     const auto widthOf = [&](std::initializer_list<int> columns) {
         int sum = names;
         for (const int column : columns)
-            sum += std::max(header->sectionSizeHint(column), cells->sizeHintForColumn(column));
+            // The hints can be smaller than the sections, and hidden sections have no size.
+            sum += std::max({header->sectionSizeHint(column), cells->sizeHintForColumn(column),
+                             header->sectionSize(column)});
         return sum;
     };
     const int all = widthOf({1, 2, 3, 4});

@@ -175,7 +175,7 @@ void Inspector::build() {
     setWidget(m_body);
 
     connect(copy, &QPushButton::clicked, this,
-            [this] { QApplication::clipboard()->setText(m_fullName->text()); });
+            [this] { QApplication::clipboard()->setText(textOf(m_fullName)); });
     for (QPushButton* toggle : {m_toggle, m_toggleAll})
         connect(toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
     connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
@@ -253,8 +253,8 @@ void Inspector::showSeveral() {
 
 void Inspector::showStructure(const Node& node) {
     const Graph& graph = *m_document->graph();
-    m_name->setText(m_document->layerName(m_shown));
-    m_fullName->setText(QString::fromStdString(node.name));
+    setBreakableText(m_name, m_document->layerName(m_shown));
+    setBreakableText(m_fullName, QString::fromStdString(node.name));
     clearForm(m_facts);
     clearForm(m_attributes);
     QString kind = QString::fromStdString(node.op);
@@ -313,7 +313,7 @@ void Inspector::showResults() {
     const QString style = stateStyleSheet(layer->state, themeOf(palette()), m_state->sizeHint().height() / 2);
     // Setting a style sheet lays out the whole panel, and so does hiding and showing a widget.
     if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
-    m_reason->setText(sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));
+    setBreakableText(m_reason, sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));
     m_hostNode = NodeId();
     bool tellsReason = !layer->reason.empty();
     m_host->setVisible(!layer->host.empty());

@@ -50,9 +50,9 @@ void LayerTable::buildHead() {
     m_filterLine->installEventFilter(this);
     row->addWidget(m_filterLine, 8);
     m_complaint = new ElidedLabel({}, Qt::ElideRight);
+    m_complaint->setObjectName(QStringLiteral("filterProblem"));
     setRole(m_complaint, "bad");
     m_complaint->hide();
-    row->addWidget(m_complaint, 10);
     row->addStretch(1);
     m_count = makeLabel({}, "faint", 0.9);
     row->addWidget(m_count);

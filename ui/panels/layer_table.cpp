@@ -61,6 +61,7 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_head);
+    column->addWidget(m_complaint);
     m_rangeView = new RangeView(document, m_filter);
     m_pages = new QStackedWidget;
     m_pages->addWidget(m_view);
@@ -143,9 +144,10 @@ void LayerTable::updateCount() {
             : hidden == 1
                 ? tr("One layer matches, but it cannot be quantized. Show All lists it.")
                 : tr("%1 layers match, but none of them can be quantized. Show All lists them.").arg(hidden));
+    const auto text = [](int count) { return formatNumber(static_cast<std::size_t>(count)); };
     m_count->setText(all == 0      ? QString()
-                     : seen == all ? QString::number(all)
-                                   : tr("%1 of %2").arg(seen).arg(all));
+                     : seen == all ? text(all)
+                                   : tr("%1 of %2").arg(text(seen), text(all)));
     m_count->setToolTip(tr("Number of visible layers, and of all layers"));
     fitHead();
     reportFiltered();

@@ -199,7 +199,7 @@ QString StatusLine::runningText() {
 QString StatusLine::idleText() const {
     if (!m_document->hasModel()) return {};
     const std::size_t selected = m_document->selection().size();
-    return selected > 1 ? tr("%1 layers selected").arg(selected)
+    return selected > 1 ? tr("%1 layers selected").arg(formatNumber(selected))
            : selected == 1
                ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
                : tr("Click a layer, or press ] for the most sensitive one \u00b7 drag to move \u00b7 "

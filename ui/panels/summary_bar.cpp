@@ -168,7 +168,7 @@ void SummaryBar::fit() {
 
 void SummaryBar::refresh() {
     const Evaluation* evaluation = m_document->evaluation().get();
-    const Headline line = headlineOf(evaluation, m_document->data().has_value(), m_document->evaluating());
+    const Headline line = headlineOf(evaluation, m_document->dataKind(), m_document->evaluating());
     const bool stale = m_document->accuracyStale();
     m_floatValue->setText(line.floatValue);
     m_floatNote->setText(line.floatNote);

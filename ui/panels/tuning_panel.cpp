@@ -22,7 +22,7 @@ namespace quantloupe::ui {
 TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(parent) {
     setObjectName(QStringLiteral("panel"));
     setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     setFrameShape(QFrame::NoFrame);
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));

@@ -16,6 +16,12 @@
 
 namespace quantloupe::ui {
 
+namespace {
+
+constexpr QChar kBreak(0x200b);  // zero-width space
+
+}  // namespace
+
 QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Weight weight) {
     auto* label = new QLabel(text);
     label->setFont(scaledFont(QApplication::font(), size, weight));
@@ -23,6 +29,28 @@ QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Wei
     label->setTextFormat(Qt::PlainText);
     return label;
 }
+
+void setBreakableText(QLabel* label, const QString& text) {
+    constexpr int kLongest = 24;  // letters without a place to break
+    QString broken;
+    int letters = 0;
+    for (const QChar c : text) {
+        broken += c;
+        letters = c.isSpace() || c == QLatin1Char('/') ? 0 : letters + 1;
+        if (letters < kLongest || c.isHighSurrogate()) continue;
+        broken += kBreak;
+        letters = 0;
+    }
+    // A copy of the selection would contain the invisible characters.
+    constexpr const char* kFlags = "interaction";
+    if (!label->property(kFlags).isValid())
+        label->setProperty(kFlags, static_cast<int>(label->textInteractionFlags()));
+    const auto flags = Qt::TextInteractionFlags(label->property(kFlags).toInt());
+    label->setTextInteractionFlags(broken == text ? flags : flags & ~Qt::TextSelectableByMouse);
+    label->setText(broken);
+}
+
+QString textOf(const QLabel* label) { return label->text().remove(kBreak); }
 
 void setRole(QWidget* widget, const char* role) {
     const QString name = QString::fromLatin1(role);

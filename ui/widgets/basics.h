@@ -127,6 +127,12 @@ class SegmentedControl : public QWidget {
     QList<QPushButton*> m_buttons;
 };
 
+/// Sets the text of a label with word wrap, which normally only breaks between words and at a few other
+/// characters. Long words, such as names of layers, get further places to break. textOf() returns the text
+/// without them.
+void setBreakableText(QLabel* label, const QString& text);
+QString textOf(const QLabel* label);
+
 /// Sets the style sheet's "role" and a size relative to the window's font.
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,
                   QFont::Weight weight = QFont::Normal);

@@ -70,18 +70,26 @@ void CommandPalette::showOver(const QWidget* window) {
 }
 
 void CommandPalette::filter(const QString& text) {
+    constexpr qsizetype kLeastForToolTips = 4;  // shorter texts are in almost all of them
     struct Found {
-        bool literal, enabled;
+        int literal;  // 2: in the name, 1: its words are in the name, the menus above it or the tool tip
+        bool enabled;
         int score, index;
     };
     std::vector<Found> order;
     const QString typed = text.simplified();
+    const QStringList words = typed.split(QLatin1Char(' '));
     for (int i = 0; i < m_actions.size(); ++i) {
         if (m_actions[i].isNull()) continue;
         const QString name = actionName(*m_actions[i]);
+        const QString all =
+            m_actions[i]->property("menuPath").toString() + name +
+            (typed.size() < kLeastForToolTips ? QString() : QLatin1Char(' ') + m_actions[i]->toolTip());
+        const bool hasWords = std::ranges::all_of(
+            words, [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
+        const int literal = name.contains(typed, Qt::CaseInsensitive) ? 2 : hasWords ? 1 : 0;
         const int score = fuzzyScore(typed, name);
-        if (score >= 0)
-            order.push_back({name.contains(typed, Qt::CaseInsensitive), m_actions[i]->isEnabled(), score, i});
+        if (literal > 0 || score >= 0) order.push_back({literal, m_actions[i]->isEnabled(), score, i});
     }
     // Disabled commands are listed too, so that users find them and see that they are disabled.
     std::ranges::stable_sort(order, std::greater<>(), [](const Found& found) {

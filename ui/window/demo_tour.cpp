@@ -44,6 +44,16 @@ bool DemoTour::stop() {
     return true;
 }
 
+/// Waits for the first metrics if there are none yet.
+void DemoTour::selectMostSensitive() {
+    if (m_view->selectMostSensitive()) return;
+    auto* wait = new QObject(this);  // its connection ends with it
+    connect(m_document, &Document::layersChanged, wait, [this, wait] {
+        const bool useless = !m_tour->running() || !m_document->selection().empty();
+        if (useless || m_view->selectMostSensitive()) wait->deleteLater();
+    });
+}
+
 void DemoTour::run() {
     for (QWidget* panel : {static_cast<QWidget*>(m_panels.tuning), static_cast<QWidget*>(m_panels.inspector),
                            static_cast<QWidget*>(m_panels.work)})
@@ -63,7 +73,7 @@ void DemoTour::run() {
          {tr("The worst layers first"),
           tr("The table lists the layers that can be quantized, the most sensitive one first; it is selected "
              "now. The filter finds layers by name, operator or number, and fades all others in the graph."),
-          m_panels.work, [this] { m_view->selectMostSensitive(); }},
+          m_panels.work, [this] { selectMostSensitive(); }},
          {tr("Keep a layer in float"),
           tr("Press Space in the graph or the table, or click Keep in Float here. The layer turns yellow at "
              "once, and the new accuracy follows. Ctrl+Z takes it back."),

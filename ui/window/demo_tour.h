@@ -27,6 +27,7 @@ class DemoTour : public QObject {
 
   private:
     void run();
+    void selectMostSensitive();
 
     Document* m_document;
     WindowPanels m_panels;

@@ -33,7 +33,7 @@ void EvaluationCommands::addRunning(QMenu* menu, ModelActions* modelActions) {
     connect(pause, &QAction::triggered, m_document->job(), &EvaluationJob::setPaused);
     connect(m_document->job(), &EvaluationJob::pausedChanged, pause, &QAction::setChecked);
     modelActions->add(addCommand(menu, tr("&Cancel"), QKeySequence(Qt::Key_Escape),
-                                 tr("Stops the evaluation"), [this] { cancel(); }));
+                                 tr("Stops the evaluation and the exports"), [this] { cancel(); }));
     QAction* manual = menu->addAction(tr("&Manual Evaluation"));
     manual->setCheckable(true);
     manual->setShortcut(keySequence("Ctrl+Shift+H"));

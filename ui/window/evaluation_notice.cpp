@@ -18,7 +18,7 @@ void EvaluationNotice::notify(double seconds) {
     if (seconds < m_longSeconds || QApplication::activeWindow() ||
         !QSettings().value(QStringLiteral("notify"), true).toBool())
         return;
-    const Headline headline = headlineOf(m_document->evaluation().get(), m_document->data().has_value());
+    const Headline headline = headlineOf(m_document->evaluation().get(), m_document->dataKind());
     const QString text =
         tr("Evaluated %1 in %2 s: %3").arg(m_document->title()).arg(seconds, 0, 'f', 0).arg(headline.value);
     notifyDesktop(m_window, tr("Quantloupe"), text);

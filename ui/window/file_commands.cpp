@@ -196,8 +196,24 @@ bool FileCommands::saveConfig(bool askName) {
     return m_document->saveConfig(path);
 }
 
+/// Asks before exports that are not finished are cancelled.
+bool FileCommands::mayCancelExports() {
+    if (!m_askBeforeClosing) return true;
+    QStringList exports;
+    for (const QueuedWork& work : m_document->job()->queue())
+        if (work.kind == QueuedWork::Kind::Export) exports << work.what;
+    if (exports.isEmpty()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Unfinished Exports"),
+                    tr("Not written yet: %1.").arg(exports.join(QStringLiteral(", "))), QMessageBox::Cancel,
+                    m_window);
+    const QPushButton* discard = box.addButton(tr("Discard Exports"), QMessageBox::DestructiveRole);
+    box.exec();
+    return box.clickedButton() == discard;
+}
+
 bool FileCommands::mayDiscard() {
     m_document->takeTypedText();
+    if (!mayCancelExports()) return false;
     if (!m_askBeforeClosing || m_document->undoStack()->isClean()) return true;
     QMessageBox box(QMessageBox::Question, tr("Unsaved Changes"),
                     tr("%1 has unsaved changes.").arg(m_document->title()),

@@ -43,6 +43,7 @@ class FileCommands : public QObject {
 
   private:
     void buildMenu(QMenu* file, DataCommands* data, ModelActions* modelActions);
+    bool mayCancelExports();
     void chooseModel();
     void openPath(const QString& path);
     void chooseProject();

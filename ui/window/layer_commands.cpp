@@ -54,7 +54,9 @@ LayerCommands::LayerCommands(Document* document, GraphView* graph, Inspector* in
 void LayerCommands::addSkipping() {
     // The graph and the table handle the Space key themselves (text fields need it as a character); the entry
     // only shows it.
-    m_toggle = addCommand(m_menu, tr("Skip &Quantization\tSpace"), {}, {}, [this] { toggle(); });
+    m_toggle =
+        addCommand(m_menu, tr("Skip &Quantization\tSpace"), {},
+                   tr("Keeps the selected layers in float, or quantizes them again"), [this] { toggle(); });
     m_until = addCommand(m_menu, tr("Skip &Until\u2026"), keySequence("U"), {}, [this] { skipUntil(); });
     m_downstream = addCommand(m_menu, tr("Skip All &Downstream"), keySequence("D"),
                               tr("Keeps the layer and all layers downstream of it in float"),

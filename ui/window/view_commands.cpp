@@ -141,9 +141,9 @@ void ViewCommands::addSideBySide() {
 }
 
 void ViewCommands::addNavigation() {
-    add(m_menu, tr("&Next Worse Layer"), keySequence("]"),
+    add(m_menu, tr("&Next Layer by Sensitivity"), keySequence("]"),
         tr("Steps through the layers in the order of the metric, worst first"), [this] { goToWorse(1); });
-    add(m_menu, tr("&Previous Worse Layer"), keySequence("["), {}, [this] { goToWorse(-1); });
+    add(m_menu, tr("&Previous Layer by Sensitivity"), keySequence("["), {}, [this] { goToWorse(-1); });
     m_selections = new SelectionHistory(m_document, this);
     QAction* back = addCommand(m_menu, tr("Selection &Back"), keySequence("Alt+Left"), {}, [this] {
         m_selections->back();
@@ -194,7 +194,7 @@ void ViewCommands::goToMatch(int step) {
     m_canvas->view()->ensureVisible(next);
 }
 
-void ViewCommands::selectMostSensitive() {
+bool ViewCommands::selectMostSensitive() {
     NodeId worst;
     double most = -1;
     for (const LayerResult& layer : m_document->layers()) {
@@ -203,11 +203,12 @@ void ViewCommands::selectMostSensitive() {
         most = layer.local->qs;
         worst = layer.node;
     }
-    if (!worst.valid()) return;
+    if (!worst.valid()) return false;
     m_document->select(worst);
     m_canvas->view()->ensureVisible(worst);
     if (most >= 0) m_table->view()->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
     m_table->view()->scrollToTop();
+    return true;
 }
 
 }  // namespace quantloupe::ui

@@ -26,8 +26,8 @@ class ViewCommands : public QObject {
     Bookmarks* bookmarks() const { return m_bookmarks; }
     /// The commands for the place of the selected layers on the graph.
     QList<QAction*> placeActions() const { return m_placeActions + m_folding->layerActions(); }
-    /// Selects the most sensitive layer and makes it visible.
-    void selectMostSensitive();
+    /// Selects the most sensitive layer and makes it visible. Returns false without metrics.
+    bool selectMostSensitive();
 
   private:
     QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
