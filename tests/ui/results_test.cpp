@@ -111,6 +111,13 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QTRY_VERIFY(table->isColumnHidden(1));
         const int first = matrix->width() - 1 - 2 * side;
         QVERIFY(matrix->visibleRegion().contains(QRect(first, first, side, side)));
+        // Also after the table has been fitted once more, when its hidden columns have no size.
+        for (const int height : {131, 130, 131}) {
+            panel.resize(400, height);
+            QTest::qWait(1);
+            QVERIFY(table->isColumnHidden(1));
+            QVERIFY(table->columnWidth(0) >= static_cast<QAbstractItemView*>(table)->sizeHintForColumn(0));
+        }
     }
 
     void thumbnailsHaveTheirRoomBeforeTheyAreRead() {

@@ -218,12 +218,6 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
                                       QString::fromStdString(classNameOf(*m_shown, predicted))),
                              samples);
     });
-    connect(
-        m_table->horizontalHeader(), &QHeaderView::sectionResized, this,
-        [this](int section) {
-            if (section > 0) fitContent();
-        },
-        Qt::QueuedConnection);
     refresh();
 }
 
@@ -243,12 +237,14 @@ void ClassesPanel::fitContent() {
     const int unit = fontMetrics().height();
     const int names = m_table->verticalScrollBar()->sizeHint().width() +
                       std::max(header->sectionSizeHint(0), std::min(longest + unit, unit * 8));
-    const auto widthOf = [&](std::initializer_list<int> columns) {
+    for (std::size_t c = 1; c < m_widths.size(); ++c) {
+        const int column = static_cast<int>(c);
+        if (m_table->isColumnHidden(column)) continue;  // its hints are 0
+        m_widths[c] = std::max(header->sectionSizeHint(column), cells->sizeHintForColumn(column));
+    }
+    const auto widthOf = [&](std::initializer_list<std::size_t> columns) {
         int sum = names;
-        for (const int column : columns)
-            // The hints can be smaller than the sections, and hidden sections have no size.
-            sum += std::max({header->sectionSizeHint(column), cells->sizeHintForColumn(column),
-                             header->sectionSize(column)});
+        for (const std::size_t column : columns) sum += m_widths[column];
         return sum;
     };
     const int all = widthOf({1, 2, 3, 4});

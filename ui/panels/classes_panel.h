@@ -5,6 +5,7 @@
 
 #include <QScrollArea>
 #include <QTableWidget>
+#include <array>
 
 #include "analysis/class_results.h"
 #include "document/document.h"
@@ -76,6 +77,7 @@ class ClassesPanel : public QWidget {
     Document* m_document;
     ElidedLabel* m_summary;
     QTableWidget* m_table;
+    std::array<int, 5> m_widths{};  ///< of the columns with numbers, also of those that are hidden
     QScrollArea* m_scroll;
     ConfusionView* m_confusion;
     EvaluationPtr m_shown;
