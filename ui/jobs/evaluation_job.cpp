@@ -289,7 +289,7 @@ void EvaluationJob::evaluateInBackground(const QuantizationConfig& config,
 
 CancelToken EvaluationJob::runExport(const QString& what,
                                      std::function<QString(Session&, const CancelToken&)> work) {
-    const CancelToken token = pausable();
+    CancelToken token = pausable();
     post(Failure::During::Export, QueuedWork::Kind::Export, what, token,
          [this, what, token, work = std::move(work)](State& state) -> std::function<void()> {
              token.check();
