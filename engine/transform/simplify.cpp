@@ -169,33 +169,10 @@ class Simplifier {
         return id.valid() ? m_builder.tensorInfo(id).constant.get() : nullptr;
     }
 
-    /// Returns whether the node's first output always equals its first input.
-    bool doesNothing(const Node& node) {
-        if (!node.domain.empty() || !node.input(0).valid() || !node.output().valid()) return false;
-        if (isIdentity(*m_source, node)) return true;
-        if (node.op == "Concat") return node.inputs.size() == 1;
-        if (node.op == "Cast") {
-            const DataType from = m_source->tensor(node.input(0)).type,
-                           to = m_source->tensor(node.output()).type;
-            return from != DataType::Undefined && from == to;
-        }
-        if (node.op == "Pad") {
-            const auto zero = [](std::int64_t value) { return value == 0; };
-            if (m_source->opset() < 11) {
-                const std::vector<std::int64_t> pads = node.attributes.integers("pads");
-                return !pads.empty() && std::all_of(pads.begin(), pads.end(), zero);
-            }
-            const Constant* pads = constantNow(node.input(1));
-            if (pads == nullptr) return false;
-            const std::vector<std::int64_t> values = pads->toInt64s();
-            return std::all_of(values.begin(), values.end(), zero);
-        }
-        return false;
-    }
-
     void passOn(NodeId id) {
         const Node node = m_builder.node(id);
-        if (!doesNothing(node)) return;
+        if (!returnsItsInput(*m_source, node, [this](TensorId tensor) { return constantNow(tensor); }))
+            return;
         const TensorId in = node.input(0), out = node.output();
         const TensorInfo read = m_builder.tensorInfo(in), made = m_builder.tensorInfo(out);
         if (!made.graphOutput) {
@@ -239,6 +216,27 @@ class Simplifier {
 };
 
 }  // namespace
+
+bool returnsItsInput(const Graph& graph, const Node& node,
+                     const std::function<const Constant*(TensorId)>& constantOf) {
+    if (!node.domain.empty() || !node.input(0).valid() || !node.output().valid()) return false;
+    if (isIdentity(graph, node)) return true;
+    if (node.op == "Concat") return node.inputs.size() == 1;
+    if (node.op == "Cast") {
+        const DataType from = graph.tensor(node.input(0)).type, to = graph.tensor(node.output()).type;
+        return from != DataType::Undefined && from == to;
+    }
+    if (node.op != "Pad") return false;
+    const auto zero = [](std::int64_t value) { return value == 0; };
+    if (graph.opset() < 11) {
+        const std::vector<std::int64_t> pads = node.attributes.integers("pads");
+        return !pads.empty() && std::all_of(pads.begin(), pads.end(), zero);
+    }
+    const Constant* pads = constantOf(node.input(1));
+    if (pads == nullptr) return false;
+    const std::vector<std::int64_t> values = pads->toInt64s();
+    return std::all_of(values.begin(), values.end(), zero);
+}
 
 SimplifyResult simplify(const GraphPtr& source) { return Simplifier(source, Scope::Everything).run(); }
 

@@ -2,6 +2,7 @@
 #pragma once
 // Simplification: fewer nodes for the same function.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct SimplifyResult {
     std::vector<NodeId> simplified;  ///< the node in `graph`; invalid for a removed one
     std::vector<std::string> notes;  ///< for a removed node: the reason
 };
+
+/// Returns whether the node's first output always equals its first input, so that simplify() removes the
+/// node. `constantOf` returns the value of a constant tensor; null: it is not constant.
+bool returnsItsInput(const Graph& graph, const Node& node,
+                     const std::function<const Constant*(TensorId)>& constantOf);
 
 /// Precomputes everything that depends only on constants, and removes operators without effect (Identity,
 /// Dropout in inference mode, a Cast to the same type, a Concat of one tensor, a Pad of size 0) and operators

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "runtime/program/sample_batches.h"
+#include "transform/simplify.h"
 
 namespace quantloupe {
 namespace {
@@ -35,20 +36,15 @@ ConstantPtr joined(const std::vector<ConstantPtr>& values, const std::string& na
     return Constant::fromBytes(values[0]->type(), std::move(dims), std::move(bytes));
 }
 
-/// Whether the node returns its first input, so that simplify() may remove it.
-bool hasNoEffect(const Graph& source, const Node& node) {
-    if (!node.input(0).valid() || node.outputs.empty()) return false;
-    if (node.op == "Identity" || node.op == "Dropout") return true;
-    if (node.op == "Concat") return node.inputs.size() == 1;
-    return node.op == "Cast" && source.tensor(node.input(0)).type == source.tensor(node.output()).type;
-}
-
 /// Returns the name of the tensor, followed by those that the tensor may get if operators before it are
 /// removed, or operators between it and a graph output.
 std::vector<std::string> frontierNames(const Graph& source, TensorId tensor) {
+    const auto isRemoved = [&](NodeId node) {
+        return returnsItsInput(source, source.node(node), [&](TensorId id) { return source.constantOf(id); });
+    };
     std::vector<std::string> names{source.tensor(tensor).name};
     TensorId before = tensor;
-    for (NodeId node = source.tensor(before).producer; node.valid() && hasNoEffect(source, source.node(node));
+    for (NodeId node = source.tensor(before).producer; node.valid() && isRemoved(node);
          node = source.tensor(before).producer) {
         before = source.node(node).input(0);
         names.push_back(source.tensor(before).name);
@@ -56,7 +52,7 @@ std::vector<std::string> frontierNames(const Graph& source, TensorId tensor) {
     std::vector<TensorId> after{tensor};
     for (std::size_t i = 0; i < after.size(); ++i)
         for (const NodeId reader : source.tensor(after[i]).consumers)
-            if (hasNoEffect(source, source.node(reader)) && source.node(reader).input(0) == after[i]) {
+            if (isRemoved(reader) && source.node(reader).input(0) == after[i]) {
                 after.push_back(source.node(reader).output());
                 names.push_back(source.tensor(after.back()).name);
             }
@@ -94,7 +90,7 @@ std::vector<TensorId> EvaluatedPart::endsOf(const Graph& graph) const {
             std::ranges::find_if(names, [&](const auto& name) { return graph.findTensor(name).has_value(); });
         if (present == names.end())
             fail(ErrorKind::Unsupported,
-                 "the transforms remove the tensor '{}', up to which the network is evaluated; turn them off",
+                 "the network is evaluated up to the tensor '{}', which the transforms remove; turn them off",
                  names.front());
         ends.push_back(*graph.findTensor(*present));
     }
