@@ -3,6 +3,8 @@
 // a value is left out, or null if the preset sets it.
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -20,16 +22,29 @@ OrderedJson::json_pointer pointerTo(std::string key) {
     return OrderedJson::json_pointer("/" + key);
 }
 
+/// The fields that have a value in a preset, by its name, but none by default.
+const std::map<std::string, std::vector<const Field*>>& optionalFields() {
+    static const auto kFields = [] {
+        std::map<std::string, std::vector<const Field*>> fields;
+        for (const PresetInfo& preset : presets()) {
+            const QuantizationConfig config = presetConfig(preset.name);
+            for (const Field& field : configFields().fields)
+                if (field.write(QuantizationConfig()).is_null() && !field.write(config).is_null())
+                    fields[preset.name].push_back(&field);
+        }
+        return fields;
+    }();
+    return kFields;
+}
+
 }  // namespace
 
 std::string configToJson(const QuantizationConfig& config) {
     OrderedJson json = {{"quantloupe", kConfigFormat}, {"preset", config.preset}};
     json.update(writeFields(configFields().fields, "", config));
-    const bool known = std::ranges::find(presets(), config.preset, &PresetInfo::name) != presets().end();
-    const QuantizationConfig preset = known ? presetConfig(config.preset) : QuantizationConfig();
-    for (const Field& field : configFields().fields)
-        if (field.write(config).is_null() && !field.write(preset).is_null())
-            json[pointerTo(field.key)] = nullptr;
+    if (const auto preset = optionalFields().find(config.preset); preset != optionalFields().end())
+        for (const Field* field : preset->second)
+            if (field->write(config).is_null()) json[pointerTo(field->key)] = nullptr;
     try {
         return json.dump(2) + "\n";
     } catch (const OrderedJson::exception&) {
