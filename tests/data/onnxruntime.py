@@ -110,8 +110,8 @@ def samples(model, data, most):
         values = [{name: array(s / f"input_{i}.pb").astype(dtype) for i, (name, dtype) in enumerate(inputs.items())}
                   for s in sets]
         if not any(SAMPLE_AXES.values()):
-            yield from (values[i * len(sets) // most] if most < len(sets) else values[i]
-                        for i in range(min(most, len(sets))))
+            count = min(most, len(sets))
+            yield from (values[i * len(sets) // count] for i in range(count))
             return
         arrays = {name: joined(name, [v[name] for v in values]) for name in inputs}
     elif not data.is_dir():
