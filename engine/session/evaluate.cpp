@@ -279,11 +279,18 @@ EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth,
     m_parts->rethrowWithModel();
 }
 
-EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel,
-                                  bool exact) try {
+EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
+                                  const CancelToken& cancel) try {
     const EvaluationObserver silent;
-    const auto purpose = exact ? EvaluationPurpose::ExactExperiment : EvaluationPurpose::Experiment;
-    return evaluateFor({*m_parts, config, silent, cancel, purpose}, depth);
+    return evaluateFor({*m_parts, config, silent, cancel, EvaluationPurpose::Experiment}, depth);
+} catch (...) {
+    m_parts->rethrowWithModel();
+}
+
+EvaluationPtr Session::exactExperiment(const QuantizationConfig& config, Depth depth,
+                                       const CancelToken& cancel) try {
+    const EvaluationObserver silent;
+    return evaluateFor({*m_parts, config, silent, cancel, EvaluationPurpose::ExactExperiment}, depth);
 } catch (...) {
     m_parts->rethrowWithModel();
 }

@@ -105,10 +105,12 @@ class Session {
                            const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 
     /// Evaluates a configuration from which no further evaluation will start: uses stored activations but
-    /// stores none, and does not train the effect model. Unless `exact`, takes the latest refinement of each
-    /// layer, such as its learned rounding, even if it was made for another configuration.
-    EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {},
-                             bool exact = false);
+    /// stores none, and does not train the effect model. Takes the latest refinement of each layer, such as
+    /// its learned rounding, even if it was made for another configuration.
+    EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
+    /// The same, but refines the layers as evaluate() does.
+    EvaluationPtr exactExperiment(const QuantizationConfig& config, Depth depth,
+                                  const CancelToken& cancel = {});
     /// Evaluates a configuration from which experiments will start: always runs the quantized network, so
     /// that its activations are stored, and does not train the effect model. As exact as evaluate().
     EvaluationPtr evaluateForSearch(const QuantizationConfig& config, Depth depth,

@@ -10,7 +10,7 @@ namespace quantloupe {
 enum class EvaluationPurpose {
     Edit,             ///< stores activations and trains the effect model: Session::evaluate()
     Experiment,       ///< does neither, and takes the latest refinements of layers: Session::experiment()
-    ExactExperiment,  ///< does neither, and refines layers as an edit does: Session::experiment()
+    ExactExperiment,  ///< does neither, and refines layers as an edit does: Session::exactExperiment()
     Search,  ///< always runs the quantized network and stores its activations, but does not train the
              ///< effect model: Session::evaluateForSearch()
 };

@@ -17,7 +17,7 @@ std::map<TensorId, std::vector<float>> junctionFactors(const Prepared& prepared)
 }
 
 /// Returns the factors of each tensor of the prepared graph that outlier migration divided.
-std::map<TensorId, std::vector<float>> migrationFactors(const Prepared& prepared) {
+std::map<TensorId, std::vector<float>> migrationDivisors(const Prepared& prepared) {
     std::map<TensorId, std::vector<float>> factors;
     for (const MigratedInput& migration : prepared.migrations) {
         if (!migration.producer.valid()) continue;
@@ -31,7 +31,7 @@ std::map<TensorId, std::vector<float>> migrationFactors(const Prepared& prepared
 }  // namespace
 
 SourceReference sourceReference(const Prepared& prepared, const UnitList& units, bool highBiasFold) {
-    const auto factors = junctionFactors(prepared), migrated = migrationFactors(prepared);
+    const auto factors = junctionFactors(prepared), migrated = migrationDivisors(prepared);
     SourceReference reference;
     for (const Unit& unit : units.units) {
         SourceTensor counterpart;

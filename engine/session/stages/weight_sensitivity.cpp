@@ -65,16 +65,19 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
     }
 }
 
+std::optional<TensorDifference> plannedWeightDifference(EvaluationResults& results, const Plan& plan,
+                                                        std::size_t unit) {
+    const TensorId weight = plan.units.units[unit].weight;
+    const auto& quantizer = plan.quantizers[unit].weight;
+    if (!weight.valid() || !quantizer) return std::nullopt;
+    return weightDifference(results, *plan.prepared->graph->constantOf(weight), *quantizer->dequantized);
+}
+
 void fillPlannedWeightDifferences(EvaluationResults& results, const Plan& plan,
                                   std::vector<LayerResult>& layers) {
-    const Prepared& prepared = *plan.prepared;
-    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
-        const Unit& unit = plan.units.units[u];
-        const auto& quantizer = plan.quantizers[u].weight;
-        if (!unit.weight.valid() || !quantizer) continue;
-        layers[prepared.sourceOf[unit.layer.index()].index()].weight =
-            weightDifference(results, *prepared.graph->constantOf(unit.weight), *quantizer->dequantized);
-    }
+    for (std::size_t u = 0; u < plan.units.units.size(); ++u)
+        if (const auto difference = plannedWeightDifference(results, plan, u))
+            layers[plan.prepared->sourceOf[plan.units.units[u].layer.index()].index()].weight = difference;
 }
 
 }  // namespace quantloupe

@@ -2,6 +2,8 @@
 #pragma once
 // Quantization error of each layer's weight, which needs no data. Internal to engine/session.
 
+#include <optional>
+
 #include "quantize/plan.h"
 #include "session/caches/evaluation_results.h"
 
@@ -14,6 +16,10 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
                            const UnitList& units, const QuantizationConfig& config, const CancelToken& cancel,
                            std::vector<LayerResult>& layers);
 
+/// Returns the difference between the float and the quantized weight of a unit in the plan; empty without a
+/// quantized weight.
+std::optional<TensorDifference> plannedWeightDifference(EvaluationResults& results, const Plan& plan,
+                                                        std::size_t unit);
 /// Sets LayerResult::weight of the quantized layers to the difference of the weights in the plan. They differ
 /// from those of fillWeightDifferences() after learned rounding, and where a tool or an NPU changes scales.
 void fillPlannedWeightDifferences(EvaluationResults& results, const Plan& plan,

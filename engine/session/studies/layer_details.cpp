@@ -197,9 +197,7 @@ LayerDetails layerDetails(Session& session, const QuantizationConfig& config, co
     if (!details.local) failInput("layer '{}' has no metrics: {}", layer, "its output is not float32");
     if (const auto& quantizer = plan->quantizers[index].weight) {
         putWeight(*plan, unit, *quantizer, bins, details);
-        std::vector<LayerResult> planned = states->layers;
-        fillPlannedWeightDifferences(parts.results, *plan, planned);
-        details.weightDifference = planned[node.index()].weight;
+        details.weightDifference = plannedWeightDifference(parts.results, *plan, index);
     }
     DetailsRun(parts.runner, parts.samples.batches(), plan, index, cancel).fill(details, bins);
     return details;

@@ -178,9 +178,8 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
 }
 
 double metricGain(const Accuracy& before, const Accuracy& after) {
-    // Infinite values may be equal.
-    const double change =
-        taskMetric(after) == taskMetric(before) ? 0 : taskMetric(after) - taskMetric(before);
+    const double from = taskMetric(before), to = taskMetric(after);
+    const double change = from == to ? 0 : to - from;  // also if both are infinite
     return after.userMetric && after.lowerIsBetter ? -change : change;
 }
 

@@ -62,12 +62,12 @@ EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfi
         const MeasuredState before = parts.predictor.last();
         parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
         parts.predictor.restore(before);
-        result = parts.session.experiment(basisConfig, Depth::Accuracy, control.cancel, true);
+        result = parts.session.exactExperiment(basisConfig, Depth::Accuracy, control.cancel);
     } else {
         // Learned rounding, which needs data, changes the weights.
         const Depth forWeights = parts.samples.available() ? Depth::Rough : Depth::States;
-        result = parts.session.experiment(basisConfig, basis == Basis::Weights ? forWeights : Depth::Metrics,
-                                          control.cancel, true);
+        result = parts.session.exactExperiment(
+            basisConfig, basis == Basis::Weights ? forWeights : Depth::Metrics, control.cancel);
     }
     return parts.results.thresholdBases.store(version, result);
 }
