@@ -48,21 +48,17 @@ QString changesInWords(const LayerMatch& match, const std::vector<std::string>& 
     return lines.join(QLatin1Char('\n'));
 }
 
-/// Replaces the names of layers in the view and its bookmarks (window/view_state.h). `names`: `view` is the
-/// value of a key for layers.
-Json withNewNames(const Json& view, const std::map<std::string, std::string>& newNames, bool names = false) {
-    if (names && view.is_string()) {
-        const auto found = newNames.find(view.get<std::string>());
-        return found == newNames.end() ? view : Json(found->second);
+/// Replaces the names of layers in the view and its bookmarks (window/view_state.h). `names`: `value` belongs
+/// to a key that contains names of layers.
+void renameLayers(Json& value, const std::map<std::string, std::string>& newNames, bool names = false) {
+    static const std::set<std::string> kKeys = {"selected", "current", "at"};
+    if (names && value.is_string()) {
+        if (const auto found = newNames.find(value.get<std::string>()); found != newNames.end())
+            value = found->second;
+    } else if (value.is_structured()) {
+        for (auto item = value.begin(); item != value.end(); ++item)
+            renameLayers(*item, newNames, value.is_object() ? kKeys.contains(item.key()) : names);
     }
-    Json renamed = view;
-    for (const auto& item : view.items()) {
-        static const std::set<std::string> kKeys = {"selected", "current", "at"};
-        const bool ofLayers = view.is_object() ? kKeys.contains(item.key()) : names;
-        Json& value = view.is_object() ? renamed[item.key()] : renamed[std::stoul(item.key())];
-        if (item.value().is_structured() || ofLayers) value = withNewNames(item.value(), newNames, ofLayers);
-    }
-    return renamed;
 }
 
 }  // namespace
@@ -111,9 +107,10 @@ Document::ModelChanges Document::adoptProject(LoadingProject& loading) {
         }
         changes = {changesInWords(match, adapted.dropped, loading.reloaded),
                    !match.unmatched.empty() || !adapted.dropped.empty()};
-        if (const Json view = Json::parse(project.view, nullptr, false); !view.is_discarded())
-            project.view =
-                withNewNames(view, match.newNames).dump(-1, ' ', false, Json::error_handler_t::replace);
+        if (Json view = Json::parse(project.view, nullptr, false); !view.is_discarded()) {
+            renameLayers(view, match.newNames);
+            project.view = view.dump(-1, ' ', false, Json::error_handler_t::replace);
+        }
     }
     m_config = std::move(project.config);
     m_history = EvaluationHistory(std::move(project.history), std::move(project.baseline));

@@ -230,13 +230,9 @@ void ClassesPanel::fitContent() {
     m_summary->setVisible(!compact || !matrix);
     const QAbstractItemView* cells = m_table;
     const QHeaderView* header = m_table->horizontalHeader();
-    // The size hint of a column covers only the rows in view.
-    int longest = 0;
-    for (int row = 0; row < m_table->rowCount(); ++row)
-        longest = std::max(longest, m_table->fontMetrics().horizontalAdvance(m_table->item(row, 0)->text()));
     const int unit = fontMetrics().height();
     const int names = m_table->verticalScrollBar()->sizeHint().width() +
-                      std::max(header->sectionSizeHint(0), std::min(longest + unit, unit * 8));
+                      std::max(header->sectionSizeHint(0), std::min(m_longestName + unit, unit * 8));
     for (std::size_t c = 1; c < m_widths.size(); ++c) {
         const int column = static_cast<int>(c);
         if (m_table->isColumnHidden(column)) continue;  // its hints are 0
@@ -281,9 +277,12 @@ void ClassesPanel::refresh() {
     m_table->setHorizontalHeaderLabels({tr("class"), labels, tr("float"), tr("quantized"), tr("points")});
     for (const int column : {2, 3}) m_table->horizontalHeaderItem(column)->setToolTip(metric);
     m_table->setRowCount(static_cast<int>(results.classes.size()));
+    m_longestName = 0;
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const ClassResult& result = results.classes[static_cast<std::size_t>(row)];
-        m_table->setItem(row, 0, new QTableWidgetItem(QString::fromStdString(result.name)));
+        const QString name = QString::fromStdString(result.name);
+        m_longestName = std::max(m_longestName, m_table->fontMetrics().horizontalAdvance(name));
+        m_table->setItem(row, 0, new QTableWidgetItem(name));
         m_table->setItem(row, 1,
                          new NumberItem(formatNumber(result.labels), static_cast<double>(result.labels)));
         m_table->setItem(row, 2, new NumberItem(formatRate(result.floating), result.floating));

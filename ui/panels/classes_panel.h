@@ -77,6 +77,7 @@ class ClassesPanel : public QWidget {
     Document* m_document;
     ElidedLabel* m_summary;
     QTableWidget* m_table;
+    int m_longestName = 0;  ///< width of the longest name; the table's size hints cover only visible rows
     std::array<int, 5> m_widths{};  ///< of the columns with numbers, also of those that are hidden
     QScrollArea* m_scroll;
     ConfusionView* m_confusion;
