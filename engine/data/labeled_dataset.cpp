@@ -191,7 +191,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
         names = readClassNames(settings.classNames);
         if (names.size() < classes)
             notice = fmt::format(
-                "'{}' contains {} class name{}, but the data has {} classes: the others are shown as "
+                "'{}' contains {} class name{}, but the data has {} classes: the remaining ones are shown as "
                 "numbers",
                 settings.classNames.filename().string(), names.size(), names.size() == 1 ? "" : "s", classes);
     }

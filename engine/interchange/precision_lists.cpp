@@ -173,9 +173,8 @@ ExportResult writeTidl(const ExportSource& source) {
         const auto listed = [&](const std::string& name) {
             if (name.find_first_of(", \t") != std::string::npos)
                 failInput(
-                    "the name '{}' (layer '{}') contains a comma or a space, which separates names in TIDL's "
-                    "lists; "
-                    "rename it in the model",
+                    "the name '{}' (layer '{}') contains a comma or a space, which separates names in "
+                    "TIDL's lists; rename it in the model",
                     name, layer.name);
             return name;
         };

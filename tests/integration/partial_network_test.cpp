@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that are evaluated up to a frontier: transforms before it, and the outputs behind it.
+// Networks of which only the first part can be evaluated: the effect of transforms on it, and the types of
+// the outputs after it.
 #include <QtTest>
 
 #include "data/random_dataset.h"

@@ -218,7 +218,8 @@ class QueueTest : public QObject {
         QCOMPARE(document().evaluation(), before);
     }
 
-    /// In manual mode, an edit ends the outdated evaluation, but not the exports behind it.
+    /// In manual mode, an edit cancels the running evaluation, which is outdated, but not the waiting
+    /// exports.
     void editsKeepTheExports() {
         document().setManualEvaluation(true);
         job()->setPaused(true);

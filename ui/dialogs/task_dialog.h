@@ -39,7 +39,7 @@ class TaskDialog : public QDialog {
     ChoiceBox *m_task, *m_decoder, *m_categories;
     QLineEdit *m_labels, *m_names;
     QLabel* m_status;
-    std::optional<TaskSettings> m_tried;  ///< the last that were applied since the dialog was shown
+    std::optional<TaskSettings> m_tried;  ///< applied, but not open yet
     QPushButton* m_apply;
 };
 

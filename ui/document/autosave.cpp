@@ -89,7 +89,7 @@ Autosave::Autosave(Document* document, const fs::path& folder)
 }
 
 Autosave::~Autosave() {
-    m_thread.stop();  // discards queued tasks, possibly of remove()
+    m_thread.stop();  // discards queued tasks, possibly the removal of the file
     std::error_code ignored;
     fs::remove(m_file, ignored);
 }

@@ -57,9 +57,10 @@ void UntilChoice::preview() {
                                          : tr("%1 ends").arg(ends.size());
     const RulePreview preview =
         previewRule(graph, m_document->config(), m_document->layers(), edit.next.rules.back());
-    m_canvas->setPreview(preview.covered,
-                         tr("Skip until %1: %2 \u2014 click or Enter applies, Ctrl+click adds an end")
-                             .arg(end, previewWords(preview)));
+    m_canvas->setPreview(
+        preview.covered,
+        tr("Skip until %1: %2 \u2014 click or press Enter to apply, Ctrl+click to add an end")
+            .arg(end, previewWords(preview)));
 }
 
 bool UntilChoice::choose(NodeId end, bool more) {

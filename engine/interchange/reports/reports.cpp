@@ -95,7 +95,7 @@ std::string layerTable(const ExportSource& source) {
     return text + "</table>\n</div>\n";
 }
 
-/// All columns do not fit on paper: name, operator and comment share one column, state and reason
+/// Not all columns fit on paper: name, operator and comment share one column, state and reason
 /// another, and the cosines are omitted.
 std::string paperTable(const ExportSource& source) {
     const auto share = [](int percent, const char* title) {

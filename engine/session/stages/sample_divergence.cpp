@@ -70,7 +70,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     samples.requireEvaluable();
     if (samples.together() > 1)
         failInput(
-            "the network mixes the {} samples of a batch, so its layers cannot be compared on one of them",
+            "the network mixes the {} samples of a batch, so the layers cannot be compared for one of them",
             samples.together());
     const auto plan = parts.plan(config, parts.runner.control(cancel));
     const Prepared& prepared = *plan->prepared;

@@ -92,7 +92,7 @@ std::string inDecibels(const ConfigComparison& comparison) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const auto exact = [](const EvaluationPtr& e) { return *e->quantized->sqnrDb == kInfinity; };
     if (*comparison.after->quantized->sqnrDb == -kInfinity)
-        return "the outputs differ from those of the float network, which are 0";
+        return "the outputs of the float network are all 0, but those of the quantized network are not";
     if (exact(comparison.before) && exact(comparison.after))
         return "the outputs of both equal those of the float network";
     if (exact(comparison.after)) return "the outputs now equal those of the float network";
