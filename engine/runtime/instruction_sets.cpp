@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/instruction_sets.h"
 
-#include "runtime/dnnl_adapter.h"
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string>
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
@@ -13,6 +16,23 @@ namespace quantloupe {
 namespace {
 
 #if defined(__x86_64__)
+/// What ONEDNN_MAX_CPU_ISA allows. A name that is not listed, such as DEFAULT, allows everything.
+struct Limit {
+    bool avx2 = true, avx512 = true, vnni = true, amx = true;
+};
+Limit limitOfEnvironment() {
+    const char* const given = std::getenv("ONEDNN_MAX_CPU_ISA");
+    std::string name = given == nullptr ? "" : given;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (name == "SSE41" || name == "AVX") return {false, false, false, false};
+    if (name == "AVX2") return {true, false, false, false};
+    if (name == "AVX2_VNNI" || name == "AVX2_VNNI_2") return {true, false, true, false};
+    if (name == "AVX512_CORE") return {true, true, false, false};
+    if (name == "AVX512_CORE_VNNI" || name == "AVX512_CORE_BF16" || name == "AVX512_CORE_FP16")
+        return {true, true, true, false};
+    return {};
+}
+
 /// Whether the processor has AMX with 8-bit integers. Linux grants a process the registers when it asks for
 /// them.
 bool amxGranted() {
@@ -39,14 +59,14 @@ bool hasAvxVnni() {
 InstructionSets detect() {
     InstructionSets sets;
 #if defined(__x86_64__)
-    const DnnlCap cap = dnnlCap();
-    sets.avx2 = cap.avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    sets.avx512 = sets.avx2 && cap.avx512 && __builtin_cpu_supports("avx512f");
-    sets.avxVnni = sets.avx2 && cap.vnni && hasAvxVnni();
-    sets.avx512Vnni = sets.avx512 && cap.vnni && __builtin_cpu_supports("avx512vnni") &&
+    const Limit limit = limitOfEnvironment();
+    sets.avx2 = limit.avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    sets.avx512 = sets.avx2 && limit.avx512 && __builtin_cpu_supports("avx512f");
+    sets.avxVnni = sets.avx2 && limit.vnni && hasAvxVnni();
+    sets.avx512Vnni = sets.avx512 && limit.vnni && __builtin_cpu_supports("avx512vnni") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     sets.avx512Vbmi = sets.avx512Vnni && __builtin_cpu_supports("avx512vbmi");
-    sets.amx = sets.avx512Vnni && cap.amx && amxGranted();
+    sets.amx = sets.avx512Vnni && limit.amx && amxGranted();
 #endif
     return sets;
 }

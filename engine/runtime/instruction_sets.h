@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The vector instructions that Quantloupe's own kernels use: the processor must support them, and oneDNN must
-// be allowed to use them. Lowering oneDNN's limit (ONEDNN_MAX_CPU_ISA) therefore runs the kernels for older
-// processors on a newer processor. The results are the same on all of them.
+// The vector instructions that the kernels use: those of the processor up to the limit in the environment
+// variable ONEDNN_MAX_CPU_ISA, whose values are those of oneDNN. It runs the kernels for older processors on
+// a newer processor. The results are the same on all of them.
 
 namespace quantloupe {
 

@@ -14,7 +14,7 @@ namespace quantloupe {
 /// Memory order of a tensor with logical dimensions N, C, spatial...
 enum class Layout {
     Plain,         ///< row-major over the logical dimensions
-    ChannelsLast,  ///< N, spatial..., C (fastest for oneDNN's convolutions); rank 3 and higher only
+    ChannelsLast,  ///< N, spatial..., C (fastest for convolutions); rank 3 and higher only
 };
 
 /// How the samples of a batch are arranged in a tensor (runtime/program/sample_flow.h): in row-major order,

@@ -3,7 +3,6 @@
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <numeric>
 #include <thread>
@@ -11,22 +10,8 @@
 
 #include "base/tsan_annotations.h"
 
-/// OpenMP's function for the threads of the calling thread's parallel regions. It is declared here because
-/// Clang (packaging/tidy) cannot read GCC's omp.h.
-extern "C" void omp_set_num_threads(int count);  // NOLINT(readability-identifier-naming)
-
 namespace quantloupe {
 namespace {
-
-/// With two OpenMP threads, a convolution becomes 5 to 20 times slower when workers contend for the cores.
-class SingleThreadedOpenMp final : public tbb::task_scheduler_observer {
-  public:
-    explicit SingleThreadedOpenMp(tbb::task_arena& arena) : tbb::task_scheduler_observer(arena) {
-        observe(true);
-    }
-    ~SingleThreadedOpenMp() override { observe(false); }
-    void on_scheduler_entry(bool) override { limitOpenMpOfThisThread(); }
-};
 
 /// Orders the caller's work before that of every worker's slot, and the workers' results before the caller
 /// continues.
@@ -59,12 +44,9 @@ class Turn {
 
 }  // namespace
 
-void limitOpenMpOfThisThread() { omp_set_num_threads(1); }
-
 struct Workers::Impl {
-    explicit Impl(int threads) : arena(threads), openMp(arena), slots(static_cast<std::size_t>(threads)) {}
+    explicit Impl(int threads) : arena(threads), slots(static_cast<std::size_t>(threads)) {}
     tbb::task_arena arena;
-    SingleThreadedOpenMp openMp;
     std::vector<char> slots;  ///< one per worker, the addresses used in annotations
 };
 

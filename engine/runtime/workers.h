@@ -29,8 +29,4 @@ class Workers {
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Limits oneDNN's OpenMP to the current thread from now on. Called for every worker before it creates a
-/// primitive.
-void limitOpenMpOfThisThread();
-
 }  // namespace quantloupe

@@ -14,9 +14,7 @@ SessionParts::SessionParts(Session& owner, LoadedModel loaded, SessionOptions se
       memoryBudget(options.memory.value_or(defaultActivationBudget())),
       samples(model.graph, options),
       runner(model.graph, samples, options, memoryBudget),
-      pipeline(model.graph, options, samples, runner) {
-    limitOpenMpOfThisThread();
-}
+      pipeline(model.graph, options, samples, runner) {}
 
 SessionParts& partsOf(Session& session) { return *session.m_parts; }
 

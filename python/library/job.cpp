@@ -6,7 +6,6 @@
 #include <new>
 
 #include "base/error.h"
-#include "runtime/workers.h"
 
 namespace quantloupe::python {
 
@@ -37,7 +36,6 @@ std::string replyOf(const std::function<OrderedJson()>& work) {
 
 Job::Job(Work work)
     : m_thread([this, work = std::move(work)] {
-          limitOpenMpOfThisThread();  // Python's own threads keep their settings
           std::string reply = replyOf([&] { return work(*this); });
           const std::lock_guard lock(m_mutex);
           m_reply = std::move(reply);

@@ -14,7 +14,6 @@
 #include "config/presets.h"
 #include "data/random_dataset.h"
 #include "quantize/plan.h"
-#include "runtime/workers.h"
 #include "session/evaluation_data.h"
 
 using namespace quantloupe;
@@ -38,7 +37,6 @@ struct Network {
 };
 
 void serve(const std::string& model) {
-    limitOpenMpOfThisThread();
     SessionOptions options{1, 16, 8};
     Session session(loadModel(model), options);
     session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 8, 2));

@@ -8,7 +8,6 @@
 
 #include "model/graph_builder.h"
 #include "runtime/program/program.h"
-#include "runtime/workers.h"
 #include "support/equalization.h"
 #include "support/random_seed.h"
 #include "support/small_graph.h"
@@ -37,8 +36,6 @@ class EqualizeEverywhereTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void initTestCase() { limitOpenMpOfThisThread(); }
-
     void junctions_data() {
         QTest::addColumn<QString>("nodes");
         QTest::addColumn<QString>("expected");

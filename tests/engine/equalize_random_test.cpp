@@ -9,7 +9,6 @@
 
 #include "model/graph_builder.h"
 #include "runtime/program/program.h"
-#include "runtime/workers.h"
 #include "support/equalization.h"
 #include "support/random_seed.h"
 #include "support/small_graph.h"
@@ -143,8 +142,6 @@ class EqualizeRandomTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void initTestCase() { limitOpenMpOfThisThread(); }
-
     void isolatedJunctions_data() {
         QTest::addColumn<int>("profile");
         QTest::newRow("aimet") << int(EqualizationProfile::Aimet);

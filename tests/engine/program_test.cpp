@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "data/numpy_file.h"
-#include "runtime/workers.h"
 #include "support/errors.h"
 #include "support/small_graph.h"
 
@@ -30,8 +29,6 @@ class ProgramTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void initTestCase() { limitOpenMpOfThisThread(); }
-
     void convolutionWithFusedReluAndResidual() {
         const GraphPtr graph = textModel(kConvolution).graph;
         // Channel 0: x0 + 2 x1 + 0.5; channel 1: -x0 + x1 - 0.5; then relu; then + x.

@@ -5,7 +5,6 @@
 #include "config/presets.h"
 #include "quantize/plan.h"
 #include "runtime/integer/integer_product.h"
-#include "runtime/workers.h"
 #include "session/evaluation_data.h"
 #include "support/demo.h"
 #include "support/text_model.h"
@@ -50,7 +49,6 @@ class IntegerTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        limitOpenMpOfThisThread();
         if (!integerKernelsAvailable())
             QSKIP("this processor has no AVX2: quantized units are simulated in float");
     }

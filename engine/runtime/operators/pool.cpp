@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "runtime/dnnl_adapter.h"
+#include "runtime/operators/max_pool.h"
 #include "runtime/operators/numeric_types.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/positions.h"
@@ -173,7 +173,7 @@ CompiledNode compilePool(const NodeContext& context, Pooling kind, bool global) 
     if (!average && (indices || input.type != DataType::Float32)) return compilePlainMaxPool(context, window);
     TensorDesc output{DataType::Float32, {input.dims[0], input.dims[1]}, Layout::ChannelsLast};
     output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
-    if (!average) return {{output}, makeMaxPool(input, output, window)};
+    if (!average) return {{output}, makeMaxPool(input, window)};
     const bool withPadding = context.node.attributes.integer("count_include_pad", 0) != 0;
     const bool oneAfterAnother = !global && std::max(context.opset(), context.exportOpset) >= 19;
     return {{output}, makeOrderedAverage(input, window, withPadding, oneAfterAnother)};

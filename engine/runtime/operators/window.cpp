@@ -48,7 +48,7 @@ Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims
         }
         window.padBegin.push_back(begin);
         window.declaredEnd.push_back(end);
-        // The part of the last window beyond the input; oneDNN requires it to be consistent with the output.
+        // The part of the last window beyond the input.
         window.padEnd.push_back((output - 1) * stride + extent - spatialInput[d] - begin);
         window.output.push_back(output);
     }

@@ -4,7 +4,7 @@
 namespace quantloupe {
 namespace {
 
-/// A kernel's objects without its weights: roughly what oneDNN needs for a primitive and its generated code.
+/// A kernel's objects without its weights, roughly.
 constexpr std::size_t kKernelBytes = 4096;
 
 std::size_t bytesOf(const KernelCache::Entry& entry) {
