@@ -9,7 +9,6 @@
 
 #include "runtime/operators/operators.h"
 #include "runtime/program/program.h"
-#include "runtime/workers.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -74,8 +73,6 @@ class FusionsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void initTestCase() { limitOpenMpOfThisThread(); }
-
     void fused_data() {
         QTest::addColumn<QString>("body");
         QTest::addColumn<QString>("constants");
@@ -106,6 +103,10 @@ class FusionsTest : public QObject {
             << kFusedLayerNorm;
         QTest::newRow("Softmax of a scaled product") << "D = Div (X, S) Y = Softmax <axis = -1> (D)"
                                                      << "float S = {2.5}" << kFusedMaskedSoftmax;
+        QTest::newRow("Softmax after a factor that adds a dimension")
+            << "D = Mul (S, X) E = Softmax <axis = -1> (D) Y = Squeeze (E, A)"
+            << "float[1,1,1,1] S = {2.5}, int64[1] A = {0}"
+            << "Mul Softmax Squeeze";
         QTest::newRow("transposed matrices on the right")
             << "T = Transpose <perm = [0, 2, 1]> (X) Y = MatMul (X, T)"
             << "float One = {1}"

@@ -66,6 +66,31 @@ class OperatorValuesTest : public QObject {
             "Sub (X, k) Y = ReduceLogSumExp (d, a)", "-1996.7261");
         row("maximum of NaN and numbers", 18, "1,3", "int64[1] a = {1}",
             "Sqrt (X) m = ReduceMax (d, a) n = IsNaN (m) Y = Cast <to = 1> (n)", "1");
+        for (const char* node : {"Relu (d)", "Clip (d, k, k)", "HardSigmoid (d)", "Sign (d)", "Max (d, k)",
+                                 "Max (k, d)", "Min (d, k)", "Min (k, d)"})
+            row(node, 17, "1,3", "float k = {1}",
+                qPrintable(QStringLiteral("Sqrt (X) f = %1 n = IsNaN (f) Y = Cast <to = 1> (n)").arg(node)),
+                "1 0 1");
+        row("one scale for a row", 17, "1,1,4", "float[1] s = {2}, float b = {1}",
+            "LayerNormalization (X, s, b)", "-1.6706005 1.9316049 0.06839515 3.6706007");
+        row("scale and bias along other dimensions", 17, "1,2,3",
+            "float[3] s = {2, 1, 0.5}, float[2,1] b = {1, -1}", "LayerNormalization <axis = 1> (X, s, b)",
+            "-2.0566921 1.5656084 0.7412642 2.1529658 -0.5065969 -1.2948384");
+        row("maximum of minus infinity", 17, "1,1,2,3", "float z = {0}",
+            "Mul (X, z) l = Log (d) m = MaxPool <kernel_shape = [2, 2]> (l) n = IsInf (m) "
+            "Y = Cast <to = 1> (n)",
+            "1 1");
+        row("NaN plus a computed matrix", 17, "1,3", "float[3,3] W = {1, 0, 0, 0, 1, 0, 0, 0, 1}",
+            "Sqrt (X) m = Neg (d) g = Gemm (d, W, m) n = IsNaN (g) Y = Cast <to = 1> (n)", "1 1 1");
+        row("normalized NaN", 17, "1,3",
+            "float[3] s = {1, 2, 1}, float[3] t = {0, 0, 0}, float[3] v = {1, 1, 1}",
+            "Sqrt (X) b = BatchNormalization (d, s, t, t, v) r = Relu (b) n = IsNaN (r) Y = Cast <to = 1> "
+            "(n)",
+            "1 0 1");
+        row("running mean beside a Relu", 15, "2,1,2", "float[1] s = {1}, float[1] t = {0}, float[1] v = {1}",
+            "Identity (X) b, m, w = BatchNormalization <training_mode = 1, momentum = 0.5> (d, s, t, t, v) "
+            "r = Relu (b) Y = Add (r, m)",
+            "0.6875 1.1533 0.6875 2.0228");
         row("maximum of integers that are not exact in float64", 18, "1,3",
             "int64[1] a = {1}, int64 z = {0}, int64[3] c = {9007199254740993, 0, 5}, "
             "int64 b = {9007199254740992}",
@@ -179,6 +204,22 @@ class OperatorValuesTest : public QObject {
             "{ x = QuantizeLinear (X, t, z) y = QLinearMatMul (x, s, w, W, t, v, t, z) "
             "Y = DequantizeLinear (y, t, z) }",
             17);
+        QVERIFY_THROWS_EXCEPTION(Error, test::run(graph, {1, 2, 3, 4}));
+    }
+
+    /// They have as many values as a row, but along another dimension.
+    void scalesAcrossRowsAreRefused_data() {
+        QTest::addColumn<QString>("node");
+        QTest::newRow("scale") << "LayerNormalization (X, c)";
+        QTest::newRow("bias") << "LayerNormalization (X, r, c)";
+        QTest::newRow("mean square") << "RMSNormalization (X, c)";
+    }
+    void scalesAcrossRowsAreRefused() {
+        QFETCH(QString, node);
+        const GraphPtr graph = test::graph(
+            "(float[1,2,2] X) => (float[1,2,2] Y) <float[2,1] c = {1, 2}, float[2] r = {1, 2}> { Y = " +
+                node + " }",
+            23);
         QVERIFY_THROWS_EXCEPTION(Error, test::run(graph, {1, 2, 3, 4}));
     }
 };

@@ -150,11 +150,7 @@ CompiledNode compileAdd(const NodeContext& context) {
                                   [&]<typename T>(T) { return compileBinary<T, T>(context, type, Plus()); });
     requireFloat(context, 0);
     return compileBinary<float, float>(
-        context, type, [low = context.activation->low, high = context.activation->high](float l, float r) {
-            const float x = l + r;
-            const float bounded = x < low ? low : x;
-            return bounded > high ? high : bounded;
-        });
+        context, type, [bounds = *context.activation](float l, float r) { return bounds(l + r); });
 }
 
 /// The rest of a division. Its sign is that of the dividend as in C, or that of the divisor.
@@ -180,6 +176,11 @@ CompiledNode compileMod(const NodeContext& context) {
                                                            : binary(Modulo<false>()).compile(context);
 }
 
+bool isNan(auto x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>) return std::isnan(x);
+    return false;
+}
+
 }  // namespace
 
 void requireSameTypes(const NodeContext& context) {
@@ -198,8 +199,8 @@ void addArithmetic(OperatorTable& table) {
     table["Mod"] = {compileMod, LayoutPolicy::Same, false, true};
     table["PRelu"] =
         binary([](auto l, auto r) { return l > 0 ? l : static_cast<decltype(l)>(l == 0 ? l : l * r); });
-    table["Max"] = variadic([](auto l, auto r) { return l < r ? r : l; });
-    table["Min"] = variadic([](auto l, auto r) { return r < l ? r : l; });
+    table["Max"] = variadic([](auto l, auto r) { return l < r || isNan(r) ? r : l; });
+    table["Min"] = variadic([](auto l, auto r) { return r < l || isNan(r) ? r : l; });
     table["Sum"] = variadic(Plus());
     table["Mean"] = variadic(Plus(), true);
 }

@@ -143,8 +143,14 @@ CompiledNode compileCurve(const NodeContext& context, Curve curve, float alpha =
             })};
 }
 
-/// Bounds are attributes up to opset 10 and optional inputs since then. min is applied first, as ONNX
-/// specifies for min > max.
+/// As Activation for all types: min is applied first, as ONNX specifies for min > max, and NaN and -0 stay.
+template <typename T>
+T clipped(T x, T least, T most) {
+    const T raised = x < least ? least : x;
+    return raised > most ? most : raised;
+}
+
+/// Bounds are attributes up to opset 10 and optional inputs since then.
 template <typename T>
 CompiledNode clipTo(const NodeContext& context) {
     const TensorDesc& desc = context.input(0);
@@ -163,7 +169,7 @@ CompiledNode clipTo(const NodeContext& context) {
                 const T most = bounded[1] ? *static_cast<const T*>(a.inputs[2]) : high;
                 const auto* in = static_cast<const T*>(a.inputs[0]);
                 auto* out = static_cast<T*>(a.outputs[0]);
-                const auto clip = [=](T x) { return std::min(most, std::max(least, x)); };
+                const auto clip = [=](T x) { return clipped(x, least, most); };
                 if constexpr (std::is_same_v<T, float>)
                     mapFloats(in, out, count, clip);
                 else
@@ -171,14 +177,12 @@ CompiledNode clipTo(const NodeContext& context) {
             })};
 }
 
-float hardSigmoid(float x, float alpha, float beta) {
-    return std::max(0.0f, std::min(1.0f, alpha * x + beta));
-}
+float hardSigmoid(float x, float alpha, float beta) { return clipped(alpha * x + beta, 0.0f, 1.0f); }
 
 }  // namespace
 
 void addElementwise(OperatorTable& table) {
-    table["Relu"] = numeric([](auto x) { return x > 0 ? x : decltype(x)(0); });
+    table["Relu"] = numeric([](auto x) { return x < 0 ? decltype(x)(0) : x; });  // NaN and -0 stay
     table["Sigmoid"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Sigmoid); },
                         LayoutPolicy::Any, false, true};
     table["Tanh"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Tanh); },
@@ -220,10 +224,11 @@ void addElementwise(OperatorTable& table) {
             return x < 0 ? -x : x;
     });
     table["Sign"] = numeric([](auto x) {
-        if constexpr (std::is_unsigned_v<decltype(x)>)
+        using T = decltype(x);
+        if constexpr (std::is_unsigned_v<T>)
             return x > 0 ? 1 : 0;
         else
-            return x > 0 ? 1 : x < 0 ? -1 : 0;
+            return x > 0 ? T(1) : x < 0 ? T(-1) : x;  // zero or NaN
     });
     table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false, true};
     table["Gelu"] = {compileGelu, LayoutPolicy::Any, false, true};

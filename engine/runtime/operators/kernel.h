@@ -35,6 +35,12 @@ class Kernel {
 struct Activation {
     float low = -std::numeric_limits<float>::infinity();
     float high = std::numeric_limits<float>::infinity();
+
+    /// NaN and -0 stay, as in ONNX Runtime.
+    float operator()(float x) const {
+        const float raised = x < low ? low : x;
+        return raised > high ? high : raised;
+    }
 };
 
 /// The information from which an operator is compiled.

@@ -2,8 +2,10 @@
 // Normalizations over values of the same sample: LayerNormalization, InstanceNormalization,
 // GroupNormalization, and LayerNormalization composed of simpler operators.
 #include <cmath>
+#include <span>
 
 #include "base/error.h"
+#include "runtime/operators/broadcast_loops.h"
 #include "runtime/operators/operators.h"
 #include "runtime/ordered/ordered_rows.h"
 #include "runtime/row_math.h"
@@ -51,6 +53,38 @@ Rows rowsOf(const NodeContext& context) {
     return result;
 }
 
+/// Returns a constant scale or bias with one value for each element of a row, repeated where it is broadcast.
+/// Empty if the input has these values itself.
+std::vector<float> repeatedRow(const NodeContext& context, std::size_t input, std::size_t axis) {
+    requireFloat(context, input);
+    const TensorDesc& given = context.input(input);
+    const Dims& dims = context.input(0).dims;
+    const TensorDesc row{DataType::Float32,
+                         Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end())};
+    TensorDesc operand = given;
+    while (operand.dims.size() > row.dims.size() && operand.dims.front() == 1)
+        operand.dims.erase(operand.dims.begin());
+    if (operand.dims == row.dims) return {};
+    if (context.constant(input) == nullptr || operand.dims.size() > row.dims.size() ||
+        broadcastDims(operand.dims, row.dims) != row.dims)
+        fail(ErrorKind::Unsupported, "{} with a scale or bias of {} for rows of {} is not supported",
+             context.node.op, toString(given.dims), toString(row.dims));
+    const auto values = context.constant(input)->floats();
+    std::vector<float> repeated(row.count());
+    const StridedLoops loops = broadcastLoops(row, std::span(&operand, 1));
+    loops.forEachRow([&](const std::ptrdiff_t* offsets) {
+        for (std::size_t i = 0; i < loops.inner(); ++i)
+            repeated[static_cast<std::size_t>(offsets[0]) + i] = values[static_cast<std::size_t>(
+                offsets[1] + static_cast<std::ptrdiff_t>(i) * loops.innerStep(1))];
+    });
+    return repeated;
+}
+
+/// Returns the values of repeatedRow(), or of the input if there are none.
+const float* rowValues(const std::vector<float>& repeated, const void* input) {
+    return repeated.empty() ? static_cast<const float*>(input) : repeated.data();
+}
+
 CompiledNode compileLayerNorm(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
@@ -60,12 +94,8 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
     TensorDesc statistics = desc;  // for the optional outputs: mean and 1 / deviation
     for (std::size_t d = shape.axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
     const bool hasBias = context.has(2);
-    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
-        if (i == 2 && !hasBias) continue;
-        requireFloat(context, i);
-        if (context.input(i).count() != width)
-            failInput("LayerNormalization's scale and bias must have {} values", width);
-    }
+    std::vector<float> scales = repeatedRow(context, 1, shape.axis), biases;
+    if (hasBias) biases = repeatedRow(context, 2, shape.axis);
     std::vector<TensorDesc> outputs(context.node.outputs.size(), statistics);
     outputs[0] = desc;
     return {outputs, makeKernel([=](const KernelArguments& a) {
@@ -75,8 +105,8 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
                 float* const means = optional(1);
                 float* const factors = optional(2);
                 const auto* in = static_cast<const float*>(a.inputs[0]);
-                const auto* scale = static_cast<const float*>(a.inputs[1]);
-                const auto* bias = hasBias ? static_cast<const float*>(a.inputs[2]) : nullptr;
+                const float* const scale = rowValues(scales, a.inputs[1]);
+                const float* const bias = hasBias ? rowValues(biases, a.inputs[2]) : nullptr;
                 auto* out = static_cast<float*>(a.outputs[0]);
                 if (means == nullptr && factors == nullptr)
                     return orderedLayerNorm(in, scale, bias, epsilon, out, rows, width);
@@ -102,16 +132,15 @@ QUANTLOUPE_SIMD void rmsNormalizeRow(const float* in, const float* scale, float 
 
 CompiledNode compileRmsNorm(const NodeContext& context) {
     requireFloat(context, 0);
-    requireFloat(context, 1);
     const TensorDesc desc = context.input(0);
     const Rows shape = rowsOf(context);
     const std::size_t rows = shape.rows, width = shape.width;
-    if (context.input(1).count() != width) failInput("RMSNormalization's scale must have {} values", width);
+    const std::vector<float> scales = repeatedRow(context, 1, shape.axis);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
     return {{desc}, makeKernel([=](const KernelArguments& a) {
                 for (std::size_t r = 0; r < rows; ++r)
                     rmsNormalizeRow(static_cast<const float*>(a.inputs[0]) + r * width,
-                                    static_cast<const float*>(a.inputs[1]), epsilon,
+                                    rowValues(scales, a.inputs[1]), epsilon,
                                     static_cast<float*>(a.outputs[0]) + r * width, width);
             })};
 }

@@ -131,8 +131,7 @@ class GemmPlusMatrix final : public Kernel {
         auto* out = static_cast<float*>(a.outputs[0]);
         for (std::int64_t row = 0; row < m_rows; ++row)
             for (std::int64_t column = 0; column < m_columns; ++column, ++out)
-                *out =
-                    std::min(m_bounds.high, std::max(m_bounds.low, *out + m_added(a.inputs[2], row, column)));
+                *out = m_bounds(*out + m_added(a.inputs[2], row, column));
     }
     std::size_t scratchBytes() const override { return m_product->scratchBytes(); }
     std::size_t weightBytes() const override { return m_product->weightBytes(); }

@@ -49,8 +49,7 @@ CompiledNode compileTrainingNorm(const NodeContext& context) {
                     const float factor = floats(1)[c] / std::sqrt(static_cast<float>(variance) + epsilon);
                     each([&](std::size_t at) {
                         const float x = (floats(0)[at] - static_cast<float>(mean)) * factor + floats(2)[c];
-                        static_cast<float*>(a.outputs[0])[at] =
-                            std::min(bounds.high, std::max(bounds.low, x));
+                        static_cast<float*>(a.outputs[0])[at] = bounds(x);
                     });
                     const auto running = [&](std::size_t output, std::size_t input, double now) {
                         if (a.outputs.size() > output && a.outputs[output] != nullptr)
@@ -89,8 +88,7 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
                 if (last) return scaleChannels(scale, in, out, batch * spatial, bounds);
                 for (std::size_t i = 0; i < batch * channels; ++i, in += spatial, out += spatial) {
                     const float factor = scale.factor[i % channels], offset = scale.offset[i % channels];
-                    for (std::size_t s = 0; s < spatial; ++s)
-                        out[s] = std::min(bounds.high, std::max(bounds.low, in[s] * factor + offset));
+                    for (std::size_t s = 0; s < spatial; ++s) out[s] = bounds(in[s] * factor + offset);
                 }
             })};
 }

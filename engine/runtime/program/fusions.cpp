@@ -50,7 +50,9 @@ class Chain {
         const Constant* value = id.valid() ? m_scope->constant(id) : nullptr;
         if (value == nullptr || value->size() != 1 || value->type() != DataType::Float32) return std::nullopt;
         // A scalar of a higher rank than the tensor would add dimensions.
-        const TensorDesc* desc = m_scope->desc(m_scope->graph.node(m_covered.front()).input(0));
+        const Node& first = m_scope->graph.node(m_covered.front());
+        const bool swapped = m_scope->constant(first.input(0)) != nullptr && first.inputs.size() > 1;
+        const TensorDesc* desc = m_scope->desc(first.input(swapped ? 1 : 0));
         if (!value->dims().empty() && (desc == nullptr || value->dims().size() > desc->dims.size()))
             return std::nullopt;
         return value->floats()[0];

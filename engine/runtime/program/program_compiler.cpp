@@ -17,7 +17,7 @@
 namespace quantloupe {
 namespace {
 
-/// oneDNN and some loops of Quantloupe use 32-bit indices along one dimension.
+/// Some loops use 32-bit indices along one dimension.
 void requireModestExtents(const std::vector<TensorDesc>& descs) {
     for (const TensorDesc& desc : descs)
         for (const std::int64_t extent : desc.dims)
@@ -309,13 +309,11 @@ void ProgramCompiler::addNode(NodeId id) {
                               ? newBuffer(compiled.outputs[i].bytes())
                               : -1);
     addStep(std::move(kernel), inputs, outputs, id);
-    if (fused.valid()) {
-        m_done[fused.index()] = true;
-        finish(m_graph.node(fused).output(), outputs[0], compiled.outputs[0]);
-        return;
-    }
+    if (fused.valid()) m_done[fused.index()] = true;
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i] >= 0) finish(node.outputs[i], outputs[i], compiled.outputs[i]);
+        if (outputs[i] >= 0)
+            finish(i == 0 && fused.valid() ? m_graph.node(fused).output() : node.outputs[i], outputs[i],
+                   compiled.outputs[i]);
 }
 
 void ProgramCompiler::addOrLeaveOut(NodeId id) {
