@@ -36,7 +36,8 @@ void runVerify(const Options& options) {
     progress.show({.stage = "ONNX Runtime"});
     const Verification result = verify(source);
     progress.clear();
-    for (const std::string& text : opened.session->plan(options.config)->notices) notice(text);
+    const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
+    for (const std::string& text : plan->notices) notice(text);
 
     if (options.json) {
         const auto comparison = [](const std::optional<RuntimeComparison>& found) -> OrderedJson {

@@ -171,6 +171,17 @@ class InterchangeTest : public QObject {
         QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});
     }
 
+    void verifyPrintsTheNoticesOfTheQuantizedNetwork() {
+        if (!m_runtime)
+            QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        const Outcome outcome = runCli(QStringList{"verify", demoModel(), "--samples", "2", "--preset",
+                                                   "amct-default", "-o", file("verified.onnx")} +
+                                       demoData());
+        QVERIFY2(outcome.code == 0, outcome.text());
+        QVERIFY2(outcome.err.contains("were computed from histograms"), outcome.text());
+        QVERIFY2(outcome.out.endsWith("verified\n"), outcome.text());
+    }
+
     void withoutOnnxRuntimeItExplainsTheInstallation() {
         const QString none = file("no_runtime");
         writeFileAtomically(none.toStdString(),
