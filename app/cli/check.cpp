@@ -10,6 +10,7 @@
 #include "interchange/reports/class_report.h"
 #include "interchange/wording.h"
 #include "json_output.h"
+#include "model/quantized_model.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "picture/picture_text.h"
@@ -78,6 +79,10 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
 int runCheckOf(const Options& options, const std::string& model) {
     const OpenedSession opened = openSession(options);
     requireTaskMetric(*opened.session);
+    if (quantizationOperators(opened.session->graph()) > 0)
+        failInput(
+            "the model is already quantized, so there is no float network to compare it with; check the "
+            "original float model");
     ProgressLine line;
     const EvaluationPtr result = opened.session->evaluate(options.config, Depth::Accuracy, line.observer());
     line.clear();

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
+#include "model/quantized_model.h"
 
 namespace quantloupe {
 namespace {
@@ -19,22 +22,24 @@ class CostFinder {
         : m_graph(graph), m_node(node), m_measured(measured) {}
 
     LayerCost find() {
-        for (const TensorId in : m_node.inputs) {
-            if (isMove(m_node)) break;  // counted at the layer that reads them
+        const IntegerLayer* const coded = integerLayer(m_node);
+        for (const TensorId in : parameters(coded)) {
             const Constant* constant = resolveConstant(m_graph, in);
-            if (constant != nullptr && constant->type() == DataType::Float32 && constant->size() > 1)
+            if (constant != nullptr && constant->size() > 1)
                 m_cost.parameters += static_cast<std::uint64_t>(constant->size());
         }
-        if (!m_node.domain.empty()) return m_cost;
+        if (!m_node.domain.empty() && coded == nullptr) return m_cost;
         std::uint64_t macs = 0;
-        if (m_node.op == "Conv")
+        if (coded != nullptr && coded->convolution)
+            macs = elements(m_node.output()) * perChannel(m_node.input(coded->weight));
+        else if (m_node.op == "Conv")
             macs = elements(m_node.output()) * perChannel(m_node.input(1));
         else if (m_node.op == "ConvTranspose")
             macs = elements(m_node.input(0)) * perChannel(m_node.input(1));
-        else if (m_node.op == "Gemm")
+        else if (m_node.op == "Gemm" || m_node.op == "QGemm")
             macs = elements(m_node.output()) *
                    extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
-        else if (m_node.op == "MatMul")
+        else if (m_node.op == "MatMul" || coded != nullptr)
             macs = elements(m_node.output()) * extent(m_node.input(0), 1);
         else if (m_node.op == "Attention")
             macs = (elements(m_node.input(0)) + elements(m_node.output())) * keys();
@@ -46,6 +51,23 @@ class CostFinder {
     }
 
   private:
+    /// The inputs that can be parameters: without scales, zero points and integers that are no codes.
+    std::vector<TensorId> parameters(const IntegerLayer* coded) const {
+        std::vector<TensorId> found;
+        if (coded != nullptr) {
+            found.push_back(m_node.input(coded->weight));
+            if (coded->bias) found.push_back(m_node.input(*coded->bias));
+        } else if (m_node.op == "DequantizeLinear") {
+            found.push_back(m_node.input(0));
+        } else if (!isMove(m_node) && !isQuantizationOperator(m_node)) {  // a move: counted at its reader
+            std::ranges::copy_if(m_node.inputs, std::back_inserter(found), [&](TensorId in) {
+                const Constant* constant = resolveConstant(m_graph, in);
+                return constant != nullptr && constant->type() == DataType::Float32;
+            });
+        }
+        return found;
+    }
+
     void unknown(TensorId tensor) {
         if (m_cost.macsReason.empty())
             m_cost.macsReason = fmt::format("the shape of '{}' is not known until the network runs",

@@ -12,11 +12,13 @@
 namespace quantloupe {
 
 struct LayerCost {
-    /// of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN; 0 for other operators
+    /// of Conv, ConvTranspose, Gemm, MatMul, their integer versions, LSTM, GRU, RNN and Attention; 0 for
+    /// other operators
     std::uint64_t macs = 0;
     std::string macsReason;  ///< why `macs` is unknown (and 0); empty if it is known
     bool assumed = false;    ///< a symbolic dimension other than the first counts as 1
-    /// Elements of its float constants, except scalars such as the bounds of a Clip.
+    /// Elements of its float constants, and codes of weights and biases, except scalars such as the bounds of
+    /// a Clip.
     std::uint64_t parameters = 0;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 // Models that are already quantized: with Q/DQ pairs or with integer operators.
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/graph.h"
@@ -13,8 +15,17 @@ namespace quantloupe {
 bool isQuantizationOperator(const Node& node);
 /// The number of such operators; 0 for a float model.
 std::size_t quantizationOperators(const Graph& graph);
-/// One flag per node: it is such an operator, or a float operator (with its Relu or Clip) that reads
-/// dequantized values.
+/// An operator that multiplies codes by a weight, with the positions of its inputs.
+struct IntegerLayer {
+    std::string_view op;
+    bool convolution = false;
+    std::size_t weight = 0;
+    std::optional<std::size_t> bias;
+};
+/// Returns null for other operators.
+const IntegerLayer* integerLayer(const Node& node);
+/// One flag per node: it is such an operator, or a float operator (with its Relu or Clip) whose inputs and
+/// weights are all dequantized.
 std::vector<bool> quantizedNodes(const Graph& graph);
 
 }  // namespace quantloupe

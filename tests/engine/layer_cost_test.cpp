@@ -4,6 +4,7 @@
 
 #include <QtTest/QtTest>
 
+#include "model/quantized_model.h"
 #include "support/small_graph.h"
 
 using namespace quantloupe;
@@ -57,6 +58,39 @@ class LayerCostTest : public QObject {
             "(float[N,3,4] y) { y = Attention<q_num_heads = 2, kv_num_heads = 1>(q, k, v, , past, old) }",
             23);
         QCOMPARE(macsOf(g, 0), std::uint64_t((3 * 8 + 3 * 4) * (5 + 6)));
+    }
+
+    void integerOperators() {
+        const GraphPtr g = graph(
+            "(float[N,2,4,4] x) => (float[N,3] y) <float s = {0.1}, uint8 z = {0}, float[2] t = {0.1, 0.2}, "
+            "int8[2] v = {0, 0}, int8[2,2,3,3] w = {" +
+                QStringList(QList<QString>(36, "1")).join(",") +
+                "}, int32[2] b = {1, 2}, int8[2,3] m = {1,2,3,4,5,6}, int8[3] f = {0, 0, 0}, float[3] u = "
+                "{0.1, 0.2, 0.3}> { q = QuantizeLinear(x, s, z)\n "
+                "c = QLinearConv<kernel_shape = [3, 3]>(q, s, z, w, t, v, s, z, b)\n "
+                "r = DequantizeLinear(c, s, z)\n p = GlobalAveragePool(r)\n a = Flatten(p)\n "
+                "k = QuantizeLinear(a, s, z)\n d = DequantizeLinear(k, s, z)\n "
+                "e = DequantizeLinear<axis = 1>(m, u, f)\n y = MatMul(d, e) }",
+            13);
+        const auto parametersOf = [&](std::size_t node) {
+            return costOf(*g, g->node(NodeId(node))).parameters;
+        };
+        QCOMPARE(macsOf(g, 1), std::uint64_t(2 * 2 * 2 * 18));
+        QCOMPARE(parametersOf(1), std::uint64_t(36 + 2));
+        QCOMPARE(macsOf(g, 8), std::uint64_t(2 * 3));
+        QCOMPARE(parametersOf(7), std::uint64_t(6));
+        for (const std::size_t other : {0, 2, 5, 8}) QCOMPARE(parametersOf(other), std::uint64_t(0));
+    }
+
+    /// A layer with float weights or with another input in float is computed in float.
+    void quantizedNodesReadOnlyCodes() {
+        const GraphPtr g = graph(
+            "(float[N,2] x, float[N,2] o) => (float[N,2] y) <float s = {0.1}, int8 z = {0}, int8[2,2] w = "
+            "{1, 2, 3, 4}, float[2,2] f = {1, 2, 3, 4}> { q = QuantizeLinear(x, s, z)\n "
+            "d = DequantizeLinear(q, s, z)\n e = DequantizeLinear(w, s, z)\n a = Gemm(d, e)\n r = Relu(a)\n "
+            "b = Gemm(d, f)\n c = Add(d, o)\n g = Add(b, c)\n h = Add(r, g)\n y = Mul(d, s)\n }");
+        QCOMPARE(quantizedNodes(*g),
+                 (std::vector<bool>{true, true, true, true, true, false, false, false, false, true}));
     }
 
     void recurrentLayers() {

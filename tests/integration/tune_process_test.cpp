@@ -111,6 +111,14 @@ class TuneProcessTest : public QObject {
             QVERIFY(report.open(QFile::ReadOnly));
             QVERIFY(report.readAll().contains("no layer is quantized"));
         }
+        const QString quantized = m_folder.filePath("quantized.onnx");
+        const Outcome written = runCli(arguments("quantize", {"-o", quantized}));
+        QVERIFY2(written.code == 0, written.text());
+        QStringList again = arguments("check", {"--max-drop", "1"});
+        again[1] = quantized;
+        const Outcome itself = runCli(again);
+        QCOMPARE(itself.code, 1);
+        QVERIFY2(itself.err.contains("the model is already quantized"), itself.text());
         const Outcome wrong = runCli(arguments("check", {"--max-drop", "1", "--junit", "/nowhere/a.xml"}));
         QCOMPARE(wrong.code, 1);
         QVERIFY2(wrong.err.contains("there is no folder '/nowhere'"), wrong.text());
