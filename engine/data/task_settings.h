@@ -9,7 +9,13 @@
 
 namespace quantloupe {
 
-enum class Task { Automatic, Classification, Detection, Segmentation };
+enum class Task {
+    Automatic,
+    Classification,
+    Detection,
+    Segmentation,
+    Regression,  ///< a vector for each sample is not a vector of class scores
+};
 
 /// How the class indices of a detector relate to the categories of a COCO file.
 enum class CategoryIndex {
@@ -28,8 +34,8 @@ struct TaskSettings {
 };
 
 /// The names in options and files, in the order of the values.
-inline constexpr std::array<std::string_view, 4> kTaskNames = {"auto", "classification", "detection",
-                                                               "segmentation"};
+inline constexpr std::array<std::string_view, 5> kTaskNames = {"auto", "classification", "detection",
+                                                               "segmentation", "regression"};
 inline constexpr std::array<std::string_view, 3> kCategoryIndexNames = {"auto", "position", "id"};
 
 }  // namespace quantloupe

@@ -8,6 +8,7 @@
 #include "search/accuracy_check.h"
 #include "search/tune.h"
 #include "support/errors.h"
+#include "support/exact_model.h"
 #include "support/task_networks.h"
 
 using namespace quantloupe;
@@ -68,6 +69,21 @@ class TaskLabelsTest : public QObject {
         QVERIFY(errorOf([&] { tune(session, fourBits(), {}); }).contains(why));
         session.setMetric(UserMetric{});
         requireTaskMetric(session);
+    }
+
+    /// Three values for each sample are scores of three classes only if the task is not regression.
+    void regressionHasNoClasses() {
+        for (const Task task : {Task::Automatic, Task::Regression}) {
+            TaskSettings settings;
+            settings.task = task;
+            Session session(LoadedModel{test::exactModel(), "net.onnx", {}, {}});
+            session.setData(withTask(std::make_shared<test::Quarters>(), settings, {}),
+                            std::make_shared<test::Quarters>());
+            const EvaluationPtr result = session.evaluate({}, Depth::Accuracy);
+            QCOMPARE(result->quantized->agreement.has_value(), task == Task::Automatic);
+            QVERIFY(result->quantized->sqnrDb);
+            QCOMPARE(checkAccuracy(*result, 1).metric, task == Task::Automatic ? "agreement" : "sqnr_db");
+        }
     }
 
     void wrongLabelsAreExplained() {

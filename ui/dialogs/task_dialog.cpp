@@ -23,6 +23,8 @@ QString taskName(Task task) {
             return Words::tr("Detection");
         case Task::Segmentation:
             return Words::tr("Segmentation");
+        case Task::Regression:
+            return Words::tr("Regression (no classes)");
     }
     return {};
 }
@@ -53,7 +55,8 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
            "subfolders of the data are the classes"),
         true);
     m_task = new ChoiceBox(tr("Task"));
-    for (const Task task : {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation})
+    for (const Task task :
+         {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation, Task::Regression})
         m_task->addChoice(taskName(task), {});
     column->addWidget(makeRow(tr("Task"), m_task, tr("The task of the network")));
     m_decoder = new ChoiceBox(tr("Decoder"));

@@ -46,8 +46,9 @@ QStringList taskWords(const TaskSettings& task) {
         const std::string_view name = names[static_cast<std::size_t>(value)];
         return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
     };
-    // Without a label file, the data itself determines the task.
-    if (!task.labels.empty() && task.task != Task::Automatic) add("--task", nameOf(kTaskNames, task.task));
+    // Without a label file, the data itself determines the task, except regression.
+    if (task.task == Task::Regression || (!task.labels.empty() && task.task != Task::Automatic))
+        add("--task", nameOf(kTaskNames, task.task));
     if (!task.decoder.empty()) add("--decoder", QString::fromStdString(task.decoder));
     if (task.categories != CategoryIndex::Automatic)
         add("--category-index", nameOf(kCategoryIndexNames, task.categories));

@@ -133,7 +133,9 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         addIfThere(result.optimized, theirs.optimized);
         addIfThere(result.exact, theirs.exact);
         if (!judged) continue;
-        result.classifies = output.ours->dims().size() == 2 && output.ours->dims()[1] > 1;
+        const auto labels = data.taskLabels();
+        result.classifies = output.ours->dims().size() == 2 && output.ours->dims()[1] > 1 &&
+                            !(labels && labels->task == Task::Regression);
         if (data.hasLabels()) result.here = rightOf(classesOf(*output.ours, result.samples), data);
     }
     if (first)

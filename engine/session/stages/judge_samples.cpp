@@ -50,7 +50,8 @@ SampleValues wholeOutputs(const Graph& source, const std::vector<ConstantPtr>& v
 NetworkOutputs emptyOutputs(SessionSamples& samples) {
     NetworkOutputs empty;
     empty.integers = samples.judge() != nullptr;
-    empty.classes = !empty.integers;
+    const auto labels = samples.evaluation() ? samples.evaluation()->taskLabels() : nullptr;
+    empty.classes = !empty.integers && !(labels && labels->task == Task::Regression);
     empty.task = samples.part().whole();
     return empty;
 }
