@@ -4,6 +4,7 @@
 #include "config/precision_rules.h"
 #include "interchange/wording.h"
 #include "quantize/plan.h"
+#include "transform/own_inputs.h"
 
 namespace quantloupe {
 namespace {
@@ -50,20 +51,20 @@ std::vector<std::string> precisionNotices(const FileFormat& format, const Quanti
         return notices;
     if (const auto halves = inFloat16(layers); !halves.empty())
         notices.push_back(
-            fmt::format("{} has no float16 for single layers: {} in float32: {}", format.title,
+            fmt::format("the format {} has no float16 for single layers: {} in float32: {}", format.title,
                         halves.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", halves.size()),
                         shortList(halves)));
     if (format.precisions == FormatPrecisions::TensorBits && conversions > 0)
-        notices.push_back(
-            fmt::format("{} has one precision per tensor: {} between precisions {} left out, and layers read "
-                        "tensors in the "
-                        "precision of the layer that produces them",
-                        format.title, counted(conversions, "conversion"), conversions == 1 ? "is" : "are"));
+        notices.push_back(fmt::format(
+            "the format {} has one precision per tensor: {} between precisions {} left out, and layers read "
+            "tensors in the "
+            "precision of the layer that produces them",
+            format.title, counted(conversions, "conversion"), conversions == 1 ? "is" : "are"));
     if (format.precisions == FormatPrecisions::None)
         for (const auto& [precision, names] : otherBits(config, layers))
             notices.push_back(fmt::format(
-                "{} has one precision for all quantized layers: {} with {} {} {}: {}", format.title,
-                counted(names.size(), "layer"), precision, names.size() == 1 ? "gets" : "get",
+                "the format {} has one precision for all quantized layers: {} with {} {} {}: {}",
+                format.title, counted(names.size(), "layer"), precision, names.size() == 1 ? "gets" : "get",
                 precisionName(precisionOf(config, {})), shortList(names)));
     return notices;
 }
@@ -71,14 +72,12 @@ std::vector<std::string> precisionNotices(const FileFormat& format, const Quanti
 std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan) {
     const Graph& graph = *plan.prepared->graph;
     std::map<TensorId, TensorQuantizer> shared;
-    const auto isConversion = [&](TensorId tensor) {
-        return plan.prepared->conversions.contains(graph.tensor(tensor).producer);
-    };
     for (const auto& [tensor, quantizer] : plan.tensors)
-        if (!quantizer.half && !isConversion(tensor)) shared.emplace(tensor, quantizer);
+        if (!quantizer.half && sharedTensor(*plan.prepared, tensor) == tensor)
+            shared.emplace(tensor, quantizer);
     std::map<TensorId, TensorQuantizer> widest;
-    for (const NodeId conversion : plan.prepared->conversions) {
-        const Node& node = graph.node(conversion);
+    for (const NodeId ownInput : plan.prepared->ownInputs) {
+        const Node& node = graph.node(ownInput);
         const auto found = plan.tensors.find(node.output());
         if (found == plan.tensors.end() || found->second.half || shared.contains(node.input(0))) continue;
         const auto [known, isNew] = widest.emplace(node.input(0), found->second);
@@ -94,7 +93,12 @@ std::map<TensorId, const LayerSettings*> settingsByOutput(const QuantizationConf
     std::map<TensorId, const LayerSettings*> settings;
     for (std::size_t u = 0; u < units.units.size(); ++u) {
         const NodeId layer = prepared.sourceOf.at(units.units[owners[u]].layer.index());
-        settings[units.units[u].output] = config.settingsOf(prepared.source->node(layer).name);
+        const LayerSettings* const own = config.settingsOf(prepared.source->node(layer).name);
+        if (prepared.placement == Placement::InputsAndOutputs)
+            settings[units.units[u].output] = own;
+        else if (units.units[u].quantized)
+            for (const TensorId input : units.units[u].inputs)
+                settings.emplace(sharedTensor(prepared, input), own);
     }
     return settings;
 }

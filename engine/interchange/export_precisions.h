@@ -24,13 +24,14 @@ QuantizationConfig withoutConversions(QuantizationConfig resolved);
 std::vector<std::string> precisionNotices(const FileFormat& format, const QuantizationConfig& config,
                                           const std::vector<LayerResult>& layers, std::size_t conversions);
 
-/// Returns one quantizer per tensor of the network without conversions, for tools in which all readers of a
-/// tensor use the same quantizer. If a tensor is only quantized for some readers, the quantizer with the most
-/// bits is used. Tensors that are only rounded to float16 have no quantizer.
+/// Returns one quantizer per tensor of the network without conversions and own inputs of layers, for tools in
+/// which all readers of a tensor use the same quantizer. If a tensor is only quantized for some readers, the
+/// quantizer with the most bits is used. Tensors that are only rounded to float16 have no quantizer.
 std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan);
 
-/// Returns for each output of a unit the settings of the layer that determines its scale; null if the layer
-/// has none. The pointers are into `config`.
+/// Returns for each output of a unit, or with placement weighted_inputs for each tensor that a unit reads,
+/// the settings of the layer that determines its scale; null if the layer has none. The pointers are into
+/// `config`.
 std::map<TensorId, const LayerSettings*> settingsByOutput(const QuantizationConfig& config,
                                                           const Prepared& prepared, const UnitList& units);
 

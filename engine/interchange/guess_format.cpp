@@ -22,8 +22,9 @@ std::string guessFormat(const std::filesystem::path& path, std::string_view text
     if (ending == ".yaml" || ending == ".yml") return "clika";
     if (ending == ".py") {
         // Quark's script also imports from onnxruntime.quantization, so check the more specific words first.
-        if (has("quark")) return "quark";
+        if (has("import quark") || has("from quark")) return "quark";
         if (has("set_quantization_settings_for_layer") || has("clika")) return "clika";
+        if (has("modelopt")) return "";  // has nodes_to_exclude, too, but there is no reader for it
         return has("quantize_static") || has("nodes_to_exclude") ? "onnxruntime" : "";
     }
     if (ending != ".json") return "";

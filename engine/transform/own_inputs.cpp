@@ -19,6 +19,13 @@ bool readsQuantized(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+TensorId sharedTensor(const Prepared& prepared, TensorId tensor) {
+    const NodeId maker = prepared.graph->tensor(tensor).producer;
+    return maker.valid() && std::ranges::find(prepared.ownInputs, maker) != prepared.ownInputs.end()
+               ? prepared.graph->node(maker).input(0)
+               : tensor;
+}
+
 WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inputs) {
     const Graph& graph = *prepared.graph;
     GraphBuilder builder(graph);

@@ -21,6 +21,9 @@ struct WithOwnInputs {
     std::vector<TensorId> tensors;   ///< maps tensors of the original graph to tensors of the new graph
 };
 
+/// Returns the tensor that layers read through this own input; other tensors as they are.
+TensorId sharedTensor(const Prepared& prepared, TensorId tensor);
+
 /// Inserts the Identities. Changes `graph`, `sourceOf`, `outputStatistics`, `layerMappings`, `junctions`,
 /// `unevaluated` and `ownInputs`, but not `transformed` and `version`. An Identity belongs to the source
 /// layer of its first reader. Any thread.

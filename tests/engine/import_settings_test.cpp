@@ -2,6 +2,7 @@
 // An imported file replaces the settings of the starting configuration that it contradicts, also by saying
 // nothing: a tool then uses its default.
 #include "config/presets.h"
+#include "interchange/guess_format.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -66,6 +67,18 @@ class ImportSettingsTest : public QObject {
                 presetConfig("onnxruntime-w4s8").quantization);
     }
 
+    /// A file or folder in a script can be named like another tool.
+    void scriptsAreRecognizedByTheirImports() {
+        const std::string paths = "MODEL = HERE / 'quark' / 'model.onnx'\n";
+        QCOMPARE(guessFormat("tuned.py", paths + "quantize_static(MODEL, nodes_to_exclude=[])\n"),
+                 "onnxruntime");
+        QCOMPARE(guessFormat("tuned.py", paths + "from quark.onnx import ModelQuantizer\n"), "quark");
+        QCOMPARE(guessFormat("tuned.py",
+                             "from modelopt.onnx.quantization import quantize\n"
+                             "quantize(nodes_to_exclude=[])\n"),
+                 "");
+    }
+
     void powerOfTwoScalesAreReportedForQuark() {
         QuantizationConfig config = presetConfig("quark-a8w8");
         config.calibration.method = CalibrationMethod::Percentile;
@@ -83,6 +96,24 @@ class ImportSettingsTest : public QObject {
             for (const std::size_t i : {std::size_t(0), result.files.size() - 1})
                 QCOMPARE(readText("quark", m_model, result.files[i].text).config.transforms.foldBatchNorm,
                          fold);
+        }
+    }
+
+    /// quantize_static fails, because the bias has more values than the weight has scales.
+    void transposedGroupsWithScalesPerChannelStayInFloat() {
+        const GraphPtr graph = namedModel(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            net (float[N,2,2,2] X) => (float[N,2,2,2] Y) <float[2,1,1,1] W = {1, 2}, float[2] b = {1, 2}>
+            { Y = ConvTranspose<group = 2>(X, W, b) })",
+                                          {"up"});
+        QuantizationConfig config = presetConfig("onnxruntime-u8s8");
+        for (const bool perChannel : {true, false}) {
+            config.quantization.weight.perChannel = perChannel;
+            const ExportResult result =
+                formatNamed("onnxruntime", false).write(exportSource(graph, config, "net"));
+            QCOMPARE(says(result.notices, "cannot quantize the bias of a ConvTranspose"), perChannel);
+            QCOMPARE(result.files.at(0).text.find("NODES_TO_EXCLUDE = [\n    \"up\"") != std::string::npos,
+                     perChannel);
         }
     }
 

@@ -169,9 +169,10 @@ class QOperatorTest : public QObject {
         const ExportResult result =
             formatNamed("qoperator", false)
                 .write(gatherExport(session, config, formatNamed("qoperator", false)));
-        QVERIFY(says(result.notices,
-                     "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range "
-                     "of the Relu or Clip"));
+        QVERIFY(
+            says(result.notices,
+                 "2 layers stay in float between Q/DQ pairs, each because the codes exceed the output range "
+                 "of the Relu or Clip"));
         QVERIFY(says(result.notices, "can saturate with 8-bit weights"));
         QTemporaryDir folder;
         const auto path = writeExport(result, folder.filePath("q.onnx").toStdString()).at(0);

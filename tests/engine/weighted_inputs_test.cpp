@@ -2,9 +2,13 @@
 // Placement weighted_inputs: each weighted layer quantizes its own inputs; everything else stays in float.
 #include <QtTest/QtTest>
 
+#include "config/presets.h"
+#include "interchange/gather.h"
 #include "quantize/layer_scheme.h"
 #include "quantize/plan.h"
 #include "quantize/qdq_writer.h"
+#include "session/session.h"
+#include "support/exact_model.h"
 #include "support/small_graph.h"
 #include "transform/own_inputs.h"
 
@@ -96,6 +100,26 @@ class WeightedInputsTest : public QObject {
                 reads.contains("Conv_0_input_QuantizeLinear<input"));
         const Node& sum = written->node(*written->findNode("Add_4"));
         QCOMPARE(written->tensor(sum.input(1)).name, std::string("r"));
+    }
+
+    /// ONNX Runtime ignores scales of tensors that do not exist.
+    void exportedScalesNameTensorsOfTheModel() {
+        Session session(LoadedModel{test::exactModel(), "net.onnx", {}, {}});
+        session.setData(std::make_shared<test::Quarters>(), std::make_shared<test::Quarters>());
+        const FileFormat& format = formatNamed("onnxruntime", false);
+        const ExportResult result = format.write(gatherExport(session, presetConfig("amct-default"), format));
+        const QString table = QString::fromStdString(result.files.at(0).text)
+                                  .section(QStringLiteral("TENSOR_QUANT_OVERRIDES = {"), 1)
+                                  .section(QStringLiteral("\n}"), 0, 0);
+        QStringList activations;
+        for (const QString& line : table.split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+            const std::string name = line.section(QLatin1Char('"'), 1, 1).toStdString();
+            const auto tensor = result.files.at(1).model->findTensor(name);
+            QVERIFY2(tensor, name.c_str());
+            if (result.files[1].model->constantOf(*tensor) == nullptr) activations << name.c_str();
+        }
+        activations.sort();
+        QCOMPARE(activations.join(' '), QString("X a2 b2 g"));
     }
 
     void activationSettingsApplyToTheInput() {

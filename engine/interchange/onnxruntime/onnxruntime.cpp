@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "interchange/export_precisions.h"
 #include "interchange/float_nodes.h"
+#include "interchange/onnxruntime/onnxruntime_notices.h"
 #include "interchange/onnxruntime/onnxruntime_script.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
@@ -21,6 +22,7 @@
 #include "model/clip_bounds.h"
 #include "model/operator_traits.h"
 #include "quantize/plan.h"
+#include "transform/own_inputs.h"
 
 namespace quantloupe {
 namespace {
@@ -48,8 +50,6 @@ bool saturates(const WeightScheme& scheme) {
     return scheme.powerOfTwo || scheme.method != WeightMethod::MinMax;
 }
 
-bool isOwnWidth(int bits) { return bits == 4 || bits == 8 || bits == 16; }
-
 class ScriptWriter {
   public:
     explicit ScriptWriter(const ExportSource& source)
@@ -69,7 +69,8 @@ class ScriptWriter {
         collectActivations();
         collectKept();
         findLeftActivations();
-        noteScheme();
+        for (std::string& text : schemeNotices(m_source, m_losses))
+            m_result.notices.push_back(std::move(text));
         for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", quantizeStaticOperators()))
             m_result.notices.push_back(std::move(text));
         const std::string ending = ".float.onnx";
@@ -83,6 +84,13 @@ class ScriptWriter {
         return m_source.prepared->source->node(m_source.prepared->sourceOf.at(unit.layer.index())).name;
     }
 
+    /// ONNX Runtime expects as many scales of the weight as there are biases, but there is one per channel of
+    /// a group.
+    bool hasUnknownBiasScale(const Node& node) const {
+        return node.op == "ConvTranspose" && node.attributes.integer("group", 1) > 1 &&
+               node.input(2).valid() && m_config.quantization.biasBits != kFloatBias;
+    }
+
     void collectWeights() {
         const WeightScheme& common = m_config.quantization.weight;
         std::set<std::string> done;
@@ -91,12 +99,18 @@ class ScriptWriter {
             if (!unit.quantized || !unit.weight.valid()) continue;
             const WeightScheme scheme = weightSchemeOf(m_config, m_config.settingsOf(layerOf(unit)),
                                                        m_source.prepared->graph->node(unit.layer));
+            if (const Node& node = m_source.prepared->graph->node(unit.layer);
+                scheme.perChannel && hasUnknownBiasScale(node)) {
+                m_excluded.push_back(node.name);
+                m_losses.unknownBiases.push_back(layerOf(unit));
+                continue;
+            }
             if (isOwnScheme(scheme) && scheme.perChannel == common.perChannel) continue;
             const std::string& tensor = m_source.prepared->graph->tensor(unit.weight).name;
             if (!done.insert(tensor).second) continue;
             addConstant(tensor, *quantizedWeight(*m_source.prepared, unit, m_config, cache),
                         saturates(scheme));
-            if (!isOwnWidth(scheme.bits)) m_oddWeights.push_back(layerOf(unit));
+            if (!isOwnWidth(scheme.bits)) m_losses.oddWeights.push_back(layerOf(unit));
         }
         collectConstants(done);
     }
@@ -161,7 +175,7 @@ class ScriptWriter {
         std::set<TensorId> tensors;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;
-            for (const TensorId input : unit.inputs) tensors.insert(origin(input));
+            for (const TensorId input : unit.inputs) tensors.insert(sharedTensor(*m_source.prepared, input));
             tensors.insert(unit.output);
         }
         findConversions();
@@ -185,13 +199,6 @@ class ScriptWriter {
         return scheme;
     }
 
-    /// Returns the tensor of the exported model that a conversion reads, or the tensor itself.
-    TensorId origin(TensorId tensor) const {
-        const Graph& graph = *m_source.prepared->graph;
-        const NodeId maker = graph.tensor(tensor).producer;
-        return m_source.prepared->conversions.contains(maker) ? graph.node(maker).input(0) : tensor;
-    }
-
     /// Finds the conversions between quantized layers. In ONNX Runtime, a tensor can have only one.
     void findConversions() {
         const Graph& graph = *m_source.prepared->graph;
@@ -203,7 +210,7 @@ class ScriptWriter {
             const int bits = m_source.prepared->activationBits.at(to);
             if (bits == kFloat16Bits) continue;
             if (!produced.contains(from) || !isOwnWidth(bits) || !m_conversions.emplace(from, id).second)
-                m_leftConversions.push_back(graph.tensor(from).name);
+                m_losses.leftConversions.insert(graph.tensor(from).name);
         }
     }
 
@@ -249,11 +256,13 @@ class ScriptWriter {
         std::set<TensorId> quantized;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;
-            if (isClipping(graph.node(unit.layer)) && !quantized.contains(origin(unit.inputs.at(0)))) {
-                m_leftActivations.push_back(layerOf(unit));
+            if (isClipping(graph.node(unit.layer)) &&
+                !quantized.contains(sharedTensor(*m_source.prepared, unit.inputs.at(0)))) {
+                m_losses.leftActivations.push_back(layerOf(unit));
                 continue;
             }
-            for (const TensorId input : unit.inputs) quantized.insert(origin(input));
+            for (const TensorId input : unit.inputs)
+                quantized.insert(sharedTensor(*m_source.prepared, input));
             if (unit.quantizesOutput) quantized.insert(unit.output);
         }
     }
@@ -284,11 +293,11 @@ class ScriptWriter {
         const std::string conversion = conversionOf(tensor, scheme);
         const std::string& name = m_source.prepared->graph->tensor(tensor).name;
         if (!isOwnWidth(scheme.bits)) {
-            m_oddActivations.push_back(name);
+            m_losses.oddActivations.push_back(name);
             return;
         }
         if (!m_source.plan) {
-            if (!hasMethod(makerOf(tensor)) || scheme.powerOfTwo) ++m_uncalibrated;
+            if (!hasMethod(makerOf(tensor)) || scheme.powerOfTwo) ++m_losses.uncalibrated;
             if (scheme == m_config.quantization.activation && conversion.empty()) return;
             m_overrides.push_back(fmt::format("{}: [{{\"quant_type\": {}, \"symmetric\": {}{}}}]",
                                               pythonString(name), activationType(scheme),
@@ -304,54 +313,6 @@ class ScriptWriter {
         m_overrides.push_back(conversion.empty() ? fmt::format("{}: {}", pythonString(name), own)
                                                  : fmt::format("{}: [{{**{}[0], \"convert\": {}}}]",
                                                                pythonString(name), own, conversion));
-    }
-
-    void noteScheme() {
-        auto& notices = m_result.notices;
-        const QuantizationOptions& q = m_config.quantization;
-        if (!m_oddWeights.empty())
-            notices.push_back(fmt::format(
-                "ONNX Runtime's weights have 4, 8 or 16 bits: other widths are stored in the next "
-                "larger type with the scale of their own width: {}",
-                shortList(m_oddWeights)));
-        if (!isOwnWidth(q.activation.bits))
-            notices.push_back(fmt::format("ONNX Runtime's activations have 4, 8 or 16 bits: {} become 8",
-                                          q.activation.bits));
-        else if (!m_oddActivations.empty())
-            notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
-                              std::to_string(q.activation.bits));
-        if (!m_leftConversions.empty())
-            notices.push_back(
-                fmt::format("ONNX Runtime converts a tensor that is quantized where it is produced, to one "
-                            "other precision of "
-                            "4, 8 or 16 bits: other conversions are left out: {}",
-                            shortList(m_leftConversions)));
-        if (!m_leftActivations.empty())
-            notices.push_back(fmt::format(
-                "ONNX Runtime quantizes a separate Relu or Clip only if a layer before it quantizes "
-                "the input: others are left in float: {}",
-                shortList(m_leftActivations)));
-        if (m_uncalibrated > 0)
-            notices.push_back(
-                fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
-                            "than the preview; "
-                            "provide calibration data to export the scales found here",
-                            counted(m_uncalibrated, "tensor")));
-        if (q.biasBits != 32 && q.biasBits != kFloatBias)
-            notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
-        if (q.npuPositions.adjustShiftBias && q.biasBits != kFloatBias)
-            notices.emplace_back(
-                "ONNX Runtime's biases have the scale of their products: adjust_shift_bias has no effect on "
-                "them");
-        if (!m_source.plan)  // otherwise the scales express them
-            for (std::string& text :
-                 settingNotices(m_config, {}, "ONNX Runtime", {"quantization.npu_positions."}))
-                notices.push_back(std::move(text));
-        const auto changes = otherTransforms(m_config);
-        if (!changes.empty())
-            notices.push_back(
-                fmt::format("ONNX Runtime has no {}: the exported float model already includes it",
-                            fmt::join(changes, ", no ")));
     }
 
     std::string script(const std::string& model) const {
@@ -379,12 +340,11 @@ class ScriptWriter {
     const QuantizationConfig& m_config;
     QuantizeStaticMethod m_method;
     UnitList m_units;
-    std::vector<std::string> m_excluded, m_overrides, m_kept, m_codes, m_oddWeights, m_oddActivations;
-    std::size_t m_uncalibrated = 0;
+    std::vector<std::string> m_excluded, m_overrides, m_kept, m_codes;
+    SchemeLosses m_losses;
     std::map<TensorId, NodeId> m_conversions;  ///< those that are exported, by the tensor that they read
     std::map<TensorId, TensorQuantizer> m_quantizers;
     std::map<TensorId, const LayerSettings*> m_makers;  ///< by output, the settings that determine its scale
-    std::vector<std::string> m_leftConversions, m_leftActivations;
     ExportResult m_result;
 };
 

@@ -2,6 +2,8 @@
 // Writes the quantized model, with Q/DQ pairs for every ONNX runtime or with integer operators. Its metadata
 // contains the configuration.
 
+#include <set>
+
 #include "base/error.h"
 #include "config/config_json.h"
 #include "interchange/onnxruntime/qoperator.h"
@@ -29,11 +31,18 @@ ExportResult writeQOperator(const ExportSource& source) {
     const QOperatorModel made = toQOperators(
         quantized(source, {.floatWeights = false, .fourBitTypes = source.config.exports.fourBitTypes}));
     ExportResult result{{}, roundingNotices(source.config, "QuantizeLinear")};
-    for (const auto& [reason, layers] : made.kept)
+    std::set<std::string> inFloat;
+    for (const LayerResult& layer : source.layers)
+        if (layer.state == LayerState::Skipped || layer.state == LayerState::Float)
+            inFloat.insert(layer.name);
+    for (auto [reason, layers] : made.kept) {
+        std::erase_if(layers, [&](const std::string& name) { return inFloat.contains(name); });
+        if (layers.empty()) continue;
         result.notices.push_back(
-            fmt::format("{} in float between Q/DQ pairs, because {}: {}",
+            fmt::format("{} in float between Q/DQ pairs{} because {}: {}",
                         layers.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", layers.size()),
-                        reason, shortList(layers)));
+                        layers.size() == 1 ? "," : ", each", reason, shortList(layers)));
+    }
     if (!made.roundedBiases.empty())
         result.notices.push_back(
             fmt::format("integer operators need int32 biases in the scale of their sums, so the biases of {} "

@@ -92,9 +92,10 @@ void exclude(const ExportSource& source, QuarkSettings& s) {
         const Node& n = s.model->node(*id);
         // When Quark's simplifier folds a batch norm, it renames the Conv to the Conv's output tensor. Quark
         // silently ignores exclusions that it does not find.
-        names.push_back(n.name);
-        if (n.output().valid() && s.model->tensor(n.output()).name != n.name)
-            names.push_back(s.model->tensor(n.output()).name);
+        std::vector<std::string> both = {n.name};
+        if (n.output().valid()) both.push_back(s.model->tensor(n.output()).name);
+        for (std::string& name : both)  // layers that are merged into one node name it each
+            if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
     s.excluded = std::move(names);
 }

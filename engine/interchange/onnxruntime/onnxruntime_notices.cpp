@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/onnxruntime/onnxruntime_notices.h"
+
+#include "interchange/wording.h"
+
+namespace quantloupe {
+
+std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeLosses& losses) {
+    const QuantizationOptions& q = source.config.quantization;
+    std::vector<std::string> notices;
+    if (!losses.oddWeights.empty())
+        notices.push_back(
+            fmt::format("ONNX Runtime's weights have 4, 8 or 16 bits: other widths are stored in the next "
+                        "larger type with the scale of their own width: {}",
+                        shortList(losses.oddWeights)));
+    if (!losses.unknownBiases.empty())
+        notices.push_back(fmt::format(
+            "ONNX Runtime cannot quantize the bias of a ConvTranspose with groups if its weight has scales "
+            "per channel: left in float: {}",
+            shortList(losses.unknownBiases)));
+    if (!isOwnWidth(q.activation.bits))
+        notices.push_back(
+            fmt::format("ONNX Runtime's activations have 4, 8 or 16 bits: {} become 8", q.activation.bits));
+    else if (!losses.oddActivations.empty())
+        notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
+                          std::to_string(q.activation.bits));
+    if (q.operators == OperatorSet::Quark || q.operators == OperatorSet::Aimet)
+        notices.push_back(fmt::format(
+            "the preview quantizes operators other than weighted layers as {} does "
+            "(quantization.operators {}), but ONNX Runtime has other rules for their scales, so results "
+            "can differ; set onnxruntime to preview its rules",
+            q.operators == OperatorSet::Quark ? "Quark" : "AIMET",
+            q.operators == OperatorSet::Quark ? "quark" : "aimet"));
+    if (!losses.leftConversions.empty())
+        notices.push_back(
+            fmt::format("ONNX Runtime converts a tensor that is quantized where it is produced, to one "
+                        "other precision of "
+                        "4, 8 or 16 bits: other conversions are left out: {}",
+                        shortList({losses.leftConversions.begin(), losses.leftConversions.end()})));
+    if (!losses.leftActivations.empty())
+        notices.push_back(
+            fmt::format("ONNX Runtime quantizes a separate Relu or Clip only if a layer before it quantizes "
+                        "the input: others are left in float: {}",
+                        shortList(losses.leftActivations)));
+    if (losses.uncalibrated > 0)
+        notices.push_back(
+            fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
+                        "than the preview; "
+                        "provide calibration data to export the scales found here",
+                        counted(losses.uncalibrated, "tensor")));
+    if (q.biasBits != 32 && q.biasBits != kFloatBias)
+        notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
+    if (q.npuPositions.adjustShiftBias && q.biasBits != kFloatBias)
+        notices.emplace_back(
+            "ONNX Runtime's biases have the scale of their products: adjust_shift_bias has no effect on "
+            "them");
+    if (!source.plan)  // otherwise the scales express them
+        for (std::string& text :
+             settingNotices(source.config, {}, "ONNX Runtime", {"quantization.npu_positions."}))
+            notices.push_back(std::move(text));
+    const auto changes = otherTransforms(source.config);
+    if (!changes.empty())
+        notices.push_back(
+            fmt::format("ONNX Runtime does not have these transforms, but the exported float model includes "
+                        "their result: {}",
+                        fmt::join(changes, ", ")));
+    return notices;
+}
+
+}  // namespace quantloupe
