@@ -63,7 +63,7 @@ void runExport(const Options& options) {
                    {"notices", exported.notices}});
         return;
     }
-    fmt::print("{}: {} quantized, {} skipped\n", options.output.string(),
+    fmt::print("{}: written (preview: {} quantized, {} skipped)\n", options.output.string(),
                counted(source.evaluation->counts.quantized, "layer"), source.evaluation->counts.skipped);
     for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: additional file\n", paths[i].string());
 }

@@ -53,6 +53,10 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     if (!options.data.empty())
         opened.data = std::make_shared<TimedDataset>(
             withTask(openDataset(options.data, specs, preprocess), options.task, preprocess));
+    if (!opened.data && !how.wholeData)
+        notice(
+            "no evaluation data: the network is evaluated on the calibration samples, so its accuracy can be "
+            "better than on other samples");
     const DatasetPtr evaluation = opened.data ? opened.data : calibration;
     if (!calibration && how.wholeData) calibration = evaluation;
     if (calibration) opened.calibrationSize = calibration->size();

@@ -10,6 +10,7 @@
 #include "cost/layer_matcher.h"
 #include "interchange/onnxruntime/profile_onnxruntime.h"
 #include "interchange/reports/csv.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
@@ -66,8 +67,8 @@ void runProfile(const Options& options) {
                options.model.filename().string(), total, profile.times.runs, profile.runtime);
     fmt::print("{} layers take {:.3g} ms", times.size(), sum);
     if (!unmatched.empty())
-        fmt::print("; {} nodes added by the runtime belong to no layer: {:.3g} ms", unmatched.size(),
-                   unmatchedMs);
+        fmt::print("; {} that the runtime added without a layer: {:.3g} ms",
+                   counted(unmatched.size(), "node"), unmatchedMs);
     fmt::print("\n{}\n", options.output.string());
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "commands.h"
 #include "data/numpy_file.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
@@ -56,7 +57,8 @@ void runRun(const Options& options) {
         options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     const double decode = std::min(working, data.seconds() / workers);
     if (!options.json) {
-        fmt::print("{}: {} samples, {:.2f} s\n", options.output.string(), samples, secondsSince(start));
+        fmt::print("{}: {}, {:.2f} s\n", options.output.string(), counted(samples, "sample"),
+                   secondsSince(start));
         return;
     }
     printJson({{"output", options.output.string()},

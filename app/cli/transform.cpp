@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "commands.h"
 #include "data/numpy_file.h"
+#include "interchange/wording.h"
 #include "json_output.h"
 #include "model/load_model.h"
 #include "open_session.h"
@@ -62,10 +63,10 @@ void runTransform(const Options& options) {
     for (const std::string& text : prepared->notices) notice(text);
     if (!options.json) {
         fmt::print(
-            "{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} groups equalized, "
-            "outliers of {} inputs migrated\n",
-            options.output.string(), prepared->removedNodes, prepared->foldedBatchNorms,
-            prepared->replacedClips, prepared->sets.size(), prepared->migrations.size());
+            "{}: {} removed, {} folded, {} Clip(0, 6) replaced, {} equalized, outliers of {} migrated\n",
+            options.output.string(), counted(prepared->removedNodes, "node"),
+            counted(prepared->foldedBatchNorms, "batch norm"), prepared->replacedClips,
+            counted(prepared->sets.size(), "group"), counted(prepared->migrations.size(), "input"));
         return;
     }
     OrderedJson document = {{"output", options.output.string()},

@@ -139,7 +139,8 @@ void printReadable(const TuneResult& result, const Options& options, std::option
             fmt::print("{}\n", result.reached ? "in float:" : "in float at the best point found:");
         for (const std::string& name : chosen.layers) fmt::print("  {}\n", name);
     }
-    fmt::print("\n{} steps, {} evaluations{}, {:.1f} seconds\n", result.steps, result.evaluations,
+    fmt::print("\n{}, {}{}, {:.1f} seconds\n", counted(result.steps, "step"),
+               counted(result.evaluations, "evaluation"),
                result.reused == 0 ? "" : fmt::format(" and {} reused from earlier searches", result.reused),
                result.seconds);
 }

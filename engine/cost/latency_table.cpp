@@ -170,7 +170,7 @@ std::string LatencyTable::summary() const {
     std::string names;
     for (std::size_t i = 0; i < std::min(kNamed, longest.size()); ++i)
         names += (i == 0 ? "" : ", ") + longest[i].name;
-    if (longest.size() > kNamed) names += ", ...";
+    if (longest.size() > kNamed) names += fmt::format(" and {} more", longest.size() - kNamed);
     return text + fmt::format("; {} {} no layer and {} not counted ({:.3g} ms): {}",
                               longest.size() == 1 ? "1 name" : fmt::format("{} names", longest.size()),
                               longest.size() == 1 ? "matches" : "match", longest.size() == 1 ? "is" : "are",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays as a dataset. The arrays stay where they are, in memory or in a numpy file.
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -96,6 +97,21 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
               names.empty() ? "none" : names);
 }
 
+/// Names of the arrays that nothing reads, for example because of a typing error.
+std::string unusedArrays(const std::map<std::string, ConstantPtr>& arrays,
+                         const std::vector<InputSpec>& inputs) {
+    constexpr std::size_t kShown = 4;
+    std::string names;
+    std::size_t unused = 0;
+    for (const auto& [name, array] : arrays) {
+        const bool isInput = std::ranges::find(inputs, name, &InputSpec::name) != inputs.end() ||
+                             (inputs.size() == 1 && !arrays.contains(inputs[0].name) && name == "arr_0");
+        if (isInput || name == kLabels || ++unused > kShown) continue;
+        names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+    }
+    return unused > kShown ? fmt::format("{} and {} more", names, unused - kShown) : names;
+}
+
 /// If a sample is one set of inputs (model/sample_axes.h), arrays may contain one set or, with one more
 /// dimension, several sets.
 std::vector<InputSpec> withSetsStacked(std::vector<InputSpec> inputs,
@@ -129,6 +145,9 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
         notice = fmt::format(
             "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples",
             kLabels, toString(labels->dims()), samples);
+    if (const std::string others = unusedArrays(arrays, graphInputs); !others.empty())
+        notice += fmt::format("{}arrays that are neither inputs nor '{}' are ignored: {}",
+                              notice.empty() ? "" : "\n", kLabels, others);
     return std::make_shared<ArrayDataset>(inputs, std::move(chosen), samples, std::move(classes),
                                           std::move(notice));
 }

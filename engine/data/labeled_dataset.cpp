@@ -201,7 +201,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
 
 }  // namespace
 
-std::vector<std::string> readClassNames(const fs::path& path) {
+std::vector<std::string> readClassNames(const fs::path& path) try {
     constexpr std::uint64_t kMaxBytes = 1 << 24;
     const std::string text = readFile(path, kMaxBytes);
     std::vector<std::string> names;
@@ -213,8 +213,11 @@ std::vector<std::string> readClassNames(const fs::path& path) {
         begin = end + 1;
     }
     while (!names.empty() && names.back().empty()) names.pop_back();
-    if (names.empty()) failInput("class names '{}': the file contains no names", path.string());
+    if (names.empty()) failInput("the file contains no names");
     return names;
+} catch (Error& error) {
+    error.addContext(fmt::format("class names '{}'", path.string()));
+    throw;
 }
 
 DatasetPtr withTask(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) {

@@ -34,8 +34,10 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     if (format.needs == FormatNeeds::Scales && !calibrates)
         failInput("the scales in this format need samples: open calibration data first");
     if (format.needs != FormatNeeds::Metrics && quantizationOperators(session.graph()) > 0)
-        failInput("the model is already quantized, but {} needs a float model: open the original float model",
-                  format.title);
+        failInput(
+            "the model is already quantized, but the format {} needs a float model: open the original float "
+            "model",
+            format.title);
     // Reports mark numbers from random inputs; a configuration for another tool cannot.
     const bool measured = format.needs == FormatNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);

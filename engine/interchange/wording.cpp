@@ -79,7 +79,7 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
     const TransformOptions& transforms = config.transforms;
     std::vector<std::string> changes;
     if (transforms.equalization.profile != EqualizationProfile::Off) changes.emplace_back("equalization");
-    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
+    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("replacement of Clip(0, 6)");
     if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
     if (config.refine.migration > 0) changes.emplace_back("outlier migration");
     if (transforms.npuOperators != NpuOperators{}) {

@@ -27,7 +27,8 @@ class MoveFinder {
             if (place >= 0 && now(place) != before[static_cast<std::size_t>(place)])
                 m_moves.activations[tensor] = scaleOf(now(place));
         if (!m_moves.activations.empty())
-            tell("npu_positions: the scales of {} activations were changed", m_moves.activations.size());
+            tell("npu_positions: number of activations whose scales were changed: {}",
+                 m_moves.activations.size());
         for (const OwnConstant& constant : m_constants) {
             const int from = before[static_cast<std::size_t>(constant.place)], to = now(constant.place);
             if (from == to) continue;

@@ -24,6 +24,8 @@ AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
 
 std::string describe(const AccuracyCheck& check) {
     std::string text = check.passed ? "passed: " : "failed: ";
+    if (check.metric == "sqnr_db" && check.drop >= kWorstDrop)
+        return text + "the outputs of the quantized network contain NaN or infinite values";
     if (check.metric == "sqnr_db")
         return text + fmt::format("{:.2f} % relative error; at most {:g} % is allowed", 100 * check.drop,
                                   100 * check.maxDrop);

@@ -109,10 +109,11 @@ void divideBy(OutputStatistics& statistics, const std::vector<float>& factors) {
     }
 }
 
-void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets,
+/// Returns whether a bias was changed.
+bool foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets,
                     std::span<const OutputStatistics> statistics, std::vector<OutputStatistics>& scaled,
                     std::vector<std::string>& notices) {
-    std::size_t absorbed = 0;
+    bool possible = false, folded = false;
     for (const EqualizedSet& equalized : sets) {
         if (!equalized.enabled || !equalized.plain) continue;
         std::vector<OutputStatistics> firsts;
@@ -123,14 +124,18 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
             std::vector<float>& beta = scaled[equalized.set.layers[j].index()].beta;
             for (std::size_t c = 0; c < amounts[j].size(); ++c) {
                 beta[c] -= amounts[j][c];
-                if (amounts[j][c] != 0) ++absorbed;
+                possible = true;
+                folded = folded || amounts[j][c] != 0;
             }
         }
     }
-    if (absorbed == 0)
-        notices.push_back(
-            "the high-bias fold found nothing to fold (it needs an equalization group with a layer that a "
-            "batch norm was folded into)");
+    if (!folded)
+        notices.emplace_back(
+            possible
+                ? "the high-bias fold changed nothing, because no bias is high"
+                : "the high-bias fold found nothing to fold (it needs an equalization group with a layer "
+                  "that a batch norm was folded into)");
+    return folded;
 }
 
 }  // namespace
@@ -170,7 +175,8 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
             if (const NodeId maker = graph->tensor(tensor).producer; maker.valid()) makers.insert(maker);
         for (const NodeId maker : makers) divideBy(result.statistics[maker.index()], junction.factors);
     }
-    if (highBias) foldHighBiases(weights, result.sets, statistics, result.statistics, notices);
+    if (highBias)
+        result.foldedHighBias = foldHighBiases(weights, result.sets, statistics, result.statistics, notices);
     result.graph = weights.build();
     for (Junction& junction : result.junctions) fillRanges(junction, *graph, *result.graph);
     return result;

@@ -29,6 +29,7 @@ struct EqualizeResult {
     std::vector<EqualizedSet> sets;
     std::vector<OutputStatistics> statistics;  ///< the given statistics after scaling and the high-bias fold
     std::vector<Junction> junctions;           ///< each once, even if it is in several sets
+    bool foldedHighBias = false;               ///< the high-bias fold changed a bias
 };
 
 /// Scales the graph's sets `options.steps` times in order (-1: until the weights converge) and, with

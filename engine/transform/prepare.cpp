@@ -188,6 +188,7 @@ class Preparation {
         EqualizeResult equalized = equalize(m_result.graph, m_options.equalization, m_options.highBiasFold,
                                             m_statistics, excluded, m_result.notices);
         m_result.graph = equalized.graph;
+        m_result.foldedHighBias = equalized.foldedHighBias;
         m_statistics = std::move(equalized.statistics);
         for (EqualizedSet& set : equalized.sets) {
             EqualizationSet sourceSet;

@@ -76,6 +76,7 @@ struct Prepared {
     std::size_t removedNodes = 0;  ///< number of nodes removed by simplification
     std::size_t foldedBatchNorms = 0;
     std::size_t replacedClips = 0;
+    bool foldedHighBias = false;       ///< the high-bias fold changed a bias
     std::vector<std::string> notices;  ///< rejected transforms and the reasons, dead channels, and the like
     /// Hash of the source and the transforms.
     Version version;

@@ -115,8 +115,9 @@ def _from_mapping(data: Mapping[str, Any], names: List[str]) -> Tuple[Dict[str, 
 
 def _from_parts(parts: Sequence[Any], names: List[str]) -> Tuple[Dict[str, Any], Any]:
     if len(parts) not in (len(names), len(names) + 1):
-        raise Error(f"a batch has {len(parts)} arrays, but the network has these inputs: {', '.join(names)}. Pass one "
-                    "array for each of them, optionally followed by the labels, or a dict of arrays")
+        raise Error(f"the number of arrays in a batch, {len(parts)}, does not fit the inputs of the network: "
+                    f"{', '.join(names)}. Pass one array for each of them, optionally followed by the labels, or a "
+                    "dict of arrays")
     arrays = {name: _input_array(name, part) for name, part in zip(names, parts)}
     return arrays, parts[len(names)] if len(parts) > len(names) else None
 

@@ -167,7 +167,7 @@ class AmctTest : public QObject {
         QCOMPARE(result.json.c_str(), kGolden);
         QVERIFY(nlohmann::json::accept(result.json));
         QVERIFY(says(result, "AMCT calibrates activations with ifmr, while the preview used min_max"));
-        QVERIFY(says(result, "batch_num 256 gives 256 samples, the number that the preview calibrates on"));
+        QVERIFY(says(result, "batch_num 256 gives 256 samples (calibration.samples is 256)"));
         QVERIFY(says(result, "AMCT has no tail rule: resolved to 1 layer"));
         QVERIFY(says(result, "AMCT does not quantize Add: 1 layer is left out"));
         QVERIFY(says(result, "AMCT does not quantize GlobalAveragePool: 1 layer is left out"));

@@ -88,6 +88,9 @@ class BiasCorrectionTest : public QObject {
             QCOMPARE(p.outputStatistics[0].gamma[c] * factors[c], c == 0 ? 2.0f : -0.5f);
         }
         options.highBiasFold = true;
+        const auto unchanged = prepare(graph(kNormed), options);
+        QVERIFY(std::ranges::count(unchanged.notices,
+                                   "the high-bias fold changed nothing, because no bias is high") == 1);
         const auto folded = prepare(graph(QString(kNormed).replace("g = {2,", "g = {0.25,")), options);
         // 1 - 3 * 0.25 of channel 0 went into the next bias.
         QCOMPARE(folded.outputStatistics[0].beta[0] * folded.junctions[0].factors[0], 0.75f);

@@ -195,10 +195,14 @@ class DatasetTest : public QObject {
         QCOMPARE(data->sample(1)[0].dims, (Dims{2}));
         QCOMPARE(floatsOf(data->sample(1)[0]), (std::vector<float>{2, 3}));
         QCOMPARE(data->description(), std::string("3 rows with labels"));
+        QCOMPARE(data->notice(),
+                 std::string("arrays that are neither inputs nor 'labels' are ignored: 'other'"));
 
         const auto wide = Constant::fromInt64s({1, 2}, {1, 300});
         saveNpz({{"arr_0", wide}}, m_root / "unnamed.npz");
-        QCOMPARE(floatsOf(open("unnamed.npz", inputs)->sample(0)[0]), (std::vector<float>{1, 300}));
+        const DatasetPtr unnamed = open("unnamed.npz", inputs);
+        QCOMPARE(floatsOf(unnamed->sample(0)[0]), (std::vector<float>{1, 300}));
+        QCOMPARE(unnamed->notice(), std::string());
         const DatasetPtr narrow = open("unnamed.npz", {{"x", DataType::UInt8, {{-1, "N"}, {2, ""}}}});
         const QString error = errorOf([&] { narrow->sample(0); });
         QVERIFY2(error.contains("row 0") && error.contains("300"), qPrintable(error));

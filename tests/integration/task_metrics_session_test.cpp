@@ -112,6 +112,14 @@ class TaskMetricsSessionTest : public QObject {
         QCOMPARE(tuned.curve[tuned.chosen].drop, 1 - *tuned.curve[tuned.chosen].accuracy.map);
     }
 
+    void undefinedOutputsAreNamed() {
+        AccuracyCheck check;
+        check.metric = "sqnr_db";
+        check.drop = 1e12;
+        QCOMPARE(describe(check),
+                 "failed: the outputs of the quantized network contain NaN or infinite values");
+    }
+
     void configurationsAreCompared() {
         const auto session = detection();
         const ConfigComparison comparison = compareConfigs(*session, fourBits(), {});

@@ -171,7 +171,7 @@ class TuneTest : public QObject {
         QCOMPARE(found.curve.back().drop, least);
         const std::string text = describe(found);
         QVERIFY2(text.starts_with("not reached") &&
-                     text.find("more precise layers do not help") != std::string::npos &&
+                     text.find("not reached by any choice") != std::string::npos &&
                      text.find("the configuration fixes the precision of Conv_0") != std::string::npos,
                  text.c_str());
     }

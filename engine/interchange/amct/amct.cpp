@@ -195,19 +195,17 @@ std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
     const auto size = amctBatchSize(graph);
     if (!size) {
         notices.push_back(fmt::format(
-            "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with one "
-            "batch of {0} "
-            "samples, the number that the preview uses, or set batch_num to {0} divided by your batch size",
+            "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with one batch of {0} "
+            "samples (calibration.samples), or set batch_num to {0} divided by your batch size",
             samples));
         return 1;
     }
     const std::int64_t batches = (samples + *size - 1) / *size;
     if (batches * *size > kRecommended)
         notices.push_back(fmt::format(
-            "batch_num {} gives {} samples, the number that the preview calibrates on "
-            "(calibration.samples); AMCT keeps the "
-            "activations of all these samples in memory, and its documentation recommends at most {}",
-            batches, batches * *size, kRecommended));
+            "batch_num {} gives {} samples (calibration.samples is {}); AMCT keeps the activations of all "
+            "these samples in memory, and its documentation recommends at most {}",
+            batches, batches * *size, samples, kRecommended));
     return batches;
 }
 

@@ -177,8 +177,9 @@ class Writer {
         const auto changes = otherTransforms(m_source.config);
         if (!changes.empty())
             m_notices.push_back(
-                fmt::format("CLIKA has no {}: pass it the model that 'quantloupe-cli transform' writes",
-                            fmt::join(changes, ", no ")));
+                fmt::format("CLIKA does not have these transforms, so pass it the model that 'quantloupe-cli "
+                            "transform' writes: {}",
+                            fmt::join(changes, ", ")));
     }
 
     std::string describeNode(NodeId node) const {

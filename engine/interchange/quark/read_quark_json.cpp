@@ -281,7 +281,8 @@ class QuarkJsonReader {
             if (list[i].value("cle_scale_use_threshold", Json()) == true)
                 reader.find("cle_scale_use_threshold");
             reportUnread(reader);
-            m_result.taken.push_back(fmt::format("cle: {} steps", e.steps));
+            m_result.taken.push_back(
+                fmt::format("cle: {}", counted(static_cast<std::size_t>(e.steps), "step")));
         }
     }
 

@@ -64,8 +64,9 @@ class LayerRefiner {
             refinement.bias =
                 biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
         if (refinement.bias.empty())
-            m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any batch norm",
-                                                graph().node(unit.layer).name));
+            m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any {}batch norm",
+                                                graph().node(unit.layer).name,
+                                                m_plan.prepared->foldedBatchNorms == 0 ? "folded " : ""));
         use(u, refinement);
     }
 

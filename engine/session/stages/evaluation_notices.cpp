@@ -103,7 +103,7 @@ std::optional<std::string> driftNotice(const Prepared& prepared, const Transform
     if (prepared.replacedClips > 0)
         causes.push_back(fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)",
                                      prepared.replacedClips));
-    if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
+    if (prepared.foldedHighBias)
         causes.emplace_back("high-bias folding is only exact if activations stay above the shifted amount");
     if (transforms.npuOperators != NpuOperators{})
         causes.emplace_back(
