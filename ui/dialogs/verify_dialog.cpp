@@ -3,6 +3,7 @@
 
 #include <QGridLayout>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "style/words.h"
 #include "widgets/basics.h"
@@ -138,6 +139,7 @@ void VerifyDialog::present(const Verification& r) {
         details << tr("Without saturation: %1").arg(comparison(r, *r.exact))
                 << sentence(QString::fromStdString(advice));
     m_details->setText(details.join(QLatin1Char('\n')));
+    growToFit();
     markStale();
 }
 
@@ -145,6 +147,11 @@ void VerifyDialog::presentFailure(const QString& text) {
     idle();
     showVerdict(tr("The model could not be run."), "bad");
     m_details->setText(sentence(text));
+    growToFit();
+}
+
+void VerifyDialog::growToFit() {
+    resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));
 }
 
 void VerifyDialog::markStale() {

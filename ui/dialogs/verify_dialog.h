@@ -31,6 +31,8 @@ class VerifyDialog : public QDialog {
   private:
     void present(const Verification& result);
     void presentFailure(const QString& text);
+    /// Makes the window high enough for its texts.
+    void growToFit();
     void showVerdict(const QString& text, const char* role);
     void idle();
     void markStale();

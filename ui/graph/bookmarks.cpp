@@ -92,9 +92,10 @@ void Bookmarks::fillMenu() {
 /// "features.3 · QS local"
 QString Bookmarks::proposal() const {
     const Bookmark now = seen({});
-    return now.at.isEmpty() ? metricName(now.metric)
-                            : QStringLiteral("%1 \u00b7 %2")
-                                  .arg(m_document->layerName(now.at.toStdString()), metricName(now.metric));
+    const std::string layer = now.current.empty() ? now.at.toStdString() : now.current;
+    return layer.empty()
+               ? metricName(now.metric)
+               : QStringLiteral("%1 \u00b7 %2").arg(m_document->layerName(layer), metricName(now.metric));
 }
 
 void Bookmarks::askForName() {
