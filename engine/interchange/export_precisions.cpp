@@ -87,6 +87,12 @@ std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan) {
     return shared;
 }
 
+int widthOf(const TensorQuantizer& quantizer) {
+    int bits = 1;
+    while ((1L << bits) - 1 < static_cast<long>(quantizer.quantMax) - quantizer.quantMin) ++bits;
+    return bits;
+}
+
 std::map<TensorId, const LayerSettings*> settingsByOutput(const QuantizationConfig& config,
                                                           const Prepared& prepared, const UnitList& units) {
     const std::vector<std::size_t> owners = scaleOwners(units);

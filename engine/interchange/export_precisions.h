@@ -29,6 +29,9 @@ std::vector<std::string> precisionNotices(const FileFormat& format, const Quanti
 /// quantizer with the most bits is used. Tensors that are only rounded to float16 have no quantizer.
 std::map<TensorId, TensorQuantizer> sharedQuantizers(const Plan& plan);
 
+/// Returns the bits of the smallest type that can store the codes.
+int widthOf(const TensorQuantizer& quantizer);
+
 /// Returns for each output of a unit, or with placement weighted_inputs for each tensor that a unit reads,
 /// the settings of the layer that determines its scale; null if the layer has none. The pointers are into
 /// `config`.

@@ -21,9 +21,10 @@ bool readsQuantized(const Graph& graph, const Node& node) {
 
 TensorId sharedTensor(const Prepared& prepared, TensorId tensor) {
     const NodeId maker = prepared.graph->tensor(tensor).producer;
-    return maker.valid() && std::ranges::find(prepared.ownInputs, maker) != prepared.ownInputs.end()
-               ? prepared.graph->node(maker).input(0)
-               : tensor;
+    if (!maker.valid() || !isOp(prepared.graph->node(maker), "Identity") ||
+        std::ranges::find(prepared.ownInputs, maker) == prepared.ownInputs.end())
+        return tensor;
+    return prepared.graph->node(maker).input(0);
 }
 
 WithOwnInputs withOwnInputs(Prepared prepared, const std::vector<OwnInput>& inputs) {

@@ -122,6 +122,26 @@ class WeightedInputsTest : public QObject {
         QCOMPARE(activations.join(' '), QString("X a2 b2 g"));
     }
 
+    /// In ONNX Runtime, a tensor has one quantizer.
+    void exportedScalesAreThoseOfTheWidestReader() {
+        const GraphPtr g = graph(kNet);
+        const auto samples =
+            arrayDataset({{"x", Constant::fromFloats({3, 1, 2, 2}, {1, 2, 3, 4, 0, 1, 5, 2, 3, 1, 0, 7})}},
+                         nullptr, inputSpecsOf(*g));
+        Session session(LoadedModel{g, "net.onnx", {}, {}});
+        session.setData(samples, samples);
+        const FileFormat& format = formatNamed("onnxruntime", false);
+        for (const char* wide : {"Conv_2", "Conv_3"}) {
+            QuantizationConfig config = presetConfig("amct-default");
+            config.layers[wide].activationBits = 16;
+            const ExportResult result = format.write(gatherExport(session, config, format));
+            QVERIFY2(result.files.at(0).text.find("\"r\": tensor(QuantType.QInt16, ") != std::string::npos,
+                     result.files[0].text.c_str());
+            QVERIFY(
+                test::says(result.notices, "the one with the most bits in the preview is exported for r"));
+        }
+    }
+
     void activationSettingsApplyToTheInput() {
         QuantizationConfig config = weightedInputs();
         config.layers["Conv_2"].activationBits = 4;

@@ -9,16 +9,6 @@
 #include "quantize/plan.h"
 
 namespace quantloupe {
-namespace {
-
-int bitsOf(int quantMin, int quantMax) {
-    int bits = 1;
-    while ((1L << bits) - 1 < static_cast<long>(quantMax) - quantMin) ++bits;
-    return bits;
-}
-
-}  // namespace
-
 TensorEncodings tensorEncodings(const ExportSource& source) {
     if (!source.plan) fail(ErrorKind::Internal, "an export with scales was requested without a plan");
     if (source.config.quantization.placement == Placement::WeightedInputs)
@@ -33,7 +23,7 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
     for (const auto& [tensor, quantizer] : sharedQuantizers(plan)) {
         TensorEncoding e;
         e.tensor = graph.tensor(tensor).name;
-        e.bits = bitsOf(quantizer.quantMin, quantizer.quantMax);
+        e.bits = widthOf(quantizer);
         e.isSigned = quantizer.quantMin < 0;
         e.scales.assign(1, quantizer.scale);
         e.offsets = {quantizer.quantMin - quantizer.zeroPoint};

@@ -179,11 +179,29 @@ class ScriptWriter {
             tensors.insert(unit.output);
         }
         findConversions();
-        if (m_source.plan) m_quantizers = sharedQuantizers(*m_source.plan);
+        if (m_source.plan) {
+            m_quantizers = sharedQuantizers(*m_source.plan);
+            findUnequalReaders();
+        }
         for (const TensorId tensor : tensors) {
             const bool ownBits = m_source.prepared->activationBits.contains(tensor);
-            if (ownActivation(makerOf(tensor)) && !ownBits && !m_conversions.contains(tensor)) continue;
-            addActivation(tensor, schemeOf(tensor));
+            const ActivationScheme scheme = schemeOf(tensor);
+            if (ownActivation(makerOf(tensor)) && !ownBits && !m_conversions.contains(tensor) &&
+                scheme.bits == m_config.quantization.activation.bits)
+                continue;
+            addActivation(tensor, scheme);
+        }
+    }
+
+    /// Finds the tensors that layers read through own inputs with different quantizers.
+    void findUnequalReaders() {
+        const Plan& plan = *m_source.plan;
+        if (plan.prepared->placement != Placement::WeightedInputs) return;
+        for (const auto& [tensor, quantizer] : plan.tensors) {
+            const TensorId shared = sharedTensor(*plan.prepared, tensor);
+            const auto common = m_quantizers.find(shared);
+            if (common != m_quantizers.end() && common->second != quantizer)
+                m_losses.unequalReaders.insert(plan.prepared->graph->tensor(shared).name);
         }
     }
 
@@ -196,6 +214,11 @@ class ScriptWriter {
         ActivationScheme scheme = tensorCalibrationOf(m_config, makerOf(tensor)).scheme;
         const auto bits = m_source.prepared->activationBits.find(tensor);
         if (bits != m_source.prepared->activationBits.end()) scheme.bits = bits->second;
+        // Layers that read the tensor may have other settings.
+        if (const auto found = m_quantizers.find(tensor); found != m_quantizers.end()) {
+            scheme.bits = widthOf(found->second);
+            scheme.isSigned = found->second.quantMin < 0;
+        }
         return scheme;
     }
 

@@ -37,6 +37,11 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
                         "other precision of "
                         "4, 8 or 16 bits: other conversions are left out: {}",
                         shortList({losses.leftConversions.begin(), losses.leftConversions.end()})));
+    if (!losses.unequalReaders.empty())
+        notices.push_back(fmt::format(
+            "in ONNX Runtime, all layers that read a tensor use the same quantizer: the one with the "
+            "most bits in the preview is exported for {}",
+            shortList({losses.unequalReaders.begin(), losses.unequalReaders.end()})));
     if (!losses.leftActivations.empty())
         notices.push_back(
             fmt::format("ONNX Runtime quantizes a separate Relu or Clip only if a layer before it quantizes "

@@ -16,6 +16,7 @@ struct SchemeLosses {
     std::vector<std::string> oddActivations;   ///< the same for tensors
     std::vector<std::string> unknownBiases;    ///< layers that stay in float because of their bias
     std::set<std::string> leftConversions;     ///< tensors with another conversion
+    std::set<std::string> unequalReaders;      ///< tensors that layers read with different quantizers
     std::vector<std::string> leftActivations;  ///< Relu and Clip layers that stay in float
     std::size_t uncalibrated = 0;              ///< number of tensors with another calibration method
 };
