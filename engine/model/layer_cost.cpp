@@ -51,13 +51,13 @@ class CostFinder {
     }
 
   private:
-    /// The inputs that can be parameters: without scales, zero points and integers that are no codes.
+    /// The inputs that can be parameters: without scales, zero points and integers that are not codes.
     std::vector<TensorId> parameters(const IntegerLayer* coded) const {
         std::vector<TensorId> found;
         if (coded != nullptr) {
             found.push_back(m_node.input(coded->weight));
             if (coded->bias) found.push_back(m_node.input(*coded->bias));
-        } else if (m_node.op == "DequantizeLinear") {
+        } else if (m_node.op == "DequantizeLinear" || m_node.op == "QuantizeLinear") {
             found.push_back(m_node.input(0));
         } else if (!isMove(m_node) && !isQuantizationOperator(m_node)) {  // a move: counted at its reader
             std::ranges::copy_if(m_node.inputs, std::back_inserter(found), [&](TensorId in) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/moved_constants.h"
 #include "model/operator_traits.h"
 
 namespace quantloupe {
@@ -32,24 +33,44 @@ const IntegerLayer* integerLayer(const Node& node) {
     return found == kLayers.end() ? nullptr : found;
 }
 
+namespace {
+
+/// Returns whether the tensor is dequantized, or moved after that.
+bool isDequantized(const Graph& graph, TensorId tensor) {
+    NodeId maker = tensor.valid() ? graph.tensor(tensor).producer : NodeId();
+    while (maker.valid() && isMove(graph.node(maker)) && graph.node(maker).input(0).valid())
+        maker = graph.tensor(graph.node(maker).input(0)).producer;
+    return maker.valid() && graph.node(maker).op == "DequantizeLinear";
+}
+
+bool isShapeOrIndex(const TensorInfo& tensor) {
+    return tensor.type == DataType::Int64 || tensor.type == DataType::Int32 || tensor.type == DataType::Bool;
+}
+
+/// Returns whether ONNX Runtime can compute the node, which is no quantization operator, on codes.
+bool readsOnlyCodes(const Graph& graph, const Node& node, const std::vector<bool>& quantized) {
+    if (multipliesWeight(node))  // the bias can be float
+        return isDequantized(graph, node.input(0)) && isDequantized(graph, node.input(1));
+    if (!node.output().valid() || isShapeOrIndex(graph.tensor(node.output()))) return false;
+    bool some = false;
+    for (const TensorId in : node.inputs) {
+        if (!in.valid() || isShapeOrIndex(graph.tensor(in))) continue;
+        const NodeId maker = graph.tensor(in).producer;
+        if (isDequantized(graph, in) || (isClipping(node) && maker.valid() && quantized[maker.index()]))
+            some = true;
+        else if (graph.constantOf(in) == nullptr || traitsOf(node).kind == OperatorKind::Elementwise)
+            return false;
+    }
+    return some;
+}
+
+}  // namespace
+
 std::vector<bool> quantizedNodes(const Graph& graph) {
     std::vector<bool> quantized(graph.nodeCount(), false);
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
-        bool some = false, every = true;
-        for (const TensorId in : node.inputs) {
-            if (!in.valid()) continue;
-            const NodeId maker = graph.tensor(in).producer;
-            if (!maker.valid()) {
-                every = every && graph.constantOf(in) != nullptr && !multipliesWeight(node);
-                continue;
-            }
-            const bool coded =
-                graph.node(maker).op == "DequantizeLinear" || (isClipping(node) && quantized[maker.index()]);
-            some = some || coded;
-            every = every && coded;
-        }
-        quantized[i] = isQuantizationOperator(node) || (some && every);
+        quantized[i] = isQuantizationOperator(node) || readsOnlyCodes(graph, node, quantized);
     }
     return quantized;
 }

@@ -25,7 +25,7 @@ struct IntegerLayer {
 /// Returns null for other operators.
 const IntegerLayer* integerLayer(const Node& node);
 /// One flag per node: it is such an operator, or a float operator (with its Relu or Clip) whose inputs and
-/// weights are all dequantized.
+/// weight are dequantized; biases, shapes and indices need not be.
 std::vector<bool> quantizedNodes(const Graph& graph);
 
 }  // namespace quantloupe

@@ -86,11 +86,15 @@ class LayerCostTest : public QObject {
     void quantizedNodesReadOnlyCodes() {
         const GraphPtr g = graph(
             "(float[N,2] x, float[N,2] o) => (float[N,2] y) <float s = {0.1}, int8 z = {0}, int8[2,2] w = "
-            "{1, 2, 3, 4}, float[2,2] f = {1, 2, 3, 4}> { q = QuantizeLinear(x, s, z)\n "
+            "{1, 2, 3, 4}, float[2,2] f = {1, 2, 3, 4}, float[2] v = {1, 2}> { q = QuantizeLinear(x, s, z)\n "
             "d = DequantizeLinear(q, s, z)\n e = DequantizeLinear(w, s, z)\n a = Gemm(d, e)\n r = Relu(a)\n "
-            "b = Gemm(d, f)\n c = Add(d, o)\n g = Add(b, c)\n h = Add(r, g)\n y = Mul(d, s)\n }");
-        QCOMPARE(quantizedNodes(*g),
-                 (std::vector<bool>{true, true, true, true, true, false, false, false, false, true}));
+            "b = Gemm(d, f)\n c = Add(d, o)\n g = Add(b, c)\n h = Add(r, g)\n k = Transpose(e)\n "
+            "l = Gemm(d, k, v)\n m = Shape(d)\n n = Reshape(d, m)\n y = Mul(n, s)\n }");
+        QStringList quantized;
+        const std::vector<bool> found = quantizedNodes(*g);
+        for (std::size_t i = 0; i < g->nodeCount(); ++i)
+            if (found[i]) quantized << QString::fromStdString(g->tensor(g->node(NodeId(i)).output()).name);
+        QCOMPARE(quantized.join(' '), QString("q d e a r k l n"));
     }
 
     void recurrentLayers() {
