@@ -69,6 +69,25 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->config() == before);
     }
 
+    /// Idle work would slow the search down. The pause keeps both in the queue.
+    void nothingIsEvaluatedInTheBackgroundMeanwhile() {
+        const auto idleWork = [this] {
+            return std::ranges::any_of(m_document->job()->queue(), [](const QueuedWork& work) {
+                return work.kind == QueuedWork::Kind::Background;
+            });
+        };
+        m_document->job()->setPaused(true);
+        m_document->setBackgroundEvaluation(true);
+        QVERIFY(QTest::qWaitFor(idleWork, 20000));
+        QTest::mouseClick(button(QStringLiteral("Search")), Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor([&] { return !idleWork(); }, 20000));
+        QTest::qWait(1000);  // longer than the document waits for idle time
+        QVERIFY(finder()->finding() && !idleWork());
+        m_document->job()->setPaused(false);
+        QVERIFY(QTest::qWaitFor([&] { return !finder()->finding(); }, 60000));
+        m_document->setBackgroundEvaluation(false);
+    }
+
     void buttonAppliesAPoint() {
         find();
         QTest::mouseClick(button(QStringLiteral("Apply")), Qt::LeftButton);

@@ -343,7 +343,8 @@ void Document::setBackgroundEvaluation(bool on) {
 }
 
 void Document::setQuiet(bool quiet) {
-    m_quiet = quiet;
+    m_quiet += quiet ? 1 : -1;
+    if (quiet) m_job.cancelBackground();
     waitForIdle();
 }
 
@@ -354,7 +355,7 @@ void Document::waitForIdle() {
 
 /// The baseline of an opened project has priority over learning to predict edits.
 void Document::doIdleWork() {
-    if (!m_model || m_job.busy() || m_quiet || m_pendingEdits > 0) return;
+    if (!m_model || m_job.busy() || m_quiet > 0 || m_pendingEdits > 0) return;
     if (const auto baseline = m_reference.missing())
         m_job.evaluateInBackground(*baseline, [this](const EvaluationPtr& evaluation) {
             m_reference.adoptBaseline(evaluation);

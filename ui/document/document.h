@@ -162,7 +162,8 @@ class Document : public QObject {
     /// The latency profiles, and the time of each layer.
     LayerLatency& latency() { return m_latency; }
     const LayerLatency& latency() const { return m_latency; }
-    /// While set, nothing is evaluated in the background, so that it does not disturb latency measurements.
+    /// Until as many calls with false as with true, nothing is evaluated in the background, so that it
+    /// disturbs neither latency measurements nor searches.
     void setQuiet(bool quiet);
     /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
     /// passes it back.
@@ -254,7 +255,8 @@ class Document : public QObject {
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand
     bool m_guessed = false;  ///< states of m_layers are predicted and not yet evaluated
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false,
-         m_backgroundEvaluation = false, m_manualEvaluation = false, m_quiet = false;
+         m_backgroundEvaluation = false, m_manualEvaluation = false;
+    int m_quiet = 0;  ///< number of reasons to evaluate nothing in the background
     int m_pendingEdits = 0;
     Delay m_idle{500};  ///< while the user is editing, nothing is evaluated in the background
     std::vector<NodeId> m_selection;

@@ -318,6 +318,7 @@ void TuneFinder::take(const TunePoint& point) {
 }
 
 void TuneFinder::refresh() {
+    if (finding() != m_silenced) m_document->setQuiet(m_silenced = finding());
     const EvaluationPtr evaluation = m_document->evaluation();
     const bool random = evaluation && evaluation->randomInputs;
     const bool ready =

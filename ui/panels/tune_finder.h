@@ -56,6 +56,7 @@ class TuneFinder : public QWidget {
 
     Document* m_document;
     SearchJob m_job;
+    bool m_silenced = false;  ///< the document is quiet because of the search
     SegmentedControl* m_goal;
     NumberField* m_limit;
     QLabel* m_unit;
