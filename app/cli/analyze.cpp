@@ -120,7 +120,7 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     else if (const auto change = graded ? compareWithFloat(result) : std::nullopt)
         fmt::print("quantized against float: {}; 95 % interval {:+.2f} to {:+.2f} points\n",
                    describe(*change), 100 * change->low, 100 * change->high);
-    else if (result.floating && !result.floating->top1)
+    else if (result.floating && !result.floating->top1 && options.task.task != Task::Regression)
         fmt::print("(the data has no labels{})\n", result.quantized && result.quantized->agreement
                                                        ? "; agreement is with the float model"
                                                        : "");

@@ -97,7 +97,7 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
               names.empty() ? "none" : names);
 }
 
-/// Names of the arrays that nothing reads, for example because of a typing error.
+/// Names of the arrays that nothing reads, for example because of a typo.
 std::string unusedArrays(const std::map<std::string, ConstantPtr>& arrays,
                          const std::vector<InputSpec>& inputs) {
     constexpr std::size_t kShown = 4;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/guess_format.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
@@ -22,9 +24,12 @@ std::string guessFormat(const std::filesystem::path& path, std::string_view text
     if (ending == ".yaml" || ending == ".yml") return "clika";
     if (ending == ".py") {
         // Quark's script also imports from onnxruntime.quantization, so check the more specific words first.
-        if (has("import quark") || has("from quark")) return "quark";
-        if (has("set_quantization_settings_for_layer") || has("clika")) return "clika";
-        if (has("modelopt")) return "";  // has nodes_to_exclude, too, but there is no reader for it
+        const auto imports = [&](std::string_view module) {
+            return has(fmt::format("import {}", module)) || has(fmt::format("from {}", module));
+        };
+        if (imports("quark")) return "quark";
+        if (has("set_quantization_settings_for_layer") || imports("clika")) return "clika";
+        if (imports("modelopt")) return "";  // has nodes_to_exclude, too, but there is no reader for it
         return has("quantize_static") || has("nodes_to_exclude") ? "onnxruntime" : "";
     }
     if (ending != ".json") return "";

@@ -16,7 +16,7 @@ namespace quantloupe {
 namespace {
 
 #if defined(__x86_64__)
-/// What ONEDNN_MAX_CPU_ISA allows. A name that is not listed, such as DEFAULT, allows everything.
+/// The instruction sets that ONEDNN_MAX_CPU_ISA allows: all of them for a name that is not listed here.
 struct Limit {
     bool avx2 = true, avx512 = true, vnni = true, amx = true;
 };

@@ -25,7 +25,9 @@ AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
 std::string describe(const AccuracyCheck& check) {
     std::string text = check.passed ? "passed: " : "failed: ";
     if (check.metric == "sqnr_db" && check.drop >= kWorstDrop)
-        return text + "the outputs of the quantized network contain NaN or infinite values";
+        return text +
+               "the outputs cannot be compared with those of the float network, because some are NaN or "
+               "infinite, or all float outputs are 0";
     if (check.metric == "sqnr_db")
         return text + fmt::format("{:.2f} % relative error; at most {:g} % is allowed", 100 * check.drop,
                                   100 * check.maxDrop);

@@ -116,6 +116,7 @@ TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOp
     if (quantizationOperators(session.graph()) > 0)
         failInput("the model is already quantized; to tune, open the original float model");
     if (!(options.maxDrop >= 0)) failInput("the maximum drop must be at least 0 points");
+    if (options.budget && !(*options.budget >= 0)) failInput("the budget must be at least 0");
     return TuneRun(session, config, options, cancel).run();
 }
 

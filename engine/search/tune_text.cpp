@@ -17,7 +17,8 @@ std::string dropText(double drop, double metric, std::string_view kind) {
     if (kind == "metric")
         return fmt::format("metric {:.6g}, {:.4g} {} than float", metric, std::abs(drop),
                            drop < 0 ? "better" : "worse");
-    if (kind == "sqnr_db" && drop >= kWorstDrop) return "outputs with NaN or infinite values";
+    if (kind == "sqnr_db" && drop >= kWorstDrop)
+        return "outputs that cannot be compared with those of the float network";
     if (kind == "sqnr_db") return fmt::format("{:.2f} dB, {} % relative error", metric, pointsText(drop));
     return fmt::format("{} points {} float", pointsText(std::abs(drop)), drop < 0 ? "above" : "below");
 }
@@ -33,7 +34,7 @@ const char* whyNotReached(TuneEnd end) {
         case TuneEnd::Failed:
             return "before an evaluation failed";
         default:
-            return "by any choice";
+            return "by any choice that was tried";
     }
 }
 

@@ -116,8 +116,7 @@ class TaskMetricsSessionTest : public QObject {
         AccuracyCheck check;
         check.metric = "sqnr_db";
         check.drop = 1e12;
-        QCOMPARE(describe(check),
-                 "failed: the outputs of the quantized network contain NaN or infinite values");
+        QVERIFY(describe(check).starts_with("failed: the outputs cannot be compared"));
     }
 
     void configurationsAreCompared() {

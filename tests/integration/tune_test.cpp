@@ -380,13 +380,17 @@ class TuneTest : public QObject {
         QCOMPARE(count({"Conv_0", "Conv_2", "Conv_3", "Add_5"}), std::size_t(0));
     }
 
-    void withoutRealDataItIsReported() {
+    void unusableDataAndLimitsAreReported() {
         Session bare(network(1, true));
         const QString missing = test::errorOf([&] { tune(bare, coarse(), {}); });
         QVERIFY2(missing.contains("needs data"), qPrintable(missing));
         bare.useRandomInputs(8);
         const QString noise = test::errorOf([&] { tune(bare, coarse(), {}); });
         QVERIFY2(noise.contains("random inputs"), qPrintable(noise));
+        TuneOptions options;
+        options.budget = -1;
+        const auto session = sessionOf(network(1, true));
+        QVERIFY(test::errorOf([&] { tune(*session, coarse(), options); }).contains("budget must be"));
     }
 };
 

@@ -105,6 +105,9 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.runtime = theirs.runtime;
     result.samples = data.size();
     result.optimizedFailure = theirs.optimizedFailure;
+    const auto task = data.taskLabels();
+    const bool mayClassify = !(task && task->task == Task::Regression);
+    const bool labeled = mayClassify && data.hasLabels();
     bool first = true;
     for (std::size_t o = 0; o < source.outputs.size(); ++o) {
         const VerifiedOutput& output = source.outputs[o];
@@ -121,7 +124,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
             if (!judged) return;
             const std::vector<int> classes = classesOf(values, result.samples);
             comparison.agreement = agreementOf(classesOf(*output.ours, result.samples), classes);
-            if (data.hasLabels()) comparison.top1 = rightOf(classes, data);
+            if (labeled) comparison.top1 = rightOf(classes, data);
         };
         add(result.plain, *theirs.values[o]);
         const auto addIfThere = [&](std::optional<RuntimeComparison>& comparison,
@@ -133,10 +136,8 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         addIfThere(result.optimized, theirs.optimized);
         addIfThere(result.exact, theirs.exact);
         if (!judged) continue;
-        const auto labels = data.taskLabels();
-        result.classifies = output.ours->dims().size() == 2 && output.ours->dims()[1] > 1 &&
-                            !(labels && labels->task == Task::Regression);
-        if (data.hasLabels()) result.here = rightOf(classesOf(*output.ours, result.samples), data);
+        result.classifies = mayClassify && output.ours->dims().size() == 2 && output.ours->dims()[1] > 1;
+        if (labeled) result.here = rightOf(classesOf(*output.ours, result.samples), data);
     }
     if (first)
         failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,

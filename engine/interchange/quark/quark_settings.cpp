@@ -94,7 +94,7 @@ void exclude(const ExportSource& source, QuarkSettings& s) {
         // silently ignores exclusions that it does not find.
         std::vector<std::string> both = {n.name};
         if (n.output().valid()) both.push_back(s.model->tensor(n.output()).name);
-        for (std::string& name : both)  // layers that are merged into one node name it each
+        for (std::string& name : both)  // several layers can be merged into one node
             if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
     s.excluded = std::move(names);

@@ -143,7 +143,8 @@ CompiledNode compileCurve(const NodeContext& context, Curve curve, float alpha =
             })};
 }
 
-/// As Activation for all types: min is applied first, as ONNX specifies for min > max, and NaN and -0 stay.
+/// Like Activation, for all types: min is applied first, as ONNX specifies for min > max; NaN and -0 are
+/// kept.
 template <typename T>
 T clipped(T x, T least, T most) {
     const T raised = x < least ? least : x;
@@ -182,7 +183,7 @@ float hardSigmoid(float x, float alpha, float beta) { return clipped(alpha * x +
 }  // namespace
 
 void addElementwise(OperatorTable& table) {
-    table["Relu"] = numeric([](auto x) { return x < 0 ? decltype(x)(0) : x; });  // NaN and -0 stay
+    table["Relu"] = numeric([](auto x) { return x < 0 ? decltype(x)(0) : x; });  // NaN and -0 are kept
     table["Sigmoid"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Sigmoid); },
                         LayoutPolicy::Any, false, true};
     table["Tanh"] = {[](const NodeContext& context) { return compileCurve(context, Curve::Tanh); },

@@ -36,7 +36,7 @@ struct Activation {
     float low = -std::numeric_limits<float>::infinity();
     float high = std::numeric_limits<float>::infinity();
 
-    /// NaN and -0 stay, as in ONNX Runtime.
+    /// NaN and -0 are kept, as in ONNX Runtime.
     float operator()(float x) const {
         const float raised = x < low ? low : x;
         return raised > high ? high : raised;
