@@ -230,7 +230,7 @@ class NpuPositionsTest : public QObject {
             planOf(graph(QString(kTwoConvs).arg("Add")), config, parsed("v:20 w:7 x:7 a:8 b:20 y:8"));
         // 127 * 2^-p over 127 is a power of two.
         QVERIFY(!test::lines(plan.notices).contains("not powers of two"));
-        QVERIFY(test::lines(plan.notices).contains("the scales of 1 activations were changed"));
+        QVERIFY(test::lines(plan.notices).contains("number of activations whose scales were changed: 1"));
         config.layers["Conv_1"].activationBits = 7;
         const Plan other =
             planOf(graph(QString(kTwoConvs).arg("Add")), config, parsed("v:20 w:7 x:7 a:8 b:20 y:8"));

@@ -131,7 +131,7 @@ def test_results_belong_to_their_data(session, config, few):
 def test_wrong_data(session, few):
     for data, labels, text in ((few["images"], few["labels"][:5], "24 samples but 5 labels"),
                                ((), None, "no batches"),
-                               ([(few["images"], few["labels"], few["labels"])], None, "batch has 3 arrays"),
+                               ([(few["images"], few["labels"], few["labels"])], None, "arrays in a batch, 3,"),
                                ({"other": few["images"]}, None, "no array for input"),
                                (few["images"].astype(complex), None, "complex")):
         with pytest.raises(ql.Error, match=text):

@@ -218,6 +218,13 @@ class QueueTest : public QObject {
         QCOMPARE(document().evaluation(), before);
     }
 
+    void escapeAlsoEndsThePauseOfNothing() {
+        QVERIFY(QTest::qWaitFor([&] { return !job()->busy(); }, 20000));
+        job()->setPaused(true);
+        QTest::keyClick(m_window.get(), Qt::Key_Escape);
+        QVERIFY(!job()->paused());
+    }
+
     /// In manual mode, an edit cancels the running evaluation, which is outdated, but not the waiting
     /// exports.
     void editsKeepTheExports() {

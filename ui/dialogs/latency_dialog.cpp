@@ -29,10 +29,15 @@ QString precisionsOf(const LatencySource& source) {
     return names.join(QStringLiteral(", "));
 }
 
-double timeOf(const LatencySource& source) {
-    double sum = 0;
-    for (const LatencyRow& row : source.file.rows) sum += row.ms;
-    return source.file.rows.empty() ? source.file.networkMs.value_or(0) : sum;
+/// One sum for each precision, in the order of precisionsOf().
+QString timesOf(const LatencySource& source) {
+    if (source.file.rows.empty()) return formatMilliseconds(source.file.networkMs.value_or(0));
+    std::map<std::optional<Precision>, double> sums;
+    for (const LatencyRow& row : source.file.rows)
+        sums[row.precision ? row.precision : source.precision] += row.ms;
+    QStringList texts;
+    for (const auto& [precision, sum] : sums) texts << formatMilliseconds(sum);
+    return texts.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -242,8 +247,7 @@ void LatencyDialog::refresh() {
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const LatencySource& source = latency.sources()[static_cast<std::size_t>(row)];
         const QString texts[kColumns] = {QString::fromStdString(source.name), precisionsOf(source),
-                                         QString::number(source.file.rows.size()),
-                                         formatMilliseconds(timeOf(source))};
+                                         QString::number(source.file.rows.size()), timesOf(source)};
         for (int column = 0; column < kColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setToolTip(column == kName ? QString::fromStdString(source.file.format) : texts[column]);
@@ -259,9 +263,8 @@ void LatencyDialog::refresh() {
                                                   QString::fromStdString(row.name));
             ms += row.ms;
         }
-    m_unmatchedText->setText(tr("%1 names match no layer and are not counted (%2):")
-                                 .arg(lines.size())
-                                 .arg(formatMilliseconds(ms)));
+    m_unmatchedText->setText(
+        tr("Not counted, because they match no layer (%1 in total):").arg(formatMilliseconds(ms)));
     if (const QString text = lines.join(QLatin1Char('\n')); text != m_unmatched->toPlainText())
         m_unmatched->setPlainText(text);
     m_unmatchedText->setVisible(!lines.isEmpty());

@@ -343,7 +343,7 @@ void Document::setBackgroundEvaluation(bool on) {
 }
 
 void Document::setQuiet(bool quiet) {
-    m_quiet += quiet ? 1 : -1;
+    m_quiet = std::max(0, m_quiet + (quiet ? 1 : -1));
     if (quiet) m_job.cancelBackground();
     waitForIdle();
 }

@@ -160,13 +160,16 @@ QString latencyText(const LatencySum& sum) {
 }
 
 QString latencyDetails(const LatencySum& sum) {
-    return Words::tr(
-               "Sum of the layers' times per inference. In float: %1. Measured: %2 of %3 layers at their "
-               "precision; %4 are estimates from the other measured layers.")
-        .arg(formatMilliseconds(sum.floatMs))
-        .arg(sum.measured)
-        .arg(sum.layers)
-        .arg(formatMilliseconds(sum.estimatedMs));
+    QString text = Words::tr(
+                       "Sum of the layers' times per inference. In float: %1. Measured: %2 of %3 layers at "
+                       "their precision.")
+                       .arg(formatMilliseconds(sum.floatMs))
+                       .arg(sum.measured)
+                       .arg(sum.layers);
+    if (sum.estimated())
+        text += Words::tr(" %1 are estimated from the other measured layers.")
+                    .arg(formatMilliseconds(sum.estimatedMs));
+    return text;
 }
 
 }  // namespace quantloupe::ui

@@ -34,10 +34,13 @@ QString baselineText(const Evaluation* evaluation, const Evaluation* baseline) {
     return {};
 }
 
-/// Includes the predicted effect of the edit once predictions are reliable.
-QString measuringText(const Evaluation* evaluation) {
+/// Includes the predicted effect of the edit once predictions are reliable. Until the first results of the
+/// evaluation, the document still has those of an earlier one.
+QString measuringText(const Evaluation* evaluation, const QuantizationConfig& config) {
     QString text = Words::tr("evaluating\u2026");
-    if (evaluation == nullptr || !evaluation->expected) return text;
+    if (evaluation == nullptr || !evaluation->expected || evaluation->complete ||
+        evaluation->config != config)
+        return text;
     return text + QLatin1Char(' ') + expectedWords(*evaluation->expected);
 }
 
@@ -50,7 +53,7 @@ QString statusText(const Document& document, bool known) {
             .arg(pending)
             .arg(pending == 1 ? QString() : Words::tr("s"));
     if (document.evaluating()) {
-        if (document.accuracyStale()) return measuringText(evaluation);
+        if (document.accuracyStale()) return measuringText(evaluation, document.config());
         return rough ? Words::tr("preliminary") : QString();
     }
     // The evaluation failed or was cancelled.

@@ -45,7 +45,7 @@ void EvaluationCommands::addRunning(QMenu* menu, ModelActions* modelActions) {
 
 void EvaluationCommands::cancel() {
     if (m_tour->stop() || m_gestures->cancel()) return;
-    if (m_document->job()->busy())
+    if (m_document->job()->busy() || m_document->job()->paused())
         m_document->cancel();
     else
         m_message->dismiss();
