@@ -57,8 +57,7 @@ std::vector<std::string> precisionNotices(const FileFormat& format, const Quanti
     if (format.precisions == FormatPrecisions::TensorBits && conversions > 0)
         notices.push_back(fmt::format(
             "the format {} has one precision per tensor: {} between precisions {} left out, and layers read "
-            "tensors in the "
-            "precision of the layer that produces them",
+            "tensors in the precision of the layer that produces them",
             format.title, counted(conversions, "conversion"), conversions == 1 ? "is" : "are"));
     if (format.precisions == FormatPrecisions::None)
         for (const auto& [precision, names] : otherBits(config, layers))

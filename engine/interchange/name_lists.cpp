@@ -38,9 +38,7 @@ std::vector<std::string> commonNotices(const ExportSource& source, std::string_v
         notices.push_back(
             fmt::format("{} quantizes weights and activations to 8 bits; the preview has {} and {} bits",
                         tool, q.weight.bits, q.activation.bits));
-    if (const auto changes = otherTransforms(source.config); !changes.empty())
-        notices.push_back(
-            fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
+    for (std::string& text : includedTransformNotices(source.config)) notices.push_back(std::move(text));
     notices.push_back(
         fmt::format("{} computes the scales and chooses the operators to quantize by its own rules", tool));
     return notices;

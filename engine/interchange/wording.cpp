@@ -79,7 +79,7 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
     const TransformOptions& transforms = config.transforms;
     std::vector<std::string> changes;
     if (transforms.equalization.profile != EqualizationProfile::Off) changes.emplace_back("equalization");
-    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("replacement of Clip(0, 6)");
+    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
     if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
     if (config.refine.migration > 0) changes.emplace_back("outlier migration");
     if (transforms.npuOperators != NpuOperators{}) {
@@ -90,6 +90,21 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
         changes.push_back(fmt::format("NPU arithmetic for {} (npu_operators)", fmt::join(operators, ", ")));
     }
     return changes;
+}
+
+std::vector<std::string> includedTransformNotices(const QuantizationConfig& config) {
+    const auto changes = otherTransforms(config);
+    if (changes.empty()) return {};
+    return {fmt::format("the exported float model already includes {}", fmt::join(changes, " and "))};
+}
+
+std::vector<std::string> missingTransformNotices(const QuantizationConfig& config, std::string_view tool) {
+    const auto changes = otherTransforms(config);
+    if (changes.empty()) return {};
+    return {
+        fmt::format("{0}'s configuration cannot express {1}: write the transformed model with "
+                    "'quantloupe-cli transform' and pass it to {0}",
+                    tool, fmt::join(changes, " and "))};
 }
 
 std::vector<std::string> settingNotices(const QuantizationConfig& config, const QuantizationConfig& own,

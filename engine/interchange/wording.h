@@ -27,6 +27,10 @@ std::vector<std::string> ruleNotices(const ExportSource& source, std::string_vie
 /// Returns the enabled transforms other than batch-norm folding: "equalization", "the replacement of Clip(0,
 /// 6)".
 std::vector<std::string> otherTransforms(const QuantizationConfig& config);
+/// A notice about these transforms for formats whose files include the transformed model.
+std::vector<std::string> includedTransformNotices(const QuantizationConfig& config);
+/// The same for formats without a model.
+std::vector<std::string> missingTransformNotices(const QuantizationConfig& config, std::string_view tool);
 
 /// Returns notices about refinements and the placement of quantizers that the tool's configuration cannot
 /// express.

@@ -160,10 +160,8 @@ ExportResult writeAimet(const ExportSource& source) {
     if (source.config.quantization.biasBits != kFloatBias)
         result.notices.emplace_back(
             "AIMET's encodings leave biases in float, while the preview quantizes them");
-    const auto changes = otherTransforms(source.config);
-    if (!changes.empty())
-        result.notices.push_back(
-            fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
+    for (std::string& text : includedTransformNotices(source.config))
+        result.notices.push_back(std::move(text));
     result.notices.emplace_back(
         "the quantsim configuration can disable only whole operator types; single layers in float are given "
         "by the encodings alone");

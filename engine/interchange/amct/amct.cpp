@@ -229,15 +229,6 @@ void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& no
             fmt::format("this format has no hfmg, so these layers get ifmr: {}", shortList(hfmg)));
 }
 
-void noteTransforms(const QuantizationConfig& config, std::vector<std::string>& notices) {
-    const std::vector<std::string> changes = otherTransforms(config);
-    if (changes.empty()) return;
-    notices.push_back(
-        fmt::format("AMCT's configuration cannot express {}: write the transformed model with "
-                    "'quantloupe-cli transform' and pass it to AMCT",
-                    fmt::join(changes, ", ")));
-}
-
 void noteScheme(const QuantizationConfig& config, std::vector<std::string>& notices) {
     const CalibrationMethod method = config.calibration.method;
     if (method != CalibrationMethod::Ifmr && method != CalibrationMethod::Hfmg)
@@ -330,7 +321,8 @@ ExportResult writeFormat(const ExportSource& source, Form form) {
                         shortList(unsupportedHere)));
     for (const auto& [words, names] : groups)
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));
-    noteTransforms(config, result.notices);
+    for (std::string& text : missingTransformNotices(config, "AMCT"))
+        result.notices.push_back(std::move(text));
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
     const bool minimal = form == Form::Minimal;
     if (minimal) noteMinimal(entries, result.notices);

@@ -174,12 +174,8 @@ class Writer {
             m_notices.push_back(
                 fmt::format("CLIKA's activations have 8 bits, not {}: 8 is written", q.activation.bits));
         m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
-        const auto changes = otherTransforms(m_source.config);
-        if (!changes.empty())
-            m_notices.push_back(
-                fmt::format("CLIKA does not have these transforms, so pass it the model that 'quantloupe-cli "
-                            "transform' writes: {}",
-                            fmt::join(changes, ", ")));
+        for (std::string& text : missingTransformNotices(m_source.config, "CLIKA"))
+            m_notices.push_back(std::move(text));
     }
 
     std::string describeNode(NodeId node) const {

@@ -34,8 +34,7 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
     if (!losses.leftConversions.empty())
         notices.push_back(
             fmt::format("ONNX Runtime converts a tensor that is quantized where it is produced, to one "
-                        "other precision of "
-                        "4, 8 or 16 bits: other conversions are left out: {}",
+                        "other precision of 4, 8 or 16 bits: other conversions are left out: {}",
                         shortList({losses.leftConversions.begin(), losses.leftConversions.end()})));
     if (!losses.unequalReaders.empty())
         notices.push_back(fmt::format(
@@ -50,8 +49,7 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
     if (losses.uncalibrated > 0)
         notices.push_back(
             fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
-                        "than the preview; "
-                        "provide calibration data to export the scales found here",
+                        "than the preview; provide calibration data to export the scales found here",
                         counted(losses.uncalibrated, "tensor")));
     if (q.biasBits != 32 && q.biasBits != kFloatBias)
         notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
@@ -63,12 +61,7 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
         for (std::string& text :
              settingNotices(source.config, {}, "ONNX Runtime", {"quantization.npu_positions."}))
             notices.push_back(std::move(text));
-    const auto changes = otherTransforms(source.config);
-    if (!changes.empty())
-        notices.push_back(
-            fmt::format("ONNX Runtime does not have these transforms, but the exported float model includes "
-                        "their result: {}",
-                        fmt::join(changes, ", ")));
+    for (std::string& text : includedTransformNotices(source.config)) notices.push_back(std::move(text));
     return notices;
 }
 
