@@ -99,14 +99,13 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
 
 /// Names of the arrays that nothing reads, for example because of a typo.
 std::string unusedArrays(const std::map<std::string, ConstantPtr>& arrays,
-                         const std::vector<InputSpec>& inputs) {
+                         const std::vector<ConstantPtr>& inputs) {
     constexpr std::size_t kShown = 4;
     std::string names;
     std::size_t unused = 0;
     for (const auto& [name, array] : arrays) {
-        const bool isInput = std::ranges::find(inputs, name, &InputSpec::name) != inputs.end() ||
-                             (inputs.size() == 1 && !arrays.contains(inputs[0].name) && name == "arr_0");
-        if (isInput || name == kLabels || ++unused > kShown) continue;
+        const bool used = name == kLabels || std::ranges::find(inputs, array) != inputs.end();
+        if (used || ++unused > kShown) continue;
         names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
     }
     return unused > kShown ? fmt::format("{} and {} more", names, unused - kShown) : names;
@@ -145,7 +144,7 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
         notice = fmt::format(
             "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples",
             kLabels, toString(labels->dims()), samples);
-    if (const std::string others = unusedArrays(arrays, graphInputs); !others.empty())
+    if (const std::string others = unusedArrays(arrays, chosen); !others.empty())
         notice += fmt::format("{}arrays that are neither inputs nor '{}' are ignored: {}",
                               notice.empty() ? "" : "\n", kLabels, others);
     return std::make_shared<ArrayDataset>(inputs, std::move(chosen), samples, std::move(classes),

@@ -68,6 +68,11 @@ DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs
 
 }  // namespace
 
+bool mayHaveClasses(const Dataset& data) {
+    const auto labels = data.taskLabels();
+    return !labels || labels->task != Task::Regression;
+}
+
 std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
     const SampleAxes axes = sampleAxes(graph);
     std::vector<InputSpec> specs;

@@ -63,6 +63,9 @@ class Dataset {
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
+/// Returns whether a vector for each sample can be class scores: unless the task is regression.
+bool mayHaveClasses(const Dataset& data);
+
 /// Opens the DATA argument of the command line: a folder with one subfolder per class (label = alphabetical
 /// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional;
 /// labels that are not one number per sample are ignored, see notice()) or a folder with test_data_set_* (or

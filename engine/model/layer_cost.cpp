@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "model/moved_constants.h"
@@ -23,11 +22,7 @@ class CostFinder {
 
     LayerCost find() {
         const IntegerLayer* const coded = integerLayer(m_node);
-        for (const TensorId in : parameters(coded)) {
-            const Constant* constant = resolveConstant(m_graph, in);
-            if (constant != nullptr && constant->size() > 1)
-                m_cost.parameters += static_cast<std::uint64_t>(constant->size());
-        }
+        countParameters(coded);
         if (!m_node.domain.empty() && coded == nullptr) return m_cost;
         std::uint64_t macs = 0;
         if (coded != nullptr && coded->convolution)
@@ -51,21 +46,24 @@ class CostFinder {
     }
 
   private:
-    /// The inputs that can be parameters: without scales, zero points and integers that are not codes.
-    std::vector<TensorId> parameters(const IntegerLayer* coded) const {
-        std::vector<TensorId> found;
-        if (coded != nullptr) {
-            found.push_back(m_node.input(coded->weight));
-            if (coded->bias) found.push_back(m_node.input(*coded->bias));
-        } else if (m_node.op == "DequantizeLinear" || m_node.op == "QuantizeLinear") {
-            found.push_back(m_node.input(0));
-        } else if (!isMove(m_node) && !isQuantizationOperator(m_node)) {  // a move: counted at its reader
-            std::ranges::copy_if(m_node.inputs, std::back_inserter(found), [&](TensorId in) {
-                const Constant* constant = resolveConstant(m_graph, in);
-                return constant != nullptr && constant->type() == DataType::Float32;
-            });
+    /// Without scales, zero points and integers that are not codes.
+    void countParameters(const IntegerLayer* coded) {
+        std::vector<TensorId> inputs = m_node.inputs;
+        bool codes = true;
+        if (coded != nullptr)
+            inputs = {m_node.input(coded->weight), coded->bias ? m_node.input(*coded->bias) : TensorId()};
+        else if (m_node.op == "DequantizeLinear" || m_node.op == "QuantizeLinear")
+            inputs = {m_node.input(0)};
+        else if (isMove(m_node) || isQuantizationOperator(m_node))  // a move: counted at its reader
+            return;
+        else
+            codes = false;
+        for (const TensorId in : inputs) {
+            const Constant* constant = resolveConstant(m_graph, in);
+            if (constant != nullptr && constant->size() > 1 &&
+                (codes || constant->type() == DataType::Float32))
+                m_cost.parameters += static_cast<std::uint64_t>(constant->size());
         }
-        return found;
     }
 
     void unknown(TensorId tensor) {

@@ -35,7 +35,7 @@ const IntegerLayer* integerLayer(const Node& node) {
 
 namespace {
 
-/// Returns whether the tensor is dequantized, or moved after that.
+/// Looks through operators that only move values.
 bool isDequantized(const Graph& graph, TensorId tensor) {
     NodeId maker = tensor.valid() ? graph.tensor(tensor).producer : NodeId();
     while (maker.valid() && isMove(graph.node(maker)) && graph.node(maker).input(0).valid())
@@ -47,7 +47,7 @@ bool isShapeOrIndex(const TensorInfo& tensor) {
     return tensor.type == DataType::Int64 || tensor.type == DataType::Int32 || tensor.type == DataType::Bool;
 }
 
-/// Returns whether ONNX Runtime can compute the node, which is no quantization operator, on codes.
+/// Returns whether ONNX Runtime can compute this float operator on codes.
 bool readsOnlyCodes(const Graph& graph, const Node& node, const std::vector<bool>& quantized) {
     if (multipliesWeight(node))  // the bias can be float
         return isDequantized(graph, node.input(0)) && isDequantized(graph, node.input(1));

@@ -87,7 +87,8 @@ class OperatorValuesTest : public QObject {
             "Sqrt (X) b = BatchNormalization (d, s, t, t, v) r = Relu (b) n = IsNaN (r) Y = Cast <to = 1> "
             "(n)",
             "1 0 1");
-        row("running mean beside a Relu", 15, "2,1,2", "float[1] s = {1}, float[1] t = {0}, float[1] v = {1}",
+        row("batch normalization in training mode, then Relu", 15, "2,1,2",
+            "float[1] s = {1}, float[1] t = {0}, float[1] v = {1}",
             "Identity (X) b, m, w = BatchNormalization <training_mode = 1, momentum = 0.5> (d, s, t, t, v) "
             "r = Relu (b) Y = Add (r, m)",
             "0.6875 1.1533 0.6875 2.0228");

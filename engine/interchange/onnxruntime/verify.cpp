@@ -105,9 +105,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.runtime = theirs.runtime;
     result.samples = data.size();
     result.optimizedFailure = theirs.optimizedFailure;
-    const auto task = data.taskLabels();
-    const bool mayClassify = !(task && task->task == Task::Regression);
-    const bool labeled = mayClassify && data.hasLabels();
+    const bool labeled = mayHaveClasses(data) && data.hasLabels();
     bool first = true;
     for (std::size_t o = 0; o < source.outputs.size(); ++o) {
         const VerifiedOutput& output = source.outputs[o];
@@ -136,7 +134,8 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         addIfThere(result.optimized, theirs.optimized);
         addIfThere(result.exact, theirs.exact);
         if (!judged) continue;
-        result.classifies = mayClassify && output.ours->dims().size() == 2 && output.ours->dims()[1] > 1;
+        result.classifies =
+            mayHaveClasses(data) && output.ours->dims().size() == 2 && output.ours->dims()[1] > 1;
         if (labeled) result.here = rightOf(classesOf(*output.ours, result.samples), data);
     }
     if (first)

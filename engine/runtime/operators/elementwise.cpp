@@ -143,14 +143,6 @@ CompiledNode compileCurve(const NodeContext& context, Curve curve, float alpha =
             })};
 }
 
-/// Like Activation, for all types: min is applied first, as ONNX specifies for min > max; NaN and -0 are
-/// kept.
-template <typename T>
-T clipped(T x, T least, T most) {
-    const T raised = x < least ? least : x;
-    return raised > most ? most : raised;
-}
-
 /// Bounds are attributes up to opset 10 and optional inputs since then.
 template <typename T>
 CompiledNode clipTo(const NodeContext& context) {

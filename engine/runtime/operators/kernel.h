@@ -31,16 +31,20 @@ class Kernel {
     virtual std::size_t weightBytes() const { return 0; }
 };
 
+/// `least` is applied first, as ONNX specifies for bounds in the wrong order. NaN and -0 are kept, as in ONNX
+/// Runtime.
+template <typename T>
+T clipped(T x, T least, T most) {
+    const T raised = x < least ? least : x;
+    return raised > most ? most : raised;
+}
+
 /// An activation applied to the output (Relu, Clip), fused into the operator by the compiler.
 struct Activation {
     float low = -std::numeric_limits<float>::infinity();
     float high = std::numeric_limits<float>::infinity();
 
-    /// NaN and -0 are kept, as in ONNX Runtime.
-    float operator()(float x) const {
-        const float raised = x < low ? low : x;
-        return raised > high ? high : raised;
-    }
+    float operator()(float x) const { return clipped(x, low, high); }
 };
 
 /// The information from which an operator is compiled.

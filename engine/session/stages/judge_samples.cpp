@@ -50,8 +50,7 @@ SampleValues wholeOutputs(const Graph& source, const std::vector<ConstantPtr>& v
 NetworkOutputs emptyOutputs(SessionSamples& samples) {
     NetworkOutputs empty;
     empty.integers = samples.judge() != nullptr;
-    const auto labels = samples.evaluation() ? samples.evaluation()->taskLabels() : nullptr;
-    empty.classes = !empty.integers && !(labels && labels->task == Task::Regression);
+    empty.classes = !empty.integers && (!samples.available() || mayHaveClasses(*samples.evaluation()));
     empty.task = samples.part().whole();
     return empty;
 }
