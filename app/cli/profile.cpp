@@ -67,8 +67,8 @@ void runProfile(const Options& options) {
                options.model.filename().string(), total, profile.times.runs, profile.runtime);
     fmt::print("{} layers take {:.3g} ms", times.size(), sum);
     if (!unmatched.empty())
-        fmt::print("; {} of the runtime without a layer: {:.3g} ms", counted(unmatched.size(), "node"),
-                   unmatchedMs);
+        fmt::print("; not part of a layer: {} added by the runtime ({:.3g} ms)",
+                   counted(unmatched.size(), "node"), unmatchedMs);
     fmt::print("\n{}\n", options.output.string());
 }
 

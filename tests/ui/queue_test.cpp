@@ -218,7 +218,7 @@ class QueueTest : public QObject {
         QCOMPARE(document().evaluation(), before);
     }
 
-    void escapeAlsoEndsThePauseOfNothing() {
+    void escapeEndsThePauseWhenIdle() {
         QVERIFY(QTest::qWaitFor([&] { return !job()->busy(); }, 20000));
         job()->setPaused(true);
         QTest::keyClick(m_window.get(), Qt::Key_Escape);

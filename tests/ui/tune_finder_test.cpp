@@ -69,8 +69,8 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->config() == before);
     }
 
-    /// Idle work would slow the search down. The pause keeps both in the queue.
-    void nothingIsEvaluatedInTheBackgroundMeanwhile() {
+    /// It would slow the search down. The pause keeps both waiting.
+    void backgroundWorkWaitsForTheSearch() {
         const auto idleWork = [this] {
             return std::ranges::any_of(m_document->job()->queue(), [](const QueuedWork& work) {
                 return work.kind == QueuedWork::Kind::Background;

@@ -19,25 +19,14 @@ enum Column { kName, kPrecision, kLayers, kTime, kColumns };
 /// configuration.
 constexpr std::array kPrecisions = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
 
-QString precisionsOf(const LatencySource& source) {
-    std::map<Precision, int> counts;
+/// The sum of the times at each precision.
+std::map<Precision, double> timesOf(const LatencySource& source) {
+    std::map<Precision, double> sums;
     for (const LatencyRow& row : source.file.rows)
-        if (const auto precision = row.precision ? row.precision : source.precision) ++counts[*precision];
-    if (counts.empty() && source.precision) ++counts[*source.precision];
-    QStringList names;
-    for (const auto& [precision, count] : counts) names << QString::fromStdString(precisionName(precision));
-    return names.join(QStringLiteral(", "));
-}
-
-/// One sum for each precision, in the order of precisionsOf().
-QString timesOf(const LatencySource& source) {
-    if (source.file.rows.empty()) return formatMilliseconds(source.file.networkMs.value_or(0));
-    std::map<std::optional<Precision>, double> sums;
-    for (const LatencyRow& row : source.file.rows)
-        sums[row.precision ? row.precision : source.precision] += row.ms;
-    QStringList texts;
-    for (const auto& [precision, sum] : sums) texts << formatMilliseconds(sum);
-    return texts.join(QStringLiteral(", "));
+        if (const auto precision = row.precision ? row.precision : source.precision)
+            sums[*precision] += row.ms;
+    if (sums.empty() && source.precision) sums[*source.precision] = source.file.networkMs.value_or(0);
+    return sums;
 }
 
 }  // namespace
@@ -246,8 +235,14 @@ void LatencyDialog::refresh() {
     m_table->setRowCount(static_cast<int>(latency.sources().size()));
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const LatencySource& source = latency.sources()[static_cast<std::size_t>(row)];
-        const QString texts[kColumns] = {QString::fromStdString(source.name), precisionsOf(source),
-                                         QString::number(source.file.rows.size()), timesOf(source)};
+        QStringList precisions, sums;
+        for (const auto& [precision, ms] : timesOf(source)) {
+            precisions << QString::fromStdString(precisionName(precision));
+            sums << formatMilliseconds(ms);
+        }
+        const QString texts[kColumns] = {
+            QString::fromStdString(source.name), precisions.join(QStringLiteral(", ")),
+            QString::number(source.file.rows.size()), sums.join(QStringLiteral(", "))};
         for (int column = 0; column < kColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setToolTip(column == kName ? QString::fromStdString(source.file.format) : texts[column]);

@@ -162,8 +162,8 @@ class Document : public QObject {
     /// The latency profiles, and the time of each layer.
     LayerLatency& latency() { return m_latency; }
     const LayerLatency& latency() const { return m_latency; }
-    /// Until as many calls with false as with true, nothing is evaluated in the background, so that it
-    /// disturbs neither latency measurements nor searches.
+    /// Stops background evaluation, which would disturb latency measurements and searches, until there were
+    /// as many calls with false as with true.
     void setQuiet(bool quiet);
     /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
     /// passes it back.
