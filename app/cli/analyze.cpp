@@ -11,7 +11,6 @@
 #include "base/short_text.h"
 #include "commands.h"
 #include "interchange/reports/class_report.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"

@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "base/atomic_file.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "interchange/reports/class_report.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "model/quantized_model.h"
 #include "open_session.h"

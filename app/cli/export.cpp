@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "interchange/gather.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"

@@ -10,7 +10,6 @@
 #include "base/short_text.h"
 #include "commands.h"
 #include "interchange/clika/clika_names.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"

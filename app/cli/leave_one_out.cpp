@@ -9,7 +9,6 @@
 #include "base/short_text.h"
 #include "commands.h"
 #include "common/program_version.h"
-#include "interchange/wording.h"
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"

@@ -5,12 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/json.h"
 #include "base/strict_json.h"
+#include "base/text.h"
 #include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/presets.h"
@@ -33,15 +33,13 @@ std::string knownFormat(const char* option, const std::string& name, bool readin
 }  // namespace
 
 long parseNumber(const std::string& option, const std::string& value, long least, long most) {
-    long number = 0;
-    const char* end = value.data() + value.size();
-    const auto result = std::from_chars(value.data(), end, number);
-    if (result.ec != std::errc() || result.ptr != end || number < least || number > most) {
+    const auto number = parsed<long>(value);
+    if (!number || *number < least || *number > most) {
         if (least == most) throw UsageError(fmt::format("{} can only be {}, not '{}'", option, least, value));
         throw UsageError(
             fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, value));
     }
-    return number;
+    return *number;
 }
 
 OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_command(command), m_has(has) {

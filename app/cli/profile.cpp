@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
+#include "base/short_text.h"
 #include "base/temporary_folder.h"
 #include "commands.h"
 #include "cost/latency_table.h"
 #include "cost/layer_matcher.h"
 #include "interchange/onnxruntime/profile_onnxruntime.h"
 #include "interchange/reports/csv.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "base/short_text.h"
 #include "commands.h"
 #include "interchange/gather.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"

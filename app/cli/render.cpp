@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
+#include "base/short_text.h"
 #include "commands.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "data/numpy_file.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "base/text.h"
 #include "config/config_choices.h"
 #include "config/layer_choices.h"
 #include "options.h"
@@ -22,11 +22,10 @@ SkipRule parseThreshold(const std::string& value) {
         names.push_back(name);
         if (value.substr(0, sign) == name) metric = known;
     }
-    double threshold = 0;
-    const char* end = value.data() + value.size();
-    const char* begin = sign == std::string::npos ? end : value.data() + sign + 1;
-    const auto result = std::from_chars(begin, end, threshold);
-    if (!metric || result.ec != std::errc() || result.ptr != end || !std::isfinite(threshold))
+    const double threshold = sign == std::string::npos
+                                 ? NAN
+                                 : parsed<double>(std::string_view(value).substr(sign + 1)).value_or(NAN);
+    if (!metric || !std::isfinite(threshold))
         throw UsageError(
             fmt::format("--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not "
                         "'{}'; the metrics are: {}",

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "data/numpy_file.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "model/load_model.h"
 #include "open_session.h"

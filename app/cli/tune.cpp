@@ -9,10 +9,10 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "common/program_version.h"
 #include "config/config_json.h"
-#include "interchange/wording.h"
 #include "latency.h"
 #include "open_session.h"
 #include "progress_line.h"
@@ -99,7 +99,7 @@ void printPrecisions(const TunePoint& point) {
     for (const auto& [name, precision] : point.precisions) layers[precision].push_back(name);
     const auto most = std::ranges::max_element(layers, {}, [](const auto& one) { return one.second.size(); });
     for (const auto& [precision, names] : layers) {
-        fmt::print("{}: {} layer{}\n", precisionName(precision), names.size(), names.size() == 1 ? "" : "s");
+        fmt::print("{}: {}\n", precisionName(precision), counted(names.size(), "layer"));
         if (&names == &most->second) continue;
         for (const std::string& name : names) fmt::print("  {}\n", name);
     }

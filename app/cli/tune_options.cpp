@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "options.h"
 
 namespace quantloupe::cli {
@@ -17,13 +17,11 @@ namespace {
 constexpr double kMaxBudget = 1e18;
 
 double parseReal(const std::string& option, const std::string& value, double least, double most) {
-    double number = 0;
-    const char* end = value.data() + value.size();
-    const auto result = std::from_chars(value.data(), end, number);
-    if (result.ec != std::errc() || result.ptr != end || !(number >= least && number <= most))
+    const auto number = parsed<double>(value);
+    if (!number || !(*number >= least && *number <= most))
         throw UsageError(
             fmt::format("{} takes a number from {} to {}, not '{}'", option, least, most, value));
-    return number;
+    return *number;
 }
 
 Precision parseListed(const std::string& option, std::string_view text) {

@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
-#include "interchange/wording.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"

@@ -26,12 +26,8 @@ ChannelLayout channelLayout(const Dims& dims, int axis) {
     const int positive = axis < 0 ? axis + rank : axis;
     if (positive < 0 || positive >= rank)
         failInput("the tensor is {}: it has no axis {}", toString(dims), axis);
-    ChannelLayout layout;
-    for (int i = 0; i < rank; ++i) {
-        std::size_t& part = i < positive ? layout.outer : i == positive ? layout.channels : layout.inner;
-        part *= static_cast<std::size_t>(dims[static_cast<std::size_t>(i)]);
-    }
-    return layout;
+    const AxisExtents split = axisExtents(dims, static_cast<std::size_t>(positive));
+    return {split.outer, split.extent, split.inner};
 }
 
 }  // namespace quantloupe

@@ -20,10 +20,7 @@ CodeUsage::CodeUsage(const FakeQuant& quant) : m_quant(quant) {
 void CodeUsage::add(const float* values, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const float exact = values[i] / m_quant.scale;
-        if (std::isnan(exact)) {
-            ++m_notANumber;
-            continue;
-        }
+        if (std::isnan(exact)) continue;
         ++m_count;
         const float nearest = std::nearbyint(exact);
         if (nearest < m_quant.low || nearest > m_quant.high) ++m_clipped;
@@ -47,7 +44,6 @@ void CodeUsage::merge(const CodeUsage& other) {
     for (std::size_t i = 0; i < m_counts.size(); ++i) m_counts[i] += other.m_counts[i];
     m_count += other.m_count;
     m_clipped += other.m_clipped;
-    m_notANumber += other.m_notANumber;
 }
 
 double CodeUsage::clippedFraction() const {

@@ -31,7 +31,6 @@ class CodeUsage {
     const std::vector<std::uint64_t>& counts() const { return m_counts; }
     /// Number of values that are not NaN.
     std::uint64_t count() const { return m_count; }
-    std::uint64_t notANumber() const { return m_notANumber; }
     double clippedFraction() const;  ///< 0 to 1; 0 without values
     std::size_t distinctCodes() const;
     /// Returns log2(distinctCodes()), which is at most the quantizer's bits. 0 without values.
@@ -40,7 +39,7 @@ class CodeUsage {
   private:
     FakeQuant m_quant;
     std::vector<std::uint64_t> m_counts;
-    std::uint64_t m_count = 0, m_clipped = 0, m_notANumber = 0;
+    std::uint64_t m_count = 0, m_clipped = 0;
 };
 
 }  // namespace quantloupe

@@ -8,6 +8,7 @@
 
 #include "analysis/binomial.h"
 #include "base/error.h"
+#include "base/short_text.h"
 
 namespace quantloupe {
 namespace {
@@ -89,10 +90,9 @@ std::string describe(const PairedComparison& comparison, std::string_view sample
     const std::string points = comparison.difference == 0
                                    ? fmt::format("{:.{}f}", 0.0, decimals)
                                    : fmt::format("{:+.{}f}", 100 * comparison.difference, decimals);
-    return fmt::format("{} points, {} {}{} {}, {} {}: {}", points, comparison.fixed, sample,
-                       comparison.fixed == 1 ? "" : "s", comparison.graded ? "better" : "fixed",
-                       comparison.broken, comparison.graded ? "worse" : "broken",
-                       wordsOf(comparison.verdict));
+    return fmt::format("{} points, {} {}, {} {}: {}", points, counted(comparison.fixed, sample),
+                       comparison.graded ? "better" : "fixed", comparison.broken,
+                       comparison.graded ? "worse" : "broken", wordsOf(comparison.verdict));
 }
 
 }  // namespace quantloupe

@@ -42,14 +42,6 @@ void TaskCounts::add(const SampleVerdict& verdict, std::int32_t floating, std::o
     if (verdict.top5) ++top5;
 }
 
-void TaskCounts::merge(const TaskCounts& other) {
-    samples += other.samples;
-    labeled += other.labeled;
-    top1 += other.top1;
-    top5 += other.top5;
-    agreeing += other.agreeing;
-}
-
 std::optional<double> TaskCounts::top1Rate() const { return rate(top1, labeled); }
 std::optional<double> TaskCounts::top5Rate() const { return rate(top5, labeled); }
 std::optional<double> TaskCounts::agreement() const { return rate(agreeing, samples); }

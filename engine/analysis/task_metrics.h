@@ -20,13 +20,12 @@ struct SampleVerdict {
 /// Judges one sample. Without `label`, top5 is false. Ties rank by index. NaN ranks lowest.
 SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int> label);
 
-/// Counts of verdicts, mergeable. Rates are 0 to 1, and empty without samples.
+/// Counts of verdicts. Rates are 0 to 1, and empty without samples.
 struct TaskCounts {
     std::size_t samples = 0, labeled = 0, top1 = 0, top5 = 0, agreeing = 0;
 
     /// Adds a verdict. `floating` is the class that the float model predicts.
     void add(const SampleVerdict& verdict, std::int32_t floating, std::optional<int> label);
-    void merge(const TaskCounts& other);
 
     std::optional<double> top1Rate() const;  ///< of the labeled samples
     std::optional<double> top5Rate() const;

@@ -10,17 +10,11 @@
 #include "base/error.h"
 #include "base/run_program.h"
 #include "base/temporary_folder.h"
+#include "base/text.h"
 #include "data/numpy_file.h"
 
 namespace quantloupe {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlank = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 /// Returns the last line that is not empty, shortened for a message.
 std::string lastLine(std::string_view text) {

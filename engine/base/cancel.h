@@ -81,8 +81,8 @@ class CancelToken {
     bool cancelled() const { return m_state->cancelled.load(std::memory_order_relaxed); }
     bool paused() const { return m_state->gate && m_state->gate->closed(); }
     /// Waits while the token's gate is closed and the token is not cancelled; throws Cancelled once it is.
-    /// Only for our own threads: a paused thread of a pool would be missing from other work (see
-    /// runtime/workers.h).
+    /// Do not call it in tasks of Workers::run(): a waiting thread of the pool would be missing from other
+    /// work. run() itself waits at the gate.
     void check() const {
         if (paused()) m_state->gate->wait(m_state->cancelled);
         checkWithoutPause();

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace quantloupe {
 
@@ -17,9 +17,7 @@ namespace {
 /// Whether the readers of a data folder treat a file of this name as a sample.
 bool isSample(const fs::path& file) {
     constexpr std::array<std::string_view, 6> kEndings = {".jpg", ".jpeg", ".png", ".npy", ".npz", ".pb"};
-    std::string ending = file.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    const std::string ending = lowerCase(file.extension().string());
     return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 

@@ -29,18 +29,17 @@ std::size_t addressSpaceLeft() {
     return limit.rlim_cur - std::min<std::size_t>(used, limit.rlim_cur);
 }
 
-/// Memory that the machine can provide without swapping.
-std::size_t machineMemoryLeft() {
+double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+}  // namespace
+
+std::optional<std::size_t> availableMemory() {
     std::ifstream file("/proc/meminfo");
     std::string name, unit;
     for (std::size_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
         if (name == "MemAvailable:") return kibibytes * 1024;
-    return kUnlimited;
+    return std::nullopt;
 }
-
-double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-}  // namespace
 
 void requireMemory(std::size_t bytes) {
     const std::size_t space = addressSpaceLeft();
@@ -50,7 +49,7 @@ void requireMemory(std::size_t bytes) {
              "leaves {:.0f} MiB; raise it",
              mebibytes(bytes), mebibytes(space));
     if (bytes < kLarge) return;
-    const std::size_t left = machineMemoryLeft();
+    const std::size_t left = availableMemory().value_or(kUnlimited);
     if (bytes > left)
         fail(ErrorKind::Unsupported,
              "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the "

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/short_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace quantloupe {
 namespace {
 
@@ -67,6 +71,17 @@ std::string shortMessage(std::string_view message) {
     for (char& c : result)
         if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
     return shortName(result, kMaxMessageLength);
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string shortList(const std::vector<std::string>& names, std::size_t most) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > most) list += fmt::format(" and {} more", names.size() - most);
+    return list;
 }
 
 }  // namespace quantloupe

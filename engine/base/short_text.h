@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Limits the length of displayed names, which come from files and can have any length.
+// Counts, lists and names in messages. Names come from files and can have any length, so it is limited.
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace quantloupe {
 
@@ -17,5 +18,10 @@ std::string shortName(std::string_view name, std::size_t most = kMaxNameLength);
 /// The message with every quoted name and every word shortened in the same way, at most 4,000 characters in
 /// total, without control characters other than line breaks and tabs.
 std::string shortMessage(std::string_view message);
+
+/// "1 layer", "2 layers".
+std::string counted(std::size_t count, std::string_view what);
+/// "a, b, c, d and 3 more".
+std::string shortList(const std::vector<std::string>& names, std::size_t most = 4);
 
 }  // namespace quantloupe

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
+
 namespace quantloupe {
 namespace {
 
@@ -15,13 +17,11 @@ constexpr std::size_t kLongestName = 200;
 
 std::string comparable(std::string_view text) {
     if (text.size() > kLongestName) text.remove_prefix(text.size() - kLongestName);
-    std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
+    return lowerCase(text);
 }
 
-std::size_t distance(const std::string& a, const std::string& b) {
+/// The Levenshtein distance: inserted, removed or replaced characters.
+std::size_t editDistance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -37,17 +37,13 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::size_t editDistance(std::string_view a, std::string_view b) {
-    return distance(comparable(a), comparable(b));
-}
-
 std::vector<std::string> nearNames(const std::vector<std::string>& candidates, std::string_view name,
                                    std::size_t most) {
     const std::string mistyped = comparable(name);
     if (mistyped.empty()) return {};
     const auto rank = [&](const std::string& candidate) -> std::optional<std::size_t> {
         const std::string other = comparable(candidate);
-        const std::size_t edits = distance(mistyped, other);
+        const std::size_t edits = editDistance(mistyped, other);
         if (edits <= std::max<std::size_t>(1, mistyped.size() / 3)) return edits;
         const std::size_t shorter = std::min(mistyped.size(), other.size());
         const bool contains =

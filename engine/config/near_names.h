@@ -8,9 +8,6 @@
 
 namespace quantloupe {
 
-/// Returns the Levenshtein distance (inserted, removed or replaced characters), ignoring case.
-std::size_t editDistance(std::string_view a, std::string_view b);
-
 /// Returns the candidates that are similar to the mistyped name, best first: equal except for case, then a
 /// few edits away, then containing the name or contained in it. Empty if there are none.
 std::vector<std::string> nearNames(const std::vector<std::string>& candidates, std::string_view name,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "config/near_names.h"
 
 namespace quantloupe {
@@ -12,8 +13,6 @@ namespace {
 std::string join(const std::vector<std::string_view>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
-
-std::string_view lastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 }  // namespace
 
@@ -126,7 +125,7 @@ void ObjectReader::finish() const {
         for (const std::string& name : nearNames(m_known, key, 1)) near.push_back(pathOf(name));
         if (near.empty())
             for (const std::string& name : *m_allKeys)
-                if (lastPart(name) == key && near.size() < 2) near.push_back(name);
+                if (afterLastDot(name) == key && near.size() < 2) near.push_back(name);
         if (near.empty()) near = nearNames(*m_allKeys, pathOf(key), 1);
         std::erase(near, m_path);  // the object itself is not a useful suggestion
         const std::string hint =

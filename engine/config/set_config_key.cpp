@@ -2,9 +2,9 @@
 // Sets one key of the configuration by its dotted path. It edits the JSON and reads it again, so that a key
 // that is set is checked like one in a file.
 
-#include <charconv>
 #include <cmath>
 
+#include "base/text.h"
 #include "config/config_json.h"
 #include "config/layer_json.h"
 #include "config/object_reader.h"
@@ -52,10 +52,7 @@ std::vector<std::string> splitLayerPath(std::string_view path, const Json& value
 /// The value as JSON; as a number if only JSON's grammar forbids its spelling, such as .5; otherwise as text.
 Json valueOf(std::string_view text) {
     if (Json::accept(text)) return parseStrictJson(text);
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [next, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc() && next == end && std::isfinite(number)) return number;
+    if (const auto number = parsed<double>(text); number && std::isfinite(*number)) return *number;
     return std::string(text);
 }
 

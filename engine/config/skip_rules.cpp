@@ -16,13 +16,10 @@
 namespace quantloupe {
 namespace {
 
-std::string shortList(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 3;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
-        list += (i == 0 ? "" : ", ") + shortName(names[i]);
-    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
-    return list;
+/// Lists the names, each limited in length.
+std::string shortNames(std::vector<std::string> names) {
+    for (std::string& name : names) name = shortName(name);
+    return shortList(names, 3);
 }
 
 NodeId needLayer(const Graph& graph, const std::string& name) {
@@ -77,7 +74,7 @@ NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
     if (!any(covered)) {
         std::vector<std::string> names;
         for (const Node& node : graph.nodes()) names.push_back(node.name);
-        failInput("no layer's name matches /{}/; examples of names: {}", rule.regex, shortList(names));
+        failInput("no layer's name matches /{}/; examples of names: {}", rule.regex, shortNames(names));
     }
     return covered;
 }
@@ -160,9 +157,10 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
 std::string describe(const SkipRule& rule) {
     switch (rule.kind) {
         case SkipKind::Node:
-            return fmt::format("{} {}", rule.layers.size() == 1 ? "layer" : "layers", shortList(rule.layers));
+            return fmt::format("{} {}", rule.layers.size() == 1 ? "layer" : "layers",
+                               shortNames(rule.layers));
         case SkipKind::Until:
-            return fmt::format("from {} until {}", shortName(rule.from), shortList(rule.to));
+            return fmt::format("from {} until {}", shortName(rule.from), shortNames(rule.to));
         case SkipKind::Downstream:
             return fmt::format("{} and everything downstream", shortName(rule.from));
         case SkipKind::Type:

@@ -13,7 +13,7 @@ namespace quantloupe {
 namespace {
 
 bool computes(const Graph& graph, const Node& node) {
-    if (isMove(node) || (node.domain.empty() && (node.op == "Dropout" || node.op == "Shape"))) return false;
+    if (isMove(node) || isOp(node, "Dropout") || isOp(node, "Shape")) return false;
     if (!node.output().valid()) return false;
     const DataType type = graph.tensor(node.output()).type;
     return type != DataType::Int64 && type != DataType::Int32 && type != DataType::Bool;

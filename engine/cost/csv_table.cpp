@@ -2,19 +2,13 @@
 #include "cost/csv_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace quantloupe {
 namespace {
-
-std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return {};
-    return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
 
 /// Reads one record, which may span several lines if line breaks are quoted.
 std::vector<std::string> readRecord(std::string_view& text, std::size_t& line) {
@@ -24,7 +18,7 @@ std::vector<std::string> readRecord(std::string_view& text, std::size_t& line) {
     bool quoted = false, wasQuoted = false;
     std::size_t i = 0;
     const auto finish = [&] {
-        cells.push_back(wasQuoted ? cell : trimmed(cell));
+        cells.push_back(wasQuoted ? cell : std::string(trimmed(cell)));
         cell.clear();
         wasQuoted = false;
     };
@@ -79,10 +73,7 @@ CsvTable parseCsv(std::string_view text) {
         std::vector<std::string> cells = readRecord(text, line);
         if ((cells.size() == 1 && cells[0].empty()) || cells[0].starts_with('#')) continue;
         if (table.header.empty()) {
-            for (std::string& name : cells)
-                std::ranges::transform(name, name.begin(), [](unsigned char c) {
-                    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
-                });
+            for (std::string& name : cells) name = lowerCase(name);
             table.header = std::move(cells);
             continue;
         }
@@ -98,13 +89,11 @@ CsvTable parseCsv(std::string_view text) {
 
 double nonnegativeCell(const CsvTable& table, std::size_t row, std::size_t column) {
     const std::string& cell = table.rows[row][column];
-    double value = 0;
-    const char* end = cell.data() + cell.size();
-    const auto result = std::from_chars(cell.data(), end, value);
-    if (cell.empty() || result.ec != std::errc() || result.ptr != end || !std::isfinite(value) || value < 0)
+    const auto value = parsed<double>(cell);
+    if (!value || !std::isfinite(*value) || *value < 0)
         failInput("line {}: column '{}' must be a number that is at least 0, not '{}'", table.lines[row],
                   table.header[column], cell);
-    return value;
+    return *value;
 }
 
 }  // namespace quantloupe

@@ -75,13 +75,6 @@ LatencyFile parseAny(std::string_view text) {
 
 }  // namespace
 
-double medianOf(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 LatencyFile parseLatency(std::string_view text) {
     LatencyFile file = parseAny(text);
     requireUsable(file);

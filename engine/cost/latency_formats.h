@@ -17,7 +17,4 @@ LatencyFile qualcommProfile(const CsvTable& table);
 bool isHailoProfile(const CsvTable& table);
 LatencyFile hailoProfile(const CsvTable& table);
 
-/// Returns the middle value, or the mean of the two middle values. The list must not be empty.
-double medianOf(std::vector<double> values);
-
 }  // namespace quantloupe

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "cost/layer_matcher.h"
 
 namespace quantloupe {
@@ -167,14 +168,12 @@ std::string LatencyTable::summary() const {
     std::vector<LatencyRow> longest = m_unmatched;
     for (const LatencyRow& row : m_unmatched) ms += row.ms;
     std::ranges::stable_sort(longest, std::greater<>(), &LatencyRow::ms);
-    std::string names;
-    for (std::size_t i = 0; i < std::min(kNamed, longest.size()); ++i)
-        names += (i == 0 ? "" : ", ") + longest[i].name;
-    if (longest.size() > kNamed) names += fmt::format(" and {} more", longest.size() - kNamed);
+    std::vector<std::string> names;
+    for (const LatencyRow& row : longest) names.push_back(row.name);
     return text + fmt::format("; {} {} no layer and {} not counted ({:.3g} ms): {}",
                               longest.size() == 1 ? "1 name" : fmt::format("{} names", longest.size()),
                               longest.size() == 1 ? "matches" : "match", longest.size() == 1 ? "is" : "are",
-                              ms, names);
+                              ms, shortList(names, kNamed));
 }
 
 }  // namespace quantloupe

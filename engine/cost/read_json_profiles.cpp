@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "base/strict_json.h"
 #include "cost/latency_formats.h"
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "cost/latency_formats.h"
 
 namespace quantloupe {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "data/array_rows.h"
 #include "data/dataset_sources.h"
 #include "data/numpy_file.h"
@@ -100,15 +101,11 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
 /// Names of the arrays that nothing reads, for example because of a typo.
 std::string unusedArrays(const std::map<std::string, ConstantPtr>& arrays,
                          const std::vector<ConstantPtr>& inputs) {
-    constexpr std::size_t kShown = 4;
-    std::string names;
-    std::size_t unused = 0;
-    for (const auto& [name, array] : arrays) {
-        const bool used = name == kLabels || std::ranges::find(inputs, array) != inputs.end();
-        if (used || ++unused > kShown) continue;
-        names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
-    }
-    return unused > kShown ? fmt::format("{} and {} more", names, unused - kShown) : names;
+    std::vector<std::string> unused;
+    for (const auto& [name, array] : arrays)
+        if (name != kLabels && std::ranges::find(inputs, array) == inputs.end())
+            unused.push_back(fmt::format("'{}'", name));
+    return shortList(unused);
 }
 
 /// If a sample is one set of inputs (model/sample_axes.h), arrays may contain one set or, with one more

@@ -17,7 +17,7 @@ namespace {
 
 constexpr png_uint_32 kMaxPngSide = 1000000;
 
-struct Decoder {
+struct PngDecoder {
     png_structp state = nullptr;
     png_infop info = nullptr;
     const std::uint8_t* data = nullptr;
@@ -25,14 +25,14 @@ struct Decoder {
     std::jmp_buf escape{};
     char message[128] = {};
 
-    Decoder() = default;
-    Decoder(const Decoder&) = delete;
-    Decoder& operator=(const Decoder&) = delete;
-    ~Decoder() { png_destroy_read_struct(&state, &info, nullptr); }
+    PngDecoder() = default;
+    PngDecoder(const PngDecoder&) = delete;
+    PngDecoder& operator=(const PngDecoder&) = delete;
+    ~PngDecoder() { png_destroy_read_struct(&state, &info, nullptr); }
 };
 
 void onError(png_structp state, png_const_charp text) {
-    auto& decoder = *static_cast<Decoder*>(png_get_error_ptr(state));
+    auto& decoder = *static_cast<PngDecoder*>(png_get_error_ptr(state));
     std::snprintf(decoder.message, sizeof decoder.message, "%s", text);
     std::longjmp(decoder.escape, 1);
 }
@@ -40,14 +40,14 @@ void onError(png_structp state, png_const_charp text) {
 void onWarning(png_structp, png_const_charp) {}
 
 void onRead(png_structp state, png_bytep target, std::size_t size) {
-    auto& decoder = *static_cast<Decoder*>(png_get_io_ptr(state));
+    auto& decoder = *static_cast<PngDecoder*>(png_get_io_ptr(state));
     if (size > decoder.left) png_error(state, "the file ends too early");
     std::memcpy(target, decoder.data, size);
     decoder.data += size;
     decoder.left -= size;
 }
 
-bool readHeader(Decoder& decoder) {
+bool readHeader(PngDecoder& decoder) {
     if (setjmp(decoder.escape) != 0) return false;
     decoder.state = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, onError, onWarning);
     if (decoder.state == nullptr) return false;
@@ -60,7 +60,7 @@ bool readHeader(Decoder& decoder) {
 }
 
 /// `rows` point at width × 3 bytes each.
-bool readPixels(Decoder& decoder, png_bytepp rows, std::size_t stride) {
+bool readPixels(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
     if (setjmp(decoder.escape) != 0) return false;
     const png_byte color = png_get_color_type(decoder.state, decoder.info);
     if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(decoder.state);
@@ -80,7 +80,7 @@ bool readPixels(Decoder& decoder, png_bytepp rows, std::size_t stride) {
 }
 
 /// `rows` point at `stride` bytes each: one per pixel, or two for 16 bits.
-bool readIndices(Decoder& decoder, png_bytepp rows, std::size_t stride) {
+bool readIndices(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
     if (setjmp(decoder.escape) != 0) return false;
     png_set_packing(decoder.state);  // one byte per pixel, values unchanged
     png_set_strip_alpha(decoder.state);
@@ -93,31 +93,31 @@ bool readIndices(Decoder& decoder, png_bytepp rows, std::size_t stride) {
     return true;
 }
 
-[[noreturn]] void failDecoding(const Decoder& decoder) {
+[[noreturn]] void failPng(const PngDecoder& decoder) {
     failInput("the PNG is damaged or incomplete ({})", decoder.message);
 }
 
 }  // namespace
 
 Image decodePng(const std::uint8_t* data, std::size_t size) {
-    Decoder decoder;
+    PngDecoder decoder;
     decoder.data = data;
     decoder.left = size;
-    if (!readHeader(decoder)) failDecoding(decoder);
+    if (!readHeader(decoder)) failPng(decoder);
     Image image = allocateRgb(png_get_image_width(decoder.state, decoder.info),
                               png_get_image_height(decoder.state, decoder.info), size);
     const std::size_t stride = static_cast<std::size_t>(image.width) * 3;
     std::vector<png_bytep> rows(static_cast<std::size_t>(image.height));
     for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.pixels.data() + y * stride;
-    if (!readPixels(decoder, rows.data(), stride)) failDecoding(decoder);
+    if (!readPixels(decoder, rows.data(), stride)) failPng(decoder);
     return image;
 }
 
 LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size) {
-    Decoder decoder;
+    PngDecoder decoder;
     decoder.data = data;
     decoder.left = size;
-    if (!readHeader(decoder)) failDecoding(decoder);
+    if (!readHeader(decoder)) failPng(decoder);
     const bool palette = png_get_color_type(decoder.state, decoder.info) == PNG_COLOR_TYPE_PALETTE;
     if (!palette && (png_get_color_type(decoder.state, decoder.info) & PNG_COLOR_MASK_COLOR) != 0)
         failInput(
@@ -131,7 +131,7 @@ LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size) {
     std::vector<std::uint8_t> values(width * height * bytes);
     std::vector<png_bytep> rows(height);
     for (std::size_t y = 0; y < height; ++y) rows[y] = values.data() + y * width * bytes;
-    if (!readIndices(decoder, rows.data(), width * bytes)) failDecoding(decoder);
+    if (!readIndices(decoder, rows.data(), width * bytes)) failPng(decoder);
     LabelImage labels{size3.width, size3.height, std::vector<std::uint16_t>(width * height)};
     for (std::size_t i = 0; i < labels.classes.size(); ++i)
         labels.classes[i] =

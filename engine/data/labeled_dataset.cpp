@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/short_text.h"
 #include "data/with_thousands.h"
 
 namespace quantloupe {
@@ -191,9 +192,9 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
         names = readClassNames(settings.classNames);
         if (names.size() < classes)
             notice = fmt::format(
-                "'{}' contains {} class name{}, but the data has {} classes: the remaining ones are shown as "
+                "'{}' contains {}, but the data has {} classes: the remaining ones are shown as "
                 "numbers",
-                settings.classNames.filename().string(), names.size(), names.size() == 1 ? "" : "s", classes);
+                settings.classNames.filename().string(), counted(names.size(), "class name"), classes);
     }
     return std::make_shared<LabeledDataset>(std::move(dataset), std::move(labels), std::move(annotations),
                                             std::move(names), std::move(notice));

@@ -2,13 +2,13 @@
 #include "data/random_dataset.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <numbers>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
+#include "base/text.h"
 #include "model/assumed_sizes.h"
 #include "model/sample_axes.h"
 
@@ -81,9 +81,7 @@ RandomInput inputOf(const Graph& graph, TensorId id, const Dims& dims,
     if (tensor.type != DataType::Undefined) input.type = tensor.type;
     input.dims = dims;
     if (sampleAxis) input.dims.erase(input.dims.begin() + static_cast<std::ptrdiff_t>(*sampleAxis));
-    std::string name = tensor.name;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    input.ones = name.find("mask") != std::string::npos || input.type == DataType::Bool;
+    input.ones = lowerCase(tensor.name).find("mask") != std::string::npos || input.type == DataType::Bool;
     switch (input.type) {
         case DataType::Float32:
         case DataType::Bool:

@@ -4,19 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/text.h"
 
 namespace quantloupe {
 
 std::string guessFormat(const std::filesystem::path& path, std::string_view text) {
-    std::string ending = path.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = lowerCase(path.extension().string());
     const auto has = [&](std::string_view words) { return text.find(words) != std::string_view::npos; };
     if (ending == ".onnx") return "qdq";
     if (ending == ".encodings") return "aimet";

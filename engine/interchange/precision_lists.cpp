@@ -11,6 +11,7 @@
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -93,7 +94,7 @@ TpuMode tpuModeOf(const ListedLayer& layer, Replacements& replaced) {
 
 bool unpaddedConvolution(const Node& node) {
     const std::string padding = node.attributes.text("auto_pad", "NOTSET");
-    return node.op == "Conv" && node.domain.empty() && node.attributes.integer("group", 1) == 1 &&
+    return isOp(node, "Conv") && node.attributes.integer("group", 1) == 1 &&
            (padding == "NOTSET" || padding == "VALID") &&
            std::ranges::all_of(node.attributes.integers("pads"), [](std::int64_t pad) { return pad == 0; });
 }

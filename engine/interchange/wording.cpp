@@ -32,18 +32,6 @@ std::string_view kindWord(SkipKind kind) {
 
 }  // namespace
 
-std::string counted(std::size_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string shortList(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 4;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
-    return list;
-}
-
 std::string jsonQuoted(const std::string& text) {
     try {
         return Json(text).dump();

@@ -8,14 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/short_text.h"
 #include "interchange/file_format.h"
 
 namespace quantloupe {
 
-/// "1 layer", "2 layers".
-std::string counted(std::size_t count, std::string_view what);
-/// "a, b, c, d and 3 more".
-std::string shortList(const std::vector<std::string>& names);
 /// Returns the text as a JSON string. Throws Error for text that is not UTF-8.
 std::string jsonQuoted(const std::string& text);
 

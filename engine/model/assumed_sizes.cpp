@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
+#include "base/text.h"
 #include "model/sample_axes.h"
 
 namespace quantloupe {
@@ -74,10 +74,8 @@ class AssumedSizes {
     std::int64_t sizeOfTerm(std::string_view symbol) const {
         const std::size_t first = symbol.find_first_not_of(' '), last = symbol.find_last_not_of(' ');
         if (first != symbol.npos) symbol = symbol.substr(first, last - first + 1);
-        std::int64_t number = 0;
-        const char* const end = symbol.data() + symbol.size();
-        const auto [next, error] = std::from_chars(symbol.data(), end, number);
-        if (error == std::errc() && next == end && number >= 0 && number < kAudioSamples) return number;
+        const auto number = parsed<std::int64_t>(symbol);
+        if (number && *number >= 0 && *number < kAudioSamples) return *number;
         if (const auto found = m_sizes.find(symbol); found != m_sizes.end()) return found->second;
         return m_past && contains(symbol, "total") ? 2 : 1;
     }

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <set>
 
+#include "base/is_one_of.h"
 #include "model/onnx_proto.h"
+#include "model/operator_signatures.h"
 
 namespace quantloupe {
 namespace {
@@ -28,54 +30,36 @@ const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::
     return nullptr;
 }
 
-/// Operators whose output has as many dimensions as the first input, and these of the same width.
-const std::set<std::string>& keepsWidth() {
-    static const std::set<std::string> ops{"Abs",
-                                           "BatchNormalization",
+/// Returns whether the output has as many dimensions as the first input, and these of the same width.
+bool keepsWidth(const std::string& op, int inputs) {
+    static const std::set<std::string> ops{"BatchNormalization",
                                            "BiasGelu",
-                                           "Cast",
-                                           "Celu",
+                                           "CastLike",
                                            "Clip",
                                            "CumSum",
+                                           "DequantizeLinear",
                                            "Dropout",
-                                           "Elu",
-                                           "Erf",
-                                           "Exp",
                                            "FastGelu",
-                                           "Gelu",
-                                           "HardSigmoid",
-                                           "HardSwish",
                                            "Identity",
                                            "InstanceNormalization",
                                            "LayerNormalization",
-                                           "LeakyRelu",
-                                           "Log",
                                            "LogSoftmax",
                                            "LRN",
-                                           "Mish",
-                                           "Neg",
                                            "PRelu",
+                                           "QuantizeLinear",
                                            "QuickGelu",
-                                           "Relu",
                                            "RotaryEmbedding",
-                                           "Selu",
-                                           "Sigmoid",
                                            "SimplifiedLayerNormalization",
                                            "SkipLayerNormalization",
                                            "SkipSimplifiedLayerNormalization",
                                            "Softmax",
-                                           "Softplus",
-                                           "Softsign",
-                                           "Sqrt",
                                            "SwiGLU",
-                                           "Swish",
-                                           "Tanh",
                                            "Trilu"};
-    return ops;
+    return ops.contains(op) || (inputs == 1 && isElementwise(op));
 }
 
-/// Operators whose output has as many dimensions as the first input.
-bool keepsRank(const std::string& op) {
+/// Returns whether the output has as many dimensions as the first input.
+bool keepsRank(const std::string& op, int inputs) {
     static const std::set<std::string> ops{"AveragePool",
                                            "Concat",
                                            "Conv",
@@ -95,15 +79,12 @@ bool keepsRank(const std::string& op) {
                                            "Split",
                                            "Tile",
                                            "Upsample"};
-    return ops.contains(op) || keepsWidth().contains(op);
+    return ops.contains(op) || keepsWidth(op, inputs);
 }
 
-/// Operators whose output has as many dimensions as the input with most.
+/// Returns whether the output has as many dimensions as the input with most.
 bool broadcasts(const std::string& op) {
-    static const std::set<std::string> ops{"Add",  "Div",    "Equal", "Expand", "FusedMatMul", "Greater",
-                                           "Less", "MatMul", "Max",   "Mean",   "Min",         "Mul",
-                                           "Pow",  "Sub",    "Sum",   "Where"};
-    return ops.contains(op);
+    return isElementwise(op) || isOneOf(op, {"Expand", "FusedMatMul", "MatMul"});
 }
 
 }  // namespace
@@ -189,7 +170,7 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         return tensor != node.output(0)          ? std::nullopt
                : isStandardDomain(node.domain()) ? input(0)
                                                  : std::optional<std::size_t>(3);
-    if (keepsRank(op)) return input(0);
+    if (keepsRank(op, node.input_size())) return input(0);
     if (op == "Shape" || op == "Range") return 1;
     if (op == "Gemm" || op == "FusedGemm" || op == "Flatten") return 2;
     if (op == "Transpose") {
@@ -327,7 +308,7 @@ std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& no
     };
     if (op == "If") return ofBranches(node, tensor, &KnownShapes::widthOf, depth);
     if (node.input_size() == 0) return {};
-    if (keepsWidth().contains(op)) return widthOf(node.input(0), depth);
+    if (keepsWidth(op, node.input_size())) return widthOf(node.input(0), depth);
     if (op == "Split" || op == "Slice") return possible(widthOfPart(node, tensor, depth));
     if (node.input_size() < 2) return {};
     if (op == "EmbedLayerNormalization" && node.input_size() > 2) return widthOf(node.input(2), depth);

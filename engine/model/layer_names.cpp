@@ -2,9 +2,10 @@
 #include "model/layer_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <unordered_map>
+
+#include "base/text.h"
 
 namespace quantloupe {
 namespace {
@@ -114,9 +115,8 @@ std::vector<std::string> uniqueTexts(std::vector<GrowingName>& candidates) {
 }
 
 std::string searchText(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        c = c == '/' ? '.' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    std::string result = lowerCase(text);
+    std::ranges::replace(result, '/', '.');
     return result;
 }
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/rethrow.h"
+#include "base/short_text.h"
 #include "model/fused_operators.h"
 #include "model/graph_builder.h"
 #include "model/half_networks.h"
@@ -52,11 +53,10 @@ std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<
     const auto tell = [&](const std::vector<std::string>& list, const char* what) {
         if (list.empty()) return;
         const std::size_t shown = std::min<std::size_t>(list.size(), 3);
-        notices.push_back(
-            fmt::format("{} node{} {} and {} called {}{}", list.size(), list.size() == 1 ? "" : "s", what,
-                        list.size() == 1 ? "is" : "are",
-                        fmt::join(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                        list.size() > shown ? ", ..." : ""));
+        notices.push_back(fmt::format(
+            "{} {} and {} called {}{}", counted(list.size(), "node"), what, list.size() == 1 ? "is" : "are",
+            fmt::join(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+            list.size() > shown ? ", ..." : ""));
     };
     tell(unnamed, "had no name");
     tell(repeated, "had the name of another");

@@ -6,6 +6,8 @@
 // Source: the operator schemas of ONNX 1.23, with all versions of each operator combined: a node is accepted
 // if any opset allows it. Operators of other domains are not checked.
 
+#include <string_view>
+
 #include "model/graph.h"
 
 namespace quantloupe {
@@ -14,6 +16,9 @@ namespace quantloupe {
 /// attribute of another type, out of range, or with a name that is reserved for fusions. `formalInputs`: the
 /// number of inputs without those captured by subgraphs.
 void checkSignature(const Node& node, std::size_t formalInputs);
+
+/// Whether each value of the output depends on one value of each input, whose shapes are broadcast (ai.onnx).
+bool isElementwise(std::string_view op);
 
 /// Throws Error (Unsupported) if a node has an attribute that no version of the operator has: one of a later
 /// version of ONNX would change the results.

@@ -88,6 +88,14 @@ const OperatorTraits& traitsOf(const Node& node) {
     return found == rows.end() ? kUnknown : *found->second;
 }
 
+bool isOp(const Node& node, std::string_view op) { return node.op == op && node.domain.empty(); }
+
+bool isConvolution(const Node& node) { return traitsOf(node).kind == OperatorKind::Convolution; }
+
+bool isStridedTranspose(const Node& node) {
+    return isOp(node, "ConvTranspose") && !allOnes(node.attributes.integers("strides"));
+}
+
 bool multipliesWeight(const Node& node) {
     const OperatorKind kind = traitsOf(node).kind;
     return kind == OperatorKind::Convolution || kind == OperatorKind::Product;
@@ -95,8 +103,8 @@ bool multipliesWeight(const Node& node) {
 
 bool isDepthwise(const Graph& graph, const Node& node) {
     const Constant* weight = node.inputs.size() > 1 ? graph.constantOf(node.input(1)) : nullptr;
-    return node.op == "Conv" && node.domain.empty() && node.attributes.integer("group", 1) > 1 &&
-           weight != nullptr && weight->dims().size() > 1 && weight->dims()[1] == 1;
+    return isOp(node, "Conv") && node.attributes.integer("group", 1) > 1 && weight != nullptr &&
+           weight->dims().size() > 1 && weight->dims()[1] == 1;
 }
 
 bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }

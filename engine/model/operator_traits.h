@@ -47,6 +47,12 @@ struct OperatorTraits {
 /// Returns the row of the node's operator. An operator without a row, or of another domain, has no traits.
 const OperatorTraits& traitsOf(const Node& node);
 
+/// Whether the node is the ai.onnx operator `op`.
+bool isOp(const Node& node, std::string_view op);
+/// Whether the node is a Conv or ConvTranspose.
+bool isConvolution(const Node& node);
+/// Whether the node is a ConvTranspose with strides other than 1.
+bool isStridedTranspose(const Node& node);
 /// Whether the node multiplies its input by a weight: Conv, ConvTranspose, Gemm, MatMul.
 bool multipliesWeight(const Node& node);
 /// Returns whether the node is a Conv with a constant weight that filters each channel separately.

@@ -6,13 +6,14 @@
 #include <set>
 #include <string>
 
+#include "base/text.h"
+
 namespace quantloupe {
 namespace {
 
 /// Names of one dimension, not expressions such as "batch*heads".
 bool namesBatch(const Dim& dim) {
-    std::string name = dim.symbol;
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string name = lowerCase(dim.symbol);
     const bool plain = std::ranges::all_of(
         name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
     return plain && name.find("batch") != name.npos;

@@ -3,9 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace quantloupe {
+
+AxisExtents axisExtents(const Dims& dims, std::size_t axis) {
+    AxisExtents split;
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        (i < axis    ? split.outer
+         : i == axis ? split.extent
+                     : split.inner) *= static_cast<std::size_t>(dims[i]);
+    return split;
+}
 
 std::int64_t elementCount(const Dims& dims) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -16,6 +27,10 @@ std::int64_t elementCount(const Dims& dims) {
         count *= dim;
     }
     return count;
+}
+
+bool allOnes(std::span<const std::int64_t> values) {
+    return std::ranges::all_of(values, [](std::int64_t value) { return value == 1; });
 }
 
 std::string toString(const Dims& dims) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "picture/frames.h"
 #include "picture/picture.h"
 #include "picture/place_picture.h"
@@ -49,22 +50,15 @@ struct NamedStrip {
 };
 
 std::vector<std::size_t> connectedParts(const Picture& picture) {
-    std::vector<std::size_t> parent(picture.nodes.size());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto find = [&parent](std::size_t a) {
-        while (parent[a] != a) a = parent[a] = parent[parent[a]];
-        return a;
-    };
+    DisjointSets sets(picture.nodes.size());
     const auto stack = [&picture](std::size_t i) {
         return picture.nodes[i].isRow() ? picture.nodes[i].host : i;
     };
-    for (const PictureEdge& edge : picture.edges) {
-        if (!edge.laidOut()) continue;
-        const std::size_t a = find(stack(edge.from)), b = find(stack(edge.to));
-        parent[std::max(a, b)] = std::min(a, b);
-    }
-    for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = find(i);
-    return parent;
+    for (const PictureEdge& edge : picture.edges)
+        if (edge.laidOut()) sets.join(stack(edge.from), stack(edge.to));
+    std::vector<std::size_t> parts(picture.nodes.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = sets.find(i);
+    return parts;
 }
 
 std::vector<NamedStrip> splitIntoStrips(const Picture& picture, const Flow& flow) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "picture/piece.h"
 #include "picture/ranks.h"
 
@@ -29,12 +29,7 @@ void markReferences(Picture& picture) {
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const std::vector<int> ranks = computeRanks(picture.nodes.size(), pairs);
 
-    std::vector<std::size_t> parent(picture.nodes.size());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto find = [&parent](std::size_t a) {
-        while (parent[a] != a) a = parent[a] = parent[parent[a]];
-        return a;
-    };
+    DisjointSets sets(picture.nodes.size());
     std::vector<std::size_t> far;
     for (std::size_t e = 0; e < picture.edges.size(); ++e) {
         const PictureEdge& edge = picture.edges[e];
@@ -42,13 +37,10 @@ void markReferences(Picture& picture) {
         if (!edge.carries && readers[edge.from] >= kManyReaders && ranks[edge.to] - ranks[edge.from] > kFar)
             far.push_back(e);
         else
-            parent[find(edge.from)] = find(edge.to);
+            sets.join(edge.from, edge.to);
     }
-    for (const std::size_t e : far) {
-        const std::size_t a = find(picture.edges[e].from), b = find(picture.edges[e].to);
-        picture.edges[e].reference = a == b;
-        parent[a] = b;
-    }
+    for (const std::size_t e : far)
+        picture.edges[e].reference = !sets.join(picture.edges[e].from, picture.edges[e].to);
 }
 
 void placeReferences(Picture& picture) {

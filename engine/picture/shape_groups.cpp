@@ -9,19 +9,16 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+
+#include "base/disjoint_sets.h"
 
 namespace quantloupe {
 
 std::vector<Group> findShapeGroups(const Graph& graph) {
     const std::size_t count = graph.nodeCount();
     std::vector<char> shape(count, 0);
-    std::vector<std::size_t> before(count, 0), parent(count);
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto find = [&parent](std::size_t a) {
-        while (parent[a] != a) a = parent[a] = parent[parent[a]];
-        return a;
-    };
+    std::vector<std::size_t> before(count, 0);
+    DisjointSets sets(count);
     for (std::size_t n = 0; n < count; ++n) {
         const Node& node = graph.nodes()[n];
         bool only = true, any = false;
@@ -43,13 +40,12 @@ std::vector<Group> findShapeGroups(const Graph& graph) {
         for (const TensorId input : node.inputs) {
             if (!input.valid() || !graph.tensor(input).producer.valid()) continue;
             const std::size_t from = graph.tensor(input).producer.index();
-            if (shape[from] && before[from] == before[n])
-                parent[std::max(find(from), find(n))] = std::min(find(from), find(n));
+            if (shape[from] && before[from] == before[n]) sets.join(from, n);
         }
     }
     std::map<std::size_t, std::vector<NodeId>> parts;
     for (std::size_t n = 0; n < count; ++n)
-        if (shape[n]) parts[find(n)].push_back(NodeId(n));
+        if (shape[n]) parts[sets.find(n)].push_back(NodeId(n));
     std::vector<Group> groups;
     for (auto& [first, nodes] : parts) {
         if (nodes.size() < 2) continue;

@@ -14,8 +14,8 @@
 #include "picture/strip_layout.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "picture/dot_layout.h"
 #include "picture/layered_layout.h"
 #include "picture/side_lanes.h"
@@ -29,25 +29,6 @@ constexpr std::size_t kDenseWork = 600;  ///< above this, cutting at shorter edg
 constexpr double kDotBudget = 3e6;       ///< limit of work² summed over pieces: two of the largest pieces
 constexpr int kLongEdge = 30;
 constexpr int kLongEdgeWhenDense = 10;
-
-class Sets {
-  public:
-    explicit Sets(std::size_t count) : m_parent(count) { std::iota(m_parent.begin(), m_parent.end(), 0u); }
-    bool join(std::uint32_t a, std::uint32_t b) {
-        a = find(a);
-        b = find(b);
-        if (a == b) return false;
-        m_parent[std::max(a, b)] = std::min(a, b);
-        return true;
-    }
-
-  private:
-    std::uint32_t find(std::uint32_t a) {
-        while (m_parent[a] != a) a = m_parent[a] = m_parent[m_parent[a]];
-        return a;
-    }
-    std::vector<std::uint32_t> m_parent;
-};
 
 }  // namespace
 
@@ -67,7 +48,7 @@ StripLayouter::Cut StripLayouter::cut(const Strip& strip, int longest) const {
     const auto span = [&strip](std::size_t e) {
         return strip.ranks[strip.edges[e].to] - strip.ranks[strip.edges[e].from];
     };
-    Sets sets(strip.ranks.size());
+    DisjointSets sets(strip.ranks.size());
     std::vector<char> kept(strip.edges.size(), 0);
     std::vector<std::size_t> far;
     for (std::size_t e = 0; e < strip.edges.size(); ++e) {

@@ -11,11 +11,9 @@
 #include "base/half.h"
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
-#include "model/raise_opset.h"
 #include "quantize/channel_walk.h"
 #include "quantize/spread_pairs.h"
 #include "quantize/storage_types.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {
@@ -61,7 +59,7 @@ class QdqWriter {
           m_builder(m_graph) {}
 
     GraphPtr write(const std::string& configJson) {
-        raiseOpset();
+        raiseOpsetForCodes(m_builder, m_graph, m_types.opset, m_types.reason);
         findReaders();
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
             const Unit& unit = m_plan.units.units[u];
@@ -117,25 +115,12 @@ class QdqWriter {
         return quantizer.bits == 8 ? DataType::Int8 : DataType::Int32;
     }
 
-    void raiseOpset() {
-        if (m_graph.opset() >= m_types.opset) return;
-        try {
-            quantloupe::raiseOpset(m_builder, m_graph, m_types.opset);
-        } catch (Error& error) {
-            error.addContext(fmt::format("the model has opset {}, but QuantizeLinear{}{} requires opset {}",
-                                         m_graph.opset(), m_types.reason.empty() ? "" : " ", m_types.reason,
-                                         m_types.opset));
-            throw;
-        }
-    }
-
     /// Removes dilations of 1 from AveragePool: ONNX Runtime's quantized operator does not know the
     /// attribute.
     void dropDilations() {
         for (std::size_t n = 0; n < m_graph.nodeCount(); ++n) {
             const Node& node = m_graph.node(NodeId(n));
-            if (isOp(node, "AveragePool") &&
-                std::ranges::all_of(node.attributes.integers("dilations"), [](auto d) { return d == 1; }))
+            if (isOp(node, "AveragePool") && allOnes(node.attributes.integers("dilations")))
                 m_builder.node(NodeId(n)).attributes.erase("dilations");
         }
     }

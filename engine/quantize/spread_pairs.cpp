@@ -6,7 +6,6 @@
 
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {

@@ -2,15 +2,10 @@
 #include "quantize/storage_types.h"
 
 #include "base/error.h"
-#include "model/graph_builder.h"
 #include "model/raise_opset.h"
 
 namespace quantloupe {
 namespace {
-
-constexpr std::int64_t kOpsetPlain = 10, kOpsetPerChannel = 13;
-/// First opset with quantization to 4 and 16 bits; before, these were operators of com.microsoft.
-constexpr std::int64_t kOpsetOtherBits = 21;
 
 bool canRaise(const Graph& graph, std::int64_t opset) {
     GraphBuilder trial(graph);
@@ -76,6 +71,18 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
     }
     types.opset = std::max(graph.opset(), needed);
     return types;
+}
+
+void raiseOpsetForCodes(GraphBuilder& builder, const Graph& graph, std::int64_t opset,
+                        const std::string& reason) {
+    if (graph.opset() >= opset) return;
+    try {
+        raiseOpset(builder, graph, opset);
+    } catch (Error& error) {
+        error.addContext(fmt::format("the model has opset {}, but QuantizeLinear{}{} requires opset {}",
+                                     graph.opset(), reason.empty() ? "" : " ", reason, opset));
+        throw;
+    }
 }
 
 }  // namespace quantloupe

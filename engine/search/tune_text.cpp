@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_text.h"
 #include "search/tune_numbers.h"
 
 namespace quantloupe {
@@ -88,8 +89,7 @@ std::string describe(const TuneResult& result) {
                                                               : " within the budget"
                               : fmt::format(" {}", whyNotReached(result.ended));
     text += ": " + dropText(point.drop, point.metric, result.metric);
-    text +=
-        fmt::format(" with {} layer{} in float", point.layers.size(), point.layers.size() == 1 ? "" : "s");
+    text += fmt::format(" with {} in float", counted(point.layers.size(), "layer"));
     if (!countsFloat(result.cost)) text += ", " + costText(result.cost, point.amount);
     if (!point.transforms.empty()) text += fmt::format(", {}", point.transforms);
     if (result.budget) text += "; budget: " + costText(result.cost, *result.budget);

@@ -46,7 +46,7 @@ std::string readHost(const Node& node, bool hasBias, const ConstantPtr& weight, 
         (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1 ||
          node.attributes.integer("transA", 0) != 0))
         return fmt::format("the Gemm '{}' has alpha, beta or transA set", node.name);
-    const auto layout = foldLayout(node, weight->dims());
+    const auto layout = weightLayout(node, weight->dims());
     if (!layout) return fmt::format("the weight of '{}' has an unexpected shape", node.name);
     if (isOp(node, "ConvTranspose") && layout->groups != 1 && !layout->depthwise)
         return fmt::format("the ConvTranspose '{}' has {} groups and is not depthwise", node.name,

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/operator_traits.h"
 #include "transform/pass_through.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {

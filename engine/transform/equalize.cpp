@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "transform/adaptive_stop.h"
 #include "transform/cross_layer_scaling.h"
 #include "transform/equalize_profiles.h"
@@ -71,9 +72,10 @@ void reportDeadChannels(const Graph& graph, const EqualizedSet& equalized,
         const auto count = std::count_if(equalized.factors[j].begin(), equalized.factors[j].end(),
                                          [](float s) { return s < kDeadBelow || s > kDeadAbove; });
         if (count > 0)
-            notices.push_back(fmt::format(
-                "{} channel{} of '{}' {} dead or nearly so: equalization factors outside 1e-4 to 1e4", count,
-                count == 1 ? "" : "s", graph.node(equalized.set.layers[j]).name, count == 1 ? "is" : "are"));
+            notices.push_back(
+                fmt::format("{} of '{}' {} dead or nearly so: equalization factors outside 1e-4 to 1e4",
+                            counted(static_cast<std::size_t>(count), "channel"),
+                            graph.node(equalized.set.layers[j]).name, count == 1 ? "is" : "are"));
     }
 }
 

@@ -224,7 +224,8 @@ class Folder {
         std::size_t axis = 1, rank = 0, channels = 0;
         if (multipliesWeight(m_builder.node(producer))) {
             const ConstantPtr weight = constantNow(producer, 1);
-            const auto layout = weight ? foldLayout(m_builder.node(producer), weight->dims()) : std::nullopt;
+            const auto layout =
+                weight ? weightLayout(m_builder.node(producer), weight->dims()) : std::nullopt;
             if (!layout || (isOp(m_builder.node(producer), "MatMul") && (!shape || shape->empty()))) return;
             if (isOp(m_builder.node(producer), "MatMul")) axis = shape->size() - 1;
             rank = shape ? shape->size() : layout->dims.size();

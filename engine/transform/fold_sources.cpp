@@ -149,15 +149,6 @@ class SourceFinder {
 
 }  // namespace
 
-std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims) {
-    if (!isOp(node, "MatMul")) return weightLayout(node, dims);
-    if (dims.size() != 2) return {};
-    WeightLayout layout;
-    layout.dims = dims;
-    std::swap(layout.outputAxis, layout.inputAxis);
-    return layout;
-}
-
 FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers,
                             TensorId tensor, std::size_t axis, std::size_t channels) {
     return SourceFinder(source, builder, producers).find(tensor, axis, channels);

@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "model/graph_builder.h"
-#include "transform/weight_layout.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
-
-/// The layout of such a layer's weight; [in, out] for a MatMul, which must be a matrix.
-std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims);
 
 /// A layer that produces channels first .. first + count of the tensor.
 struct FoldSource {

@@ -12,7 +12,6 @@
 #include "transform/high_bias_fold.h"
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -50,12 +49,6 @@ void absorb(EditedLayer& layer, const std::vector<float>& c) {
     const Eigen::VectorXd added = outputFirst ? Eigen::VectorXd(wide * amounts) : wide.transpose() * amounts;
     for (Eigen::Index o = 0; o < outputs; ++o)
         layer.bias[static_cast<std::size_t>(o)] += static_cast<float>(added[o]);
-}
-
-bool isStridedTranspose(const Node& node) {
-    const auto strides = node.attributes.integers("strides");
-    return node.op == "ConvTranspose" &&
-           std::any_of(strides.begin(), strides.end(), [](auto s) { return s != 1; });
 }
 
 /// Returns why no bias can be moved between the layers; empty if it can.

@@ -14,8 +14,8 @@
 #include <cmath>
 
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 #include "transform/adopt_built.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "model/clip_bounds.h"
 #include "model/operator_traits.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {

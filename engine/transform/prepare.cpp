@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "model/clip_bounds.h"
+#include "model/operator_traits.h"
 #include "model/quantized_model.h"
 #include "transform/equalize.h"
 #include "transform/fold_batch_norm.h"
@@ -13,7 +14,6 @@
 #include "transform/own_constants.h"
 #include "transform/replace_relu6.h"
 #include "transform/simplify.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/median.h"
+
 namespace quantloupe {
 namespace {
 
@@ -21,18 +23,13 @@ constexpr float kSmallestWeight = 1e-7f;
 
 /// Returns the weights of each output channel.
 std::vector<std::vector<float>> rowsOf(const EditedLayer& layer) {
-    const Dims& dims = layer.layout.dims;
-    std::size_t outer = 1, inner = 1;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        if (i < layer.layout.outputAxis) outer *= static_cast<std::size_t>(dims[i]);
-        if (i > layer.layout.outputAxis) inner *= static_cast<std::size_t>(dims[i]);
-    }
-    std::vector<std::vector<float>> rows(static_cast<std::size_t>(layer.layout.outputs()));
+    const AxisExtents split = axisExtents(layer.layout.dims, layer.layout.outputAxis);
+    std::vector<std::vector<float>> rows(split.extent);
     const float* at = layer.weight.data();
-    for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t o = 0; o < split.outer; ++o)
         for (auto& row : rows) {
-            row.insert(row.end(), at, at + inner);
-            at += inner;
+            row.insert(row.end(), at, at + split.inner);
+            at += split.inner;
         }
     return rows;
 }
@@ -49,19 +46,11 @@ bool fillMagnitudes(std::vector<float>& row) {
     return alive;
 }
 
-float medianOf(std::vector<float>& values) {
-    const std::size_t half = values.size() / 2;
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half), values.end());
-    if (values.size() % 2 == 1) return values[half];
-    const float below = *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half));
-    return (below + values[half]) / 2.0f;
-}
-
-float shrinkFactor(std::vector<float>& ratios, float largestBias, float largestWeight) {
+float shrinkFactor(std::vector<float> ratios, float largestBias, float largestWeight) {
     double sum = 0;
     for (const float r : ratios) sum += static_cast<double>(r);
     const double mean = sum / static_cast<double>(ratios.size());
-    const float median = medianOf(ratios);
+    const float median = medianOf(std::move(ratios));
     if (largestBias < 10 && largestBias / largestWeight < 20)
         return median > 100 || mean > 1000 ? 5.0f : 2.0f;
     if (median > 30 || mean > 500) return 20.0f;
@@ -85,7 +74,7 @@ std::vector<float> quarkHeadRanges(const EditedLayer& head, bool appendBias) {
         }
     }
     if (ratios.empty()) return ranges;
-    const float shrink = shrinkFactor(ratios, largestBias, largestWeight);
+    const float shrink = shrinkFactor(std::move(ratios), largestBias, largestWeight);
     for (std::size_t o = 0; o < ranges.size(); ++o) ranges[o] = std::max(ranges[o], biases[o] / shrink);
     return ranges;
 }

@@ -10,8 +10,8 @@
 
 #include "model/clip_bounds.h"
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 #include "transform/pass_through.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 

@@ -22,13 +22,7 @@ bool readsAsData(const Node& node, TensorId tensor) {
 std::optional<WeightLayout> layoutOf(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     const Constant* weight = graph.constantOf(node.input(1));
-    if (weight == nullptr) return {};
-    if (!isOp(node, "MatMul")) return weightLayout(node, weight->dims());
-    if (weight->dims().size() != 2) return {};
-    WeightLayout layout;
-    layout.dims = weight->dims();
-    std::swap(layout.outputAxis, layout.inputAxis);
-    return layout;
+    return weight == nullptr ? std::nullopt : weightLayout(node, weight->dims());
 }
 
 TensorId sharedConstant(const Graph& graph, NodeId id) {

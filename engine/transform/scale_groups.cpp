@@ -15,8 +15,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "model/operator_traits.h"
 #include "transform/pass_through.h"
 #include "transform/scalable_layer.h"
@@ -30,13 +30,11 @@ class GroupFinder {
     GroupFinder(const Graph& graph, const std::vector<bool>& excluded)
         : m_graph(graph),
           m_excluded(excluded),
-          m_parent(graph.tensorCount()),
+          m_sets(graph.tensorCount()),
           m_blocked(graph.tensorCount()),
           m_axis(graph.tensorCount(), -1),
           m_plain(graph.tensorCount(), true),
-          m_activation(graph.tensorCount(), false) {
-        std::iota(m_parent.begin(), m_parent.end(), std::size_t(0));
-    }
+          m_activation(graph.tensorCount(), false) {}
 
     ScaleGroups find() {
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) visit(NodeId(i));
@@ -50,11 +48,7 @@ class GroupFinder {
   private:
     const std::string& nameOf(TensorId id) const { return m_graph.tensor(id).name; }
 
-    std::size_t root(TensorId id) {
-        std::size_t at = id.index();
-        while (m_parent[at] != at) at = m_parent[at] = m_parent[m_parent[at]];
-        return at;
-    }
+    std::size_t root(TensorId id) { return m_sets.find(id.index()); }
 
     void block(TensorId id, const std::string& reason) {
         if (!id.valid()) return;
@@ -72,7 +66,7 @@ class GroupFinder {
                   fmt::format("'{}' and '{}' have their channels on different axes", nameOf(a), nameOf(b)));
         m_plain[first] = m_plain[first] && m_plain[second];
         m_activation[first] = m_activation[first] || m_activation[second];
-        m_parent[second] = first;
+        m_sets.attach(second, first);
     }
 
     void setAxis(TensorId id, std::int64_t axis) {
@@ -282,7 +276,7 @@ class GroupFinder {
 
     const Graph& m_graph;
     const std::vector<bool>& m_excluded;
-    std::vector<std::size_t> m_parent;
+    DisjointSets m_sets;
     // One entry per group, at the index of its root:
     std::vector<std::string> m_blocked;
     std::vector<std::int64_t> m_axis;

@@ -9,32 +9,11 @@
 #include "model/operator_traits.h"
 
 namespace quantloupe {
-namespace {
-
-/// Number of values before, at and after an axis.
-struct Extents {
-    std::size_t outer = 1, channels = 1, inner = 1;
-};
-
-Extents extentsAround(const Dims& dims, std::size_t axis) {
-    Extents extents;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        const auto extent = static_cast<std::size_t>(dims[i]);
-        (i < axis ? extents.outer : i == axis ? extents.channels : extents.inner) *= extent;
-    }
-    return extents;
-}
-
-}  // namespace
-
-bool isOp(const Node& node, std::string_view op) { return node.op == op && node.domain.empty(); }
-
-bool isConvolution(const Node& node) { return traitsOf(node).kind == OperatorKind::Convolution; }
 
 std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims) {
     WeightLayout layout;
     layout.dims = dims;
-    if (isOp(node, "Gemm")) {
+    if (isOp(node, "Gemm") || isOp(node, "MatMul")) {
         if (dims.size() != 2) return {};
         if (node.attributes.integer("transB", 0) == 0) std::swap(layout.outputAxis, layout.inputAxis);
         return layout;
@@ -52,16 +31,16 @@ std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims) {
 }
 
 void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std::span<const float> factors) {
-    const Extents extents = extentsAround(dims, axis);
+    const AxisExtents split = axisExtents(dims, axis);
     float* at = weight.data();
-    for (std::size_t o = 0; o < extents.outer; ++o) {
-        if (extents.inner == 1) {  // adjacent values belong to different channels: vectorize over channels
-            for (std::size_t c = 0; c < extents.channels; ++c) at[c] *= factors[c];
-            at += extents.channels;
+    for (std::size_t o = 0; o < split.outer; ++o) {
+        if (split.inner == 1) {  // adjacent values belong to different channels: vectorize over channels
+            for (std::size_t c = 0; c < split.extent; ++c) at[c] *= factors[c];
+            at += split.extent;
             continue;
         }
-        for (std::size_t c = 0; c < extents.channels; ++c)
-            for (std::size_t i = 0; i < extents.inner; ++i) *at++ *= factors[c];
+        for (std::size_t c = 0; c < split.extent; ++c)
+            for (std::size_t i = 0; i < split.inner; ++i) *at++ *= factors[c];
     }
 }
 
@@ -69,23 +48,23 @@ std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, 
     // Without the sign bit, the bits of a float order like its value, with NaN the largest: integers compare
     // faster.
     const auto bits = [](float value) { return std::bit_cast<std::int32_t>(value) & 0x7fffffff; };
-    const Extents extents = extentsAround(dims, axis);
-    std::vector<std::int32_t> largest(extents.channels, 0);
+    const AxisExtents split = axisExtents(dims, axis);
+    std::vector<std::int32_t> largest(split.extent, 0);
     const float* at = weight.data();
-    for (std::size_t o = 0; o < extents.outer; ++o) {
-        if (extents.inner == 1) {
-            for (std::size_t c = 0; c < extents.channels; ++c) largest[c] = std::max(largest[c], bits(at[c]));
-            at += extents.channels;
+    for (std::size_t o = 0; o < split.outer; ++o) {
+        if (split.inner == 1) {
+            for (std::size_t c = 0; c < split.extent; ++c) largest[c] = std::max(largest[c], bits(at[c]));
+            at += split.extent;
             continue;
         }
-        for (std::size_t c = 0; c < extents.channels; ++c) {
+        for (std::size_t c = 0; c < split.extent; ++c) {
             std::int32_t most = largest[c];
-            for (std::size_t i = 0; i < extents.inner; ++i) most = std::max(most, bits(at[i]));
+            for (std::size_t i = 0; i < split.inner; ++i) most = std::max(most, bits(at[i]));
             largest[c] = most;
-            at += extents.inner;
+            at += split.inner;
         }
     }
-    std::vector<float> result(extents.channels);
+    std::vector<float> result(split.extent);
     for (std::size_t c = 0; c < result.size(); ++c) result[c] = std::bit_cast<float>(largest[c]);
     return result;
 }

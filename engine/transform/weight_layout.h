@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "model/graph.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 
-/// The axes of the weights of Conv [out, in/group, k...], ConvTranspose [in, out/group, k...], Gemm ([out,
-/// in] with transB=1, otherwise [in, out]).
+/// The axes of the weights of Conv [out, in/group, k...], ConvTranspose [in, out/group, k...], MatMul [in,
+/// out], and Gemm ([out, in] with transB=1, otherwise [in, out]).
 struct WeightLayout {
     Dims dims;
     std::int64_t groups = 1;
@@ -27,13 +26,8 @@ struct WeightLayout {
     std::int64_t inputs() const { return dims[inputAxis]; }
 };
 
-/// Conv or ConvTranspose of ai.onnx.
-bool isConvolution(const Node& node);
-/// Whether the node is the ai.onnx operator `op`.
-bool isOp(const Node& node, std::string_view op);
-
-/// The layout of a Conv, ConvTranspose or Gemm whose weight has these extents; empty for other operators or
-/// for extents that such a layer cannot have.
+/// The layout of a Conv, ConvTranspose, MatMul or Gemm whose weight has these extents; empty for other
+/// operators or for extents that such a layer cannot have.
 std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims);
 
 /// w[..., c, ...] *= factors[c] along the axis.

@@ -11,6 +11,7 @@
 
 #include "dialogs/export_options.h"
 #include "document/output_folder.h"
+#include "style/path_text.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
 
@@ -22,7 +23,7 @@ enum ExportColumn { kExportName, kExportState };
 
 /// The file name is in the row's format and the folder in the field above, so the reason gets the room.
 QString withoutPath(QString failure, const std::filesystem::path& path) {
-    const QString quoted = QStringLiteral("'%1' ").arg(QString::fromStdString(path.string()));
+    const QString quoted = QStringLiteral("'%1' ").arg(pathText(path));
     if (failure.startsWith(quoted)) failure.remove(0, quoted.size());
     return sentence(failure);
 }
@@ -38,7 +39,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     setWindowTitle(tr("Export Several Formats"));
     resize(860, 700);
     m_folder->setAccessibleName(tr("Folder"));
-    m_folder->setText(QString::fromStdString(outputFolder(document.model()->path).string()));
+    m_folder->setText(pathText(outputFolder(document.model()->path)));
     auto* choose = new QPushButton(tr("Choose\u2026"), this);
     auto* row = new QWidget(this);
     auto* rowLayout = new QHBoxLayout(row);
@@ -141,7 +142,7 @@ void BatchExportDialog::start() {
         batch->entries.push_back({i, exportPath(m_document, info, folder), {}, {}});
         std::error_code ignored;
         if (std::filesystem::exists(batch->entries.back().path, ignored))
-            there.append(QString::fromStdString(batch->entries.back().path.filename().string()));
+            there.append(pathText(batch->entries.back().path.filename()));
     }
     if (!there.isEmpty()) {
         QMessageBox box(QMessageBox::Question, tr("Overwrite Files?"),
@@ -184,8 +185,8 @@ void BatchExportDialog::showProgress() {
         const BatchExport::Entry& entry = m_batch->entries[m_shown];
         QTreeWidgetItem* item = m_items[entry.kind];
         const bool good = entry.failure.isEmpty();
-        item->setText(kExportState, good ? QString::fromStdString(entry.path.filename().string())
-                                         : withoutPath(entry.failure, entry.path));
+        item->setText(kExportState,
+                      good ? pathText(entry.path.filename()) : withoutPath(entry.failure, entry.path));
         item->setToolTip(kExportState, good ? item->text(kExportState) : sentence(entry.failure));
         item->setForeground(kExportState, good ? colors.good : colors.error);
         for (const std::string& notice : entry.notices) {

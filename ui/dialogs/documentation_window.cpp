@@ -10,6 +10,7 @@
 #include <QTextBlock>
 #include <QVBoxLayout>
 
+#include "style/path_text.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 
@@ -134,7 +135,7 @@ DocumentationWindow::DocumentationWindow(const std::filesystem::path& folder, QW
 
 void DocumentationWindow::open(const QString& page) {
     const QString file = page.section(QLatin1Char('#'), 0, 0), heading = page.section(QLatin1Char('#'), 1);
-    const QUrl url = QUrl::fromLocalFile(QString::fromStdString(m_folder.string()) + QLatin1Char('/') + file);
+    const QUrl url = QUrl::fromLocalFile(pathText(m_folder) + QLatin1Char('/') + file);
     if (m_browser->source() != url) m_browser->setSource(url, QTextDocument::MarkdownResource);
     scrollTo(heading);
 }

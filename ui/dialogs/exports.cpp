@@ -13,6 +13,7 @@
 #include "models/config_difference.h"
 #include "picture/write_picture.h"
 #include "reports/pdf_report.h"
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -261,7 +262,7 @@ Written writeOne(Session& session, const ExportOrder& order, const ExportInfo& i
 }
 
 QString commandOf(const Document& document, const ExportInfo& info, const std::filesystem::path& path) {
-    QStringList output{QStringLiteral("-o"), QString::fromStdString(path.string())};
+    QStringList output{QStringLiteral("-o"), pathText(path)};
     switch (info.kind) {
         case ExportKind::FileFormat:
             output << QStringLiteral("--to") << QString::fromStdString(info.format);
@@ -281,22 +282,21 @@ QString commandOf(const Document& document, const ExportInfo& info, const std::f
 
 /// Reports the export to the log.
 void announce(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
-    Q_EMIT document.exportStarted(QString::fromStdString(path.filename().string()),
-                                  commandOf(document, info, path));
+    Q_EMIT document.exportStarted(pathText(path.filename()), commandOf(document, info, path));
 }
 
 }  // namespace
 
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
     announce(document, info, path);
-    const QString what = Words::tr("export to %1").arg(QString::fromStdString(path.filename().string()));
+    const QString what = Words::tr("export to %1").arg(pathText(path.filename()));
     document.job()->runExport(
         what, [order = orderOf(document), info, path](Session& session, const CancelToken& cancel) {
             const Written written = writeOne(session, order, info, path, cancel);
             QStringList others;
             for (std::size_t i = 1; i < written.files.size(); ++i)
-                others << QString::fromStdString(written.files[i].filename().string());
-            const QString main = QString::fromStdString(path.string());
+                others << pathText(written.files[i].filename());
+            const QString main = pathText(path);
             QString text = others.isEmpty() ? Words::tr("Wrote %1.").arg(main)
                                             : Words::tr("Wrote %1 and, in the same folder, %2.")
                                                   .arg(main, others.join(QStringLiteral(", ")));

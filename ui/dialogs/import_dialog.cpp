@@ -12,6 +12,7 @@
 #include "config/skip_rules.h"
 #include "interchange/guess_format.h"
 #include "models/config_difference.h"
+#include "style/path_text.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -152,7 +153,7 @@ void ImportDialog::resizeEvent(QResizeEvent* event) {
 
 void ImportDialog::chooseFile() {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Import from Another Tool"), QString::fromStdString(m_path.parent_path().string()),
+        this, tr("Import from Another Tool"), pathText(m_path.parent_path()),
         tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
     if (!path.isEmpty()) openFile(path.toStdString());
 }
@@ -160,7 +161,7 @@ void ImportDialog::chooseFile() {
 void ImportDialog::openFile(const std::filesystem::path& path) {
     m_path = path;
     m_renamed.clear();
-    m_file->setFullText(QString::fromStdString(path.string()));
+    m_file->setFullText(pathText(path));
     const std::string guess = guessFormat(path);
     const auto found = std::find(m_names.begin(), m_names.end(), guess);
     if (guess == kOwn) {
@@ -292,7 +293,7 @@ void ImportDialog::follow(const QTreeWidgetItem* item) {
 
 void ImportDialog::accept() {
     if (!m_result) return;
-    const QString text = tr("Import %1").arg(QString::fromStdString(m_path.filename().string()));
+    const QString text = tr("Import %1").arg(pathText(m_path.filename()));
     if (m_document.edit({m_result->config, text, {}, -1})) QDialog::accept();
 }
 

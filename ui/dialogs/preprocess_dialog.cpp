@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "document/metric.h"
+#include "style/path_text.h"
 #include "style/words.h"
 #include "widgets/number_field.h"
 
@@ -208,7 +209,7 @@ void PreprocessDialog::load() {
         complain(sentence(QString::fromUtf8(error.what())));
     }
     m_save->setToolTip(tr("Writes %1, which the command line finds as well")
-                           .arg(QString::fromStdString(m_document.preprocessFile().filename().string())));
+                           .arg(pathText(m_document.preprocessFile().filename())));
     showViews();
 }
 
@@ -325,8 +326,8 @@ void PreprocessDialog::save() {
     fill(*preprocess);
     m_document.setPreprocess(std::nullopt);  // the file now has the same settings
     Q_EMIT saved();
-    m_document.say(MessageKind::Note, tr("Saved the preprocessing as %1.")
-                                          .arg(QString::fromStdString(m_document.preprocessFile().string())));
+    m_document.say(MessageKind::Note,
+                   tr("Saved the preprocessing as %1.").arg(pathText(m_document.preprocessFile())));
 }
 
 }  // namespace quantloupe::ui

@@ -5,6 +5,7 @@
 #include <QSettings>
 
 #include "interchange/onnxruntime/run_onnxruntime.h"
+#include "style/path_text.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -21,7 +22,7 @@ PythonField::PythonField(QWidget* parent) : QWidget(parent), m_line(new QLineEdi
     row->addWidget(m_line, 1);
     row->addWidget(choose);
     m_line->setText(QSettings().value(kPythonKey).toString());
-    const QString found = QString::fromStdString(findPython().string());
+    const QString found = pathText(findPython());
     m_line->setPlaceholderText(found.isEmpty() ? tr("none found on PATH") : found);
     m_line->setAccessibleName(tr("Python"));
     connect(choose, &QPushButton::clicked, this, [this] {

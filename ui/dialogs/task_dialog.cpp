@@ -29,10 +29,6 @@ QString taskName(Task task) {
     return {};
 }
 
-QString text(std::string_view view) {
-    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
-}
-
 }  // namespace
 
 QString taskInWords(const TaskSettings& task) {
@@ -62,7 +58,7 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     m_decoder = new ChoiceBox(tr("Decoder"));
     m_decoder->addChoice(tr("Automatic (from the output shapes)"), {});
     for (const BoxDecoder& decoder : boxDecoders())
-        m_decoder->addChoice(text(decoder.name), text(decoder.title));
+        m_decoder->addChoice(viewText(decoder.name), viewText(decoder.title));
     column->addWidget(
         makeRow(tr("Decoder"), m_decoder, tr("How boxes are decoded from the outputs of a detector")));
     m_categories = new ChoiceBox(tr("Class index"));

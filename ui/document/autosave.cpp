@@ -10,6 +10,7 @@
 #include <QStandardPaths>
 #include <QUuid>
 
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -30,7 +31,7 @@ std::unique_ptr<QLockFile> lockOf(const fs::path& file) {
 /// The copy contains the path of its project in its view state.
 void noteProject(Project& copy, const fs::path& project) {
     QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(copy.view)).object();
-    if (!project.empty()) view[kProjectKey] = QString::fromStdString(fs::absolute(project).string());
+    if (!project.empty()) view[kProjectKey] = pathText(fs::absolute(project));
     copy.view = QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
 }
 
@@ -46,7 +47,7 @@ fs::path recoveryFolder() {
 }
 
 std::optional<RecoveryCopy> findRecovery(const fs::path& folder) {
-    const QDir dir(QString::fromStdString(folder.string()));
+    const QDir dir(pathText(folder));
     const QString pattern = QStringLiteral("*") + QLatin1String(kProjectSuffix);
     for (const QFileInfo& info : dir.entryInfoList({pattern}, QDir::Files, QDir::Time)) {
         RecoveryCopy copy;
@@ -120,7 +121,7 @@ void Autosave::write() {
         if (!m_lock->tryLock(0)) {
             m_lock.reset();
             return complain(tr("Cannot save recovery copies: the folder %1 is not writable.")
-                                .arg(QString::fromStdString(m_file.parent_path().string())));
+                                .arg(pathText(m_file.parent_path())));
         }
     }
     Project project = m_document->project();

@@ -9,6 +9,7 @@
 #include "config/config_json.h"
 #include "document/document.h"
 #include "session/adapt_config.h"
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -64,7 +65,7 @@ void renameLayers(Json& value, const std::map<std::string, std::string>& newName
 }  // namespace
 
 bool isProjectFile(const fs::path& path) {
-    return QString::fromStdString(path.extension().string()).toLower() == QLatin1String(kProjectSuffix);
+    return pathText(path.extension()).toLower() == QLatin1String(kProjectSuffix);
 }
 
 /// Loads the project named by the request, and sets the request's model and data to those of the project.
@@ -177,7 +178,7 @@ bool Document::saveProject(const fs::path& path) {
     m_onlyInProject = false;
     m_undo.setClean();
     Q_EMIT projectChanged();
-    say(MessageKind::Note, tr("Saved the project as %1.").arg(QString::fromStdString(path.string())));
+    say(MessageKind::Note, tr("Saved the project as %1.").arg(pathText(path)));
     return true;
 }
 
@@ -210,8 +211,7 @@ void Document::adoptConfigPath(const std::filesystem::path& path) {
 
 bool Document::openConfig(const std::filesystem::path& path) {
     try {
-        ConfigEdit change{
-            loadConfig(path), tr("Open %1").arg(QString::fromStdString(path.filename().string())), {}};
+        ConfigEdit change{loadConfig(path), tr("Open %1").arg(pathText(path.filename())), {}};
         if (!edit(change)) return false;
         adoptConfigPath(path);
         return true;
@@ -234,7 +234,7 @@ bool Document::saveConfig(const std::filesystem::path& path) {
         return false;
     }
     adoptConfigPath(path);
-    say(MessageKind::Note, tr("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
+    say(MessageKind::Note, tr("Saved the configuration as %1.").arg(pathText(path)));
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <QStandardPaths>
 
 #include "document/demo.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
@@ -16,7 +17,7 @@ const QString kLastOutput =
     QStringLiteral("outputFolder");  ///< of the model used last: its path, then the folder
 
 QString text(const std::filesystem::path& path) {
-    return QString::fromStdString(std::filesystem::absolute(path).lexically_normal().string());
+    return pathText(std::filesystem::absolute(path).lexically_normal());
 }
 
 bool accepts(const QString& folder) {

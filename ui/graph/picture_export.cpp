@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "document/output_folder.h"
 #include "graph/legend.h"
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -124,19 +125,19 @@ QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* 
         QObject::connect(action, &QAction::triggered, window, [=] {
             if (!document->picture()) return;
             const auto proposal = proposedOutput(document->model()->path, suffix.toStdString());
-            const QString chosen = QFileDialog::getSaveFileName(
-                window, Words::tr("Export Graph"), QString::fromStdString(proposal.string()), filter);
+            const QString chosen =
+                QFileDialog::getSaveFileName(window, Words::tr("Export Graph"), pathText(proposal), filter);
             if (chosen.isEmpty()) return;
             const DrawnGraph graph = drawnGraph(*document, *canvas);
             const std::filesystem::path path = chosen.toStdString();
             rememberOutputFolder(document->model()->path, path.parent_path());
             const InputPaths inputs = document->inputPaths();
-            document->job()->runExport(
-                Words::tr("export to %1").arg(chosen), [=](Session&, const CancelToken&) {
-                    inputs.checkOutput(path);
-                    writeFileAtomically(path, bytes(graph));
-                    return Words::tr("Wrote %1.").arg(QString::fromStdString(path.string()));
-                });
+            document->job()->runExport(Words::tr("export to %1").arg(chosen),
+                                       [=](Session&, const CancelToken&) {
+                                           inputs.checkOutput(path);
+                                           writeFileAtomically(path, bytes(graph));
+                                           return Words::tr("Wrote %1.").arg(pathText(path));
+                                       });
         });
         return action;
     };

@@ -11,6 +11,7 @@
 #include "jobs/freed_in_background.h"
 #include "jobs/network_view.h"
 #include "jobs/session_data.h"
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -23,7 +24,7 @@ constexpr int kThumbnailPixels = 96;
 QList<QImage> thumbnailsOf(const Dataset& data, const std::filesystem::path& folder) {
     QList<QImage> images;
     for (const std::size_t index : spreadEvenly(data.size(), kThumbnails)) {
-        QImageReader reader(QString::fromStdString((folder / data.sampleName(index)).string()));
+        QImageReader reader(pathText(folder / data.sampleName(index)));
         if (!reader.canRead()) continue;
         const QSize size = reader.size();
         if (size.width() > kThumbnailPixels || size.height() > kThumbnailPixels)

@@ -11,6 +11,7 @@
 #include "model/operator_traits.h"
 #include "models/block_roles.h"
 #include "picture/groups.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
@@ -141,7 +142,7 @@ std::vector<QString> blockNames(const Family& family) {
         const std::vector<std::string_view> parts = nameParts(candidate.name);
         for (std::size_t i = common; i < parts.size(); ++i) {
             if (!name.isEmpty()) name += QLatin1Char('/');
-            name += QString::fromUtf8(parts[i].data(), static_cast<qsizetype>(parts[i].size()));
+            name += viewText(parts[i]);
         }
         names.push_back(name);
     }

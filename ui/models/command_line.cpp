@@ -43,8 +43,7 @@ QStringList taskWords(const TaskSettings& task) {
     if (!task.labels.empty()) add("--labels", pathText(task.labels));
     if (!task.classNames.empty()) add("--class-names", pathText(task.classNames));
     const auto nameOf = [](const auto& names, auto value) {
-        const std::string_view name = names[static_cast<std::size_t>(value)];
-        return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+        return viewText(names[static_cast<std::size_t>(value)]);
     };
     // Without a label file, the data itself determines the task, except regression.
     if (task.task == Task::Regression || (!task.labels.empty() && task.task != Task::Automatic))

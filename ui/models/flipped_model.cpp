@@ -4,6 +4,7 @@
 #include <QImageReader>
 
 #include "document/metric.h"
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -52,7 +53,7 @@ QString FlippedModel::name(const FlippedEntry& entry) { return QString::fromStdS
 
 void FlippedModel::load(const QString& name) const {
     m_pixmaps.insert(name, {});
-    const QString path = QString::fromStdString((m_folder / name.toStdString()).string());
+    const QString path = pathText(m_folder / name.toStdString());
     m_thread.post([this, name, path, size = m_size, generation = m_generation] {
         QImageReader reader(path);
         if (!reader.canRead()) return;

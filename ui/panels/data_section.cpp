@@ -12,6 +12,7 @@
 #include "dialogs/task_dialog.h"
 #include "document/metric.h"
 #include "model/sample_axes.h"
+#include "style/path_text.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -269,11 +270,11 @@ void DataSection::refresh() {
         m_wrong->setVisible(!warning.isEmpty());
     }
     m_path->setFullText(folderText(info->evaluationPath));
-    m_path->setToolTip(QString::fromStdString(info->evaluationPath.string()));
+    m_path->setToolTip(pathText(info->evaluationPath));
     m_description->setText(info->description);
     const bool separate = !info->calibrationPath.empty();
     m_calibrationPath->setFullText(separate ? folderText(info->calibrationPath) : tr("Calibration"));
-    if (separate) m_calibrationPath->setToolTip(QString::fromStdString(info->calibrationPath.string()));
+    if (separate) m_calibrationPath->setToolTip(pathText(info->calibrationPath));
     m_calibration->setText(separate ? tr("calibration: ") + info->calibrationDescription
                                     : tr("half of the data above"));
     m_notice->setText(sentence(info->notice));

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "document/metric.h"
+#include "style/path_text.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -257,7 +258,7 @@ void FlippedPanel::askPredictions(std::size_t sample, const QString& name) {
         [this, config = document()->config(), sample, path = folder / name.toStdString()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {
             if (!hasTaskPredictions(session)) return [this] { m_picture->hide(); };
-            const QImage image = QImageReader(QString::fromStdString(path.string())).read();
+            const QImage image = QImageReader(pathText(path)).read();
             const std::size_t place = findSample(session, std::to_string(sample));
             auto predictions = taskPredictions(session, config, place, image.width(), image.height(), cancel);
             return [this, image, predictions = std::move(predictions)] {

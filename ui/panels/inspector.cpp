@@ -15,6 +15,7 @@
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
 #include "panels/state_style.h"
+#include "style/path_text.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -28,9 +29,7 @@ constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::Wei
 QString shapeText(const TensorInfo& tensor) {
     QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : Words::tr("unknown");
     if (tensor.type != DataType::Undefined && tensor.type != DataType::Float32)
-        text +=
-            QLatin1Char(' ') + QString::fromUtf8(dataTypeName(tensor.type).data(),
-                                                 static_cast<qsizetype>(dataTypeName(tensor.type).size()));
+        text += QLatin1Char(' ') + viewText(dataTypeName(tensor.type));
     return text;
 }
 

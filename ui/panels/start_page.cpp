@@ -8,6 +8,7 @@
 #include <QStyle>
 
 #include "document/recent_files.h"
+#include "style/path_text.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -20,7 +21,7 @@ constexpr int kRecent = 4;
 QList<QImage> someImages(const std::filesystem::path& folder) {
     QList<QImage> images;
     if (folder.empty()) return images;
-    const QDir data(QString::fromStdString(folder.string()));
+    const QDir data(pathText(folder));
     for (const QString& name : data.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
         const QDir one(data.filePath(name));
         const QStringList files = one.entryList(QDir::Files, QDir::Name);

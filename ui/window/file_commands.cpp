@@ -9,6 +9,7 @@
 #include "document/demo.h"
 #include "document/output_folder.h"
 #include "document/recent_files.h"
+#include "style/path_text.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -31,13 +32,11 @@ FileCommands::FileCommands(Document* document, MessageBar* message, StartPage* s
     buildMenu(window->menuBar()->addMenu(tr("&File")), data, modelActions);
     connect(document, &Document::modelChanged, this, [this] {
         m_start->setBusy({});
-        if (m_document->projectPath().empty())
-            rememberModel(QString::fromStdString(m_document->model()->path.string()));
+        if (m_document->projectPath().empty()) rememberModel(pathText(m_document->model()->path));
         updateRecent();
     });
     connect(document, &Document::projectChanged, this, [this] {
-        if (!m_document->projectPath().empty())
-            rememberModel(QString::fromStdString(m_document->projectPath().string()));
+        if (!m_document->projectPath().empty()) rememberModel(pathText(m_document->projectPath()));
         updateRecent();
     });
     connect(document, &Document::failed, this, [this] { m_start->setBusy({}); });
@@ -110,7 +109,7 @@ void FileCommands::updateRecent() {
 
 void FileCommands::open(const OpenRequest& request) {
     Q_EMIT opening(request.recoveredFor.has_value());
-    m_start->setBusy(tr("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
+    m_start->setBusy(tr("Opening %1\u2026").arg(pathText(request.model.filename())));
     m_document->open(request);
 }
 
@@ -162,11 +161,10 @@ bool FileCommands::saveProject(bool askName) {
     if (askName || path.empty()) {
         const std::filesystem::path proposal =
             path.empty() ? proposedOutput(m_document->model()->path, kProjectSuffix) : path;
-        QFileDialog dialog(m_window, tr("Save Project"),
-                           QString::fromStdString(proposal.parent_path().string()), projectFilter());
+        QFileDialog dialog(m_window, tr("Save Project"), pathText(proposal.parent_path()), projectFilter());
         dialog.setAcceptMode(QFileDialog::AcceptSave);
         dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks to overwrite
-        dialog.selectFile(QString::fromStdString(proposal.filename().string()));
+        dialog.selectFile(pathText(proposal.filename()));
         if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
         path = dialog.selectedFiles().constFirst().toStdString();
         if (!isProjectFile(path)) {
@@ -187,9 +185,8 @@ bool FileCommands::saveConfig(bool askName) {
     std::filesystem::path path = m_document->configPath();
     if (askName || path.empty()) {
         const std::filesystem::path proposal = proposedOutput(m_document->model()->path, ".config.json");
-        const QString chosen = QFileDialog::getSaveFileName(m_window, tr("Save Configuration"),
-                                                            QString::fromStdString(proposal.string()),
-                                                            tr("Configurations (*.json)"));
+        const QString chosen = QFileDialog::getSaveFileName(
+            m_window, tr("Save Configuration"), pathText(proposal), tr("Configurations (*.json)"));
         if (chosen.isEmpty()) return false;
         path = chosen.toStdString();
     }

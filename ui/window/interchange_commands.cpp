@@ -12,6 +12,7 @@
 #include "document/output_folder.h"
 #include "graph/picture_export.h"
 #include "interchange/guess_format.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
@@ -54,8 +55,7 @@ void InterchangeCommands::chooseExport(std::size_t index) {
         return;
     QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
-    const QString chosen = QFileDialog::getSaveFileName(m_window, tr("Export: ") + title,
-                                                        QString::fromStdString(proposal.string()),
+    const QString chosen = QFileDialog::getSaveFileName(m_window, tr("Export: ") + title, pathText(proposal),
                                                         QString::fromStdString(info.filter));
     if (chosen.isEmpty()) return;
     const std::filesystem::path path = chosen.toStdString();

@@ -5,6 +5,7 @@
 #include <QSettings>
 
 #include "document/demo.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
@@ -13,7 +14,7 @@ namespace {
 const QString kLast = QStringLiteral("session/last");  // model or project, data, calibration, configuration
 
 QString absoluteText(const std::filesystem::path& path) {
-    return path.empty() ? QString() : QFileInfo(QString::fromStdString(path.string())).absoluteFilePath();
+    return path.empty() ? QString() : QFileInfo(pathText(path)).absoluteFilePath();
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <QFileInfo>
 
+#include "style/path_text.h"
+
 namespace quantloupe::ui {
 
 ReloadOffer::ReloadOffer(Document* document, MessageBar* message, QObject* parent)
@@ -12,9 +14,9 @@ ReloadOffer::ReloadOffer(Document* document, MessageBar* message, QObject* paren
 }
 
 void ReloadOffer::watch() {
-    QStringList files{QString::fromStdString(m_document->model()->path.string())};
-    for (const auto& path : m_document->model()->dataFiles) files << QString::fromStdString(path.string());
-    files << QString::fromStdString(m_document->preprocessFile().string());
+    QStringList files{pathText(m_document->model()->path)};
+    for (const auto& path : m_document->model()->dataFiles) files << pathText(path);
+    files << pathText(m_document->preprocessFile());
     m_watch->watch(files);
 }
 
@@ -22,7 +24,7 @@ void ReloadOffer::offer(const QString& changed) {
     if (!m_document->hasModel()) return;
     const QString name = QFileInfo(changed).fileName();
     const QString reload = tr("Reload"), later = tr("Not Now");
-    if (changed == QString::fromStdString(m_document->preprocessFile().string())) {
+    if (changed == pathText(m_document->preprocessFile())) {
         if (m_document->hasOwnPreprocess()) return;  // the settings of the window have priority
         m_message->offer(
             tr("The preprocessing file %1 has changed on disk. Reload it to convert images "
@@ -32,7 +34,7 @@ void ReloadOffer::offer(const QString& changed) {
         return;
     }
     m_message->offer(
-        changed == QString::fromStdString(m_document->model()->path.string())
+        changed == pathText(m_document->model()->path)
             ? tr("The model %1 has changed on disk. Reloading it keeps your tuning.").arg(name)
             : tr("The weights in %1 have changed on disk. Reloading the model keeps your tuning.").arg(name),
         reload, [this] { m_document->reload(); }, later, [] {});

@@ -58,17 +58,15 @@ class DocumentReader {
     void refuseAnotherModel() const {
         const std::vector<Error>& missing = m_document.missing;
         if (missing.empty() || !m_document.layers.empty() || missing.size() < m_entries) return;
-        constexpr std::size_t kShown = 4;
-        std::string names;
-        for (std::size_t i = 0; i < std::min(kShown, missing.size()); ++i) {
-            const UnknownName& layer = *missing[i].unknownName();
-            names += fmt::format("{}'{}'{}", i == 0 ? "" : ", ", layer.name, didYouMean(layer.similar));
+        std::vector<std::string> names;
+        for (const Error& error : missing) {
+            const UnknownName& layer = *error.unknownName();
+            names.push_back(fmt::format("'{}'{}", layer.name, didYouMean(layer.similar)));
         }
-        if (missing.size() > kShown) names += fmt::format(" and {} more", missing.size() - kShown);
         throw Error(ErrorKind::BadInput,
                     fmt::format("none of its {} layers is in the model: {}. Open the model that the "
                                 "configuration was made for, or choose the matching layers",
-                                missing.size(), names))
+                                missing.size(), shortList(names)))
             .setUnknownName(*missing.front().unknownName());
     }
 

@@ -17,12 +17,6 @@ std::string weightProblem(const Graph& graph, TensorId weight) {
     return {};
 }
 
-bool allOnes(const std::vector<std::int64_t>& values) {
-    for (const std::int64_t value : values)
-        if (value != 1) return false;
-    return true;
-}
-
 AmctVerdict convVerdict(const Graph& graph, const Node& node) {
     const bool transposed = node.op == "ConvTranspose";
     if (std::string problem = weightProblem(graph, node.input(1)); !problem.empty())

@@ -2,11 +2,11 @@
 // Imports AMCT's simplified configuration. Like AMCT, expands it (common_config < override_layer_types <
 // override_layer_configs) into a complete entry for each layer, then reads these as config.json.
 
-#include <charconv>
 #include <set>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "config/near_names.h"
 #include "config/skip_rules.h"
 #include "interchange/amct/amct_layers.h"
@@ -21,15 +21,8 @@ OrderedJson scalar(const ProtoField& f) {
     if (f.message) failInput("line {}: {} must be a single value", f.line, f.name);
     if (f.quoted) return f.text;
     if (f.text == "true" || f.text == "false") return f.text == "true";
-    const char* end = f.text.data() + f.text.size();
-    std::int64_t whole = 0;
-    if (const auto read = std::from_chars(f.text.data(), end, whole);
-        read.ec == std::errc() && read.ptr == end)
-        return whole;
-    double number = 0;
-    if (const auto read = std::from_chars(f.text.data(), end, number);
-        read.ec == std::errc() && read.ptr == end)
-        return number;
+    if (const auto whole = parsed<std::int64_t>(f.text)) return *whole;
+    if (const auto number = parsed<double>(f.text)) return *number;
     return f.text;  // a name of an enumeration
 }
 

@@ -24,12 +24,8 @@ namespace {
 constexpr int kActivationBits = 8;
 constexpr int writtenWeightBits(int bits) { return bits > 4 ? 8 : 4; }
 
-struct LayerEntry {
+struct LayerEntry : ClikaLayer {
     NodeId node;
-    std::optional<bool> skip;
-    bool downstream = false;
-    std::vector<std::string> until;
-    std::optional<int> weightBits, activationBits;
 };
 
 class Writer {
@@ -64,7 +60,7 @@ class Writer {
         const auto found = std::find_if(m_entries.begin(), m_entries.end(),
                                         [&](const LayerEntry& e) { return e.node == node; });
         if (found != m_entries.end()) return *found;
-        m_entries.push_back({node, {}, false, {}, {}, {}});
+        m_entries.push_back({{}, node});
         return m_entries.back();
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// CLIKA's layer names: the type in lower case, with an index from the second layer of the type on ("conv",
-// "conv_1", "linear_5"), in the order of the file.
+// CLIKA's settings of a layer, and its layer names: the type in lower case, with an index from the second
+// layer of the type on ("conv", "conv_1", "linear_5"), in the order of the file.
 
 #include <map>
 #include <optional>
@@ -11,6 +11,14 @@
 #include "model/graph.h"
 
 namespace quantloupe {
+
+/// The settings of one layer (LayerQuantizationSettings).
+struct ClikaLayer {
+    std::optional<bool> skip;
+    bool downstream = false;
+    std::vector<std::string> until;
+    std::optional<int> weightBits, activationBits;
+};
 
 class ClikaNames {
   public:

@@ -20,13 +20,9 @@ namespace {
 using Kind = PythonValue::Kind;
 
 /// The settings of one layer, from either notation; `line` counts from 1.
-struct LayerCall {
+struct LayerCall : ClikaLayer {
     int line = 0;
     std::string layer;
-    std::optional<bool> skip;
-    bool downstream = false;
-    std::vector<std::string> until;
-    std::optional<int> weightBits, activationBits;
 };
 
 class ClikaReader {

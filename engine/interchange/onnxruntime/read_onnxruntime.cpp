@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/presets.h"
 #include "interchange/text/python_source.h"
 #include "interchange/wording.h"
@@ -86,8 +87,7 @@ class ScriptReader {
         const auto type = [&](const char* key, bool& isSigned, int& bits) {
             const PythonValue* value = m_script.find(key);
             if (value == nullptr) return;
-            const std::size_t dot = value->text.rfind('.');
-            const std::string name = dot == std::string::npos ? value->text : value->text.substr(dot + 1);
+            const std::string_view name = afterLastDot(value->text);
             for (const bool with : {true, false})
                 for (const int width : {4, 8, 16})
                     if (value->kind == Kind::Name &&
@@ -126,8 +126,7 @@ class ScriptReader {
     void calibration() {
         const PythonValue* value = m_script.find("calibrate_method");
         if (value == nullptr) return;
-        const std::size_t dot = value->text.rfind('.');
-        const std::string name = dot == std::string::npos ? value->text : value->text.substr(dot + 1);
+        const std::string name(afterLastDot(value->text));
         auto& method = m_result.config.calibration.method;
         if (name == "MinMax")
             method = CalibrationMethod::MinMax;

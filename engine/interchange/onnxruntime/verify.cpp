@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/task_metrics.h"
 #include "base/error.h"
 #include "interchange/onnxruntime/run_onnxruntime.h"
 #include "model/load_model.h"
@@ -21,10 +22,8 @@ std::vector<int> classesOf(const Constant& values, std::size_t samples) {
     const auto all = values.floats();
     const std::size_t width = all.size() / samples;
     std::vector<int> classes;
-    for (std::size_t s = 0; s < samples; ++s) {
-        const auto row = all.subspan(s * width, width);
-        classes.push_back(static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin()));
-    }
+    for (std::size_t s = 0; s < samples; ++s)
+        classes.push_back(judge(all.data() + s * width, width, std::nullopt).predicted);
     return classes;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports Quark's QConfig JSON. Reports keys that Quark itself would silently ignore.
 
+#include "base/text.h"
 #include "config/config_choices.h"
 #include "config/object_reader.h"
 #include "interchange/quark/read_quark.h"
@@ -13,8 +14,7 @@ namespace {
 std::string lastName(std::string text) {
     if (const auto colon = text.find(':'); text.starts_with('<') && colon != std::string::npos)
         text = text.substr(1, colon - 1);
-    const std::size_t dot = text.rfind('.');
-    return dot == std::string::npos ? text : text.substr(dot + 1);
+    return std::string(afterLastDot(text));
 }
 
 struct TensorSpec {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/reports/csv.h"
 
-#include <charconv>
+#include "base/text.h"
 
 namespace quantloupe {
 namespace {
 
 bool isNumber(std::string_view text) {
-    double value = 0;
-    const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
-    const auto result = std::from_chars(begin, text.data() + text.size(), value);
-    return result.ec == std::errc() && result.ptr == text.data() + text.size();
+    return parsed<double>(text.substr(text.starts_with('+') ? 1 : 0)).has_value();
 }
 
 }  // namespace

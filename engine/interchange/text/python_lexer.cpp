@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace quantloupe {
 namespace {
@@ -104,10 +105,8 @@ class Lexer {
         add(TokenKind::Mark, text);
     }
 
-    void string(std::string prefix) {
-        std::transform(prefix.begin(), prefix.end(), prefix.begin(),
-                       [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-        const bool raw = prefix.find('r') != std::string::npos;
+    void string(std::string_view prefix) {
+        const bool raw = lowerCase(prefix).find('r') != std::string::npos;
         const char quote = peek();
         const bool triple = peek(1) == quote && peek(2) == quote;
         const int start = m_line;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "interchange/text/python_lexer.h"
 
 namespace quantloupe {
@@ -119,10 +119,9 @@ class Parser {
         PythonValue value;
         value.kind = PythonValue::Kind::Number;
         value.line = token.line;
-        const char* end = token.text.data() + token.text.size();
-        const auto read = std::from_chars(token.text.data(), end, value.number);
-        if (token.kind != TokenKind::Number || read.ec != std::errc() || read.ptr != end) throw Unreadable{};
-        value.number *= sign;
+        const auto number = parsed<double>(token.text);
+        if (token.kind != TokenKind::Number || !number) throw Unreadable{};
+        value.number = sign * *number;
         ++m_at;
         return value;
     }

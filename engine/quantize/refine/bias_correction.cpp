@@ -10,22 +10,16 @@
 // outputs depends only on some positions of the kernel.
 #include "quantize/refine/bias_correction.h"
 
-#include <algorithm>
-
 #include "transform/scalable_layer.h"
 #include "transform/weight_channels.h"
 
 namespace quantloupe {
 
 std::string whyBiasStays(const Graph& graph, const Unit& unit) {
-    const Node& node = graph.node(unit.layer);
     if (!unit.bias.valid()) return "has no bias";
     const auto layout = layoutOf(graph, unit.layer);
     if (!layout) return "has a weight with an unexpected shape";
-    const auto strides = node.attributes.integers("strides");
-    if (node.op == "ConvTranspose" &&
-        std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s != 1; }))
-        return "is a transposed convolution with strides";
+    if (isStridedTranspose(graph.node(unit.layer))) return "is a transposed convolution with strides";
     const Constant* bias = graph.constantOf(unit.bias);
     if (bias == nullptr || static_cast<std::size_t>(bias->size()) != outputCount(*layout) ||
         graph.tensor(unit.bias).consumers.size() != 1)

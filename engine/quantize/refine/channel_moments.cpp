@@ -16,7 +16,7 @@
 #include <numbers>
 
 #include "model/clip_bounds.h"
-#include "transform/weight_layout.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {

@@ -2,7 +2,6 @@
 #include "quantize/refine/layer_rows.h"
 
 #include "model/operator_traits.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {

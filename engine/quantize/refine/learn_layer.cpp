@@ -18,7 +18,7 @@ constexpr std::size_t kRowsPerTask = 32;
 constexpr float kDamping = 0.01f;
 
 /// Index of the scale of each output channel.
-std::size_t scaleOf(const LearnTask& task, std::size_t channel) {
+std::size_t scaleIndexOf(const LearnTask& task, std::size_t channel) {
     return task.nearest.scales.size() > 1 ? channel % task.nearest.scales.size() : 0;
 }
 
@@ -27,7 +27,7 @@ void learnBlock(const LearnTask& task, std::size_t g, std::size_t begin, std::si
     const std::size_t columns = task.shape.columns();
     std::vector<float> exact(count * columns), target(count * columns), lowest(count), highest(count);
     for (std::size_t o = 0; o < count; ++o) {
-        const std::size_t s = scaleOf(task, g * task.shape.outputs() + begin + o);
+        const std::size_t s = scaleIndexOf(task, g * task.shape.outputs() + begin + o);
         for (std::size_t k = 0; k < columns; ++k)
             exact[o * columns + k] =
                 task.weight[task.shape.weightAt(g, begin + o, k)] / task.nearest.scales[s];

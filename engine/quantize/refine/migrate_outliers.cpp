@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_text.h"
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
 #include "quantize/units.h"
@@ -249,8 +250,7 @@ class Migration {
     }
 
     void tell() {
-        std::string text = fmt::format("outlier migration leaves out {} input{}: ", m_left.size(),
-                                       m_left.size() == 1 ? "" : "s");
+        std::string text = fmt::format("outlier migration leaves out {}: ", counted(m_left.size(), "input"));
         for (std::size_t i = 0; i < std::min(kShownReasons, m_left.size()); ++i)
             text += (i == 0 ? "" : "; ") + m_left[i];
         if (m_left.size() > kShownReasons) text += "; and others";

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/short_text.h"
 #include "quantize/refine/bias_correction.h"
 #include "quantize/refine/channel_moments.h"
 #include "quantize/refine/learn_layer.h"
@@ -146,9 +147,8 @@ class LayerRefiner {
     static void tell(const char* what, const std::vector<std::string>& reasons,
                      std::vector<std::string>& notices) {
         if (reasons.empty()) return;
-        notices.push_back(fmt::format("{} leaves out {} layer{}: {}{}", what, reasons.size(),
-                                      reasons.size() == 1 ? "" : "s", reasons[0],
-                                      reasons.size() == 1 ? "" : ", and others"));
+        notices.push_back(fmt::format("{} leaves out {}: {}{}", what, counted(reasons.size(), "layer"),
+                                      reasons[0], reasons.size() == 1 ? "" : ", and others"));
     }
 
     Plan m_plan;  ///< includes the refinements of all layers before the current one

@@ -259,8 +259,7 @@ bool ProgramCompiler::addCodedBinary(const Node& node, NodeId activationNode, co
         operand.period = std::max<std::size_t>(left.count(), 1);
     } else if (layout == Layout::ChannelsLast && right.dims.size() == left.dims.size() &&
                right.dims[1] == left.dims[1] && (right.dims[0] == left.dims[0] || right.dims[0] == 1) &&
-               std::all_of(right.dims.begin() + 2, right.dims.end(),
-                           [](auto extent) { return extent == 1; })) {
+               allOnes(std::span(right.dims).subspan(2))) {
         operand.images = static_cast<std::size_t>(right.dims[0]);
         operand.period = static_cast<std::size_t>(right.dims[1]);
         layout = valueOf(rightTensor).desc.layout;  // of one pixel: the same in memory

@@ -75,9 +75,6 @@ bool usesDepthwiseVnni(IntegerPath path) {
                                         : path == IntegerPath::Avx512Vnni || path == IntegerPath::Amx;
 }
 
-bool isOne(const Dims& dims) {
-    return std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d == 1; });
-}
 bool isZero(const Dims& dims) {
     return std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d == 0; });
 }
@@ -117,7 +114,7 @@ std::unique_ptr<Kernel> makeConvolutionOn(IntegerPath path, const CodedUnit& uni
         return usesDepthwiseVnni(path) ? makeDepthwiseVnni(*weight, shape)
                                        : makeDepthwiseAvx2(std::move(*weight), shape);
     const bool pointwise =
-        taps == 1 && isOne(window.strides) && isZero(window.padBegin) && isZero(window.padEnd);
+        taps == 1 && allOnes(window.strides) && isZero(window.padBegin) && isZero(window.padEnd);
     const bool segmented =
         usesSegments(path) &&
         (pointwise || SegmentedConvolution::fits(input.dims[1], input.dims[2], input.dims[3], window));

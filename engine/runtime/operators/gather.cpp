@@ -13,26 +13,25 @@ CompiledNode compileGather(const NodeContext& context) {
     const TensorDesc& data = context.input(0);
     const TensorDesc& index = context.input(1);
     const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", 0), data.dims.size());
-    std::size_t outer = 1, inner = elementSize(data.type);
-    for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(data.dims[d]);
-    for (std::size_t d = axis + 1; d < data.dims.size(); ++d) inner *= static_cast<std::size_t>(data.dims[d]);
+    const AxisExtents split = axisExtents(data.dims, axis);
+    const std::size_t bytes = split.inner * elementSize(data.type);
     TensorDesc output{data.type, data.dims, Layout::Plain};
     output.dims.erase(output.dims.begin() + static_cast<std::ptrdiff_t>(axis));
     output.dims.insert(output.dims.begin() + static_cast<std::ptrdiff_t>(axis), index.dims.begin(),
                        index.dims.end());
-    const auto extent = static_cast<std::size_t>(data.dims[axis]);
     const Indices indices(context, 1);
     // Report bad constant indices now rather than during a run.
     if (const Constant* known = context.constant(1))
-        for (std::size_t i = 0; i < index.count(); ++i) indices.at(known->bytes().data(), i, extent);
-    if (index.count() == 1 && outer == 1 && extent == 1) return {{output}, nullptr};
+        for (std::size_t i = 0; i < index.count(); ++i) indices.at(known->bytes().data(), i, split.extent);
+    if (index.count() == 1 && split.outer == 1 && split.extent == 1) return {{output}, nullptr};
     return {{output}, makeKernel([=, count = index.count()](const KernelArguments& a) {
                 const auto* in = static_cast<const std::byte*>(a.inputs[0]);
                 auto* out = static_cast<std::byte*>(a.outputs[0]);
-                for (std::size_t o = 0; o < outer; ++o)
-                    for (std::size_t i = 0; i < count; ++i, out += inner)
-                        std::memcpy(out, in + (o * extent + indices.at(a.inputs[1], i, extent)) * inner,
-                                    inner);
+                for (std::size_t o = 0; o < split.outer; ++o)
+                    for (std::size_t i = 0; i < count; ++i, out += bytes)
+                        std::memcpy(
+                            out, in + (o * split.extent + indices.at(a.inputs[1], i, split.extent)) * bytes,
+                            bytes);
             })};
 }
 

@@ -88,10 +88,7 @@ CompiledNode compileDft(const NodeContext& context) {
     output.dims.back() = real ? 1 : 2;
     output.dims[axis] = static_cast<std::int64_t>(oneSided && !inverse ? length / 2 + 1 : length);
 
-    std::size_t outer = 1, inner = 1;
-    for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(dims[d]);
-    for (std::size_t d = axis + 1; d + 1 < rank; ++d) inner *= static_cast<std::size_t>(dims[d]);
-    const auto extent = static_cast<std::size_t>(dims[axis]);
+    const AxisExtents split = axisExtents({dims.begin(), dims.end() - 1}, axis);
     const auto kept = static_cast<std::size_t>(output.dims[axis]);
     return {{output}, makeKernel([=, transform = Transform(length, inverse)](const KernelArguments& a) {
                 const auto* in = static_cast<const float*>(a.inputs[0]);
@@ -99,17 +96,17 @@ CompiledNode compileDft(const NodeContext& context) {
                 const std::size_t parts = complex ? 2 : 1;
                 const double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
                 std::vector<Complex> values(length);
-                for (std::size_t line = 0; line < outer * inner; ++line) {
-                    const std::size_t o = line / inner, i = line % inner;
+                for (std::size_t line = 0; line < split.outer * split.inner; ++line) {
+                    const std::size_t o = line / split.inner, i = line % split.inner;
                     for (std::size_t k = 0; k < length; ++k) {
-                        const float* at = in + ((o * extent + k) * inner + i) * parts;
-                        values[k] = k >= extent ? Complex() : Complex(at[0], complex ? at[1] : 0.0f);
+                        const float* at = in + ((o * split.extent + k) * split.inner + i) * parts;
+                        values[k] = k >= split.extent ? Complex() : Complex(at[0], complex ? at[1] : 0.0f);
                     }
                     for (std::size_t k = length / 2 + 1; real && k < length; ++k)
                         values[k] = std::conj(values[length - k]);
                     const std::vector<Complex> result = transform(values);
                     for (std::size_t k = 0; k < kept; ++k) {
-                        float* at = out + ((o * kept + k) * inner + i) * (real ? 1 : 2);
+                        float* at = out + ((o * kept + k) * split.inner + i) * (real ? 1 : 2);
                         at[0] = static_cast<float>(result[k].real() * scale);
                         if (!real) at[1] = static_cast<float>(result[k].imag() * scale);
                     }

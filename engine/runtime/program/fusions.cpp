@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
+#include "model/operator_traits.h"
 #include "runtime/operators/operators.h"
 
 namespace quantloupe {
 namespace {
-
-bool is(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
 /// Follows a chain of nodes whose results are only read within it, and records them.
 class Chain {
@@ -66,7 +65,7 @@ class Chain {
 
   private:
     bool accept(NodeId id, std::string_view op) {
-        if (!id.valid() || !is(m_scope->graph.node(id), op)) return false;
+        if (!id.valid() || !isOp(m_scope->graph.node(id), op)) return false;
         m_covered.push_back(id);
         return true;
     }
@@ -150,7 +149,7 @@ bool followSwish(const FusionScope& scope, Chain& chain) {
     const TensorId x = chain.end();
     NodeId product;
     for (const NodeId id : scope.graph.tensor(x).consumers)
-        if (is(scope.graph.node(id), "Mul")) product = id;
+        if (isOp(scope.graph.node(id), "Mul")) product = id;
     if (!product.valid() || !chain.followWith("Sigmoid", product)) return false;
     const TensorId sigmoid = chain.end();
     return chain.follow("Mul") && chain.other(sigmoid) == x;
@@ -181,12 +180,12 @@ std::optional<Fusion> longConvolution(const FusionScope& scope, NodeId first) {
 /// x / scale or x * scale as an attribute; empty if the node is neither.
 std::optional<Attributes> scaleOf(const Chain& chain, TensorId x) {
     const Node& node = chain.last();
-    if (!is(node, "Div") && !is(node, "Mul")) return std::nullopt;
-    if (is(node, "Div") && node.input(0) != x) return std::nullopt;
+    if (!isOp(node, "Div") && !isOp(node, "Mul")) return std::nullopt;
+    if (isOp(node, "Div") && node.input(0) != x) return std::nullopt;
     const auto scale = chain.scalarOperand(x);
     if (!scale) return std::nullopt;
     Attributes attributes;
-    attributes.set(is(node, "Div") ? "divisor" : "factor", *scale);
+    attributes.set(isOp(node, "Div") ? "divisor" : "factor", *scale);
     return attributes;
 }
 
@@ -201,7 +200,7 @@ std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
         Chain chain(scope, first);
         Attributes attributes;
         TensorId mask, scaled = x;
-        bool masks = is(start, "Add");
+        bool masks = isOp(start, "Add");
         if (!masks) {
             const auto scale = scaleOf(chain, x);
             if (!scale) continue;
@@ -264,7 +263,7 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first, TensorId x
         if (!factor.valid() || !scope.hidden(factor) || !scope.graph.onlyConsumer(factor).valid())
             return std::nullopt;
         const NodeId half = scope.graph.tensor(factor).producer;
-        if (!half.valid() || !is(scope.graph.node(half), "Mul")) return std::nullopt;
+        if (!half.valid() || !isOp(scope.graph.node(half), "Mul")) return std::nullopt;
         const Chain halving(scope, half);
         if (halving.scalarOperand(x) != 0.5f) return std::nullopt;
         Fusion fusion = chain.made(nodeOf(kFusedErfGelu, {x}, std::move(*attributes)));
@@ -289,7 +288,7 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first) {
 
 /// Whether the node is a ReduceMean over the last axis, with known axes.
 bool isRowMean(const FusionScope& scope, const Node& node, std::size_t rank) {
-    if (!is(node, "ReduceMean") || node.attributes.integer("keepdims", 1) == 0) return false;
+    if (!isOp(node, "ReduceMean") || node.attributes.integer("keepdims", 1) == 0) return false;
     Dims axes = node.attributes.integers("axes");
     if (node.input(1).valid()) {
         const Constant* given = scope.constant(node.input(1));
@@ -312,7 +311,7 @@ std::optional<Fusion> composedLayerNorm(const FusionScope& scope, NodeId first) 
     // The difference x - mean is read by the square and by the division.
     NodeId division;
     for (const NodeId id : scope.graph.tensor(distance).consumers)
-        if (is(scope.graph.node(id), "Div") && scope.graph.node(id).input(0) == distance) division = id;
+        if (isOp(scope.graph.node(id), "Div") && scope.graph.node(id).input(0) == distance) division = id;
     if (!division.valid()) return std::nullopt;
     if (chain.followWith("Pow", division)) {
         if (chain.last().input(0) != distance || chain.scalarOperand(distance) != 2.0f) return std::nullopt;

@@ -101,9 +101,7 @@ bool SampleFlow::describesShape(std::size_t i, const TensorDesc& output) const {
     if (i == 0) return node().op == "ConstantOfShape";
     if (node().op == "Slice") {  // one that cuts nothing off
         const Constant* steps = m_context.constant(4);
-        const bool forward =
-            !has(4) || (steps != nullptr &&
-                        std::ranges::all_of(steps->toInt64s(), [](std::int64_t step) { return step == 1; }));
+        const bool forward = !has(4) || (steps != nullptr && allOnes(steps->toInt64s()));
         return (i == 1 || i == 2) && forward && output.dims == dims(0);
     }
     return node().op == "Reshape" || node().op == "Expand" || node().op == "AffineGrid" ||

@@ -49,13 +49,14 @@ FoundAxis keptUnless(const SampleFlow& flow, const std::function<bool(std::size_
 }
 
 FoundAxis alongAxis(const SampleFlow& flow, const Dims&, std::size_t) {
-    const std::size_t axis = flow.axisAttribute(flow.node().op == "CumSum" ? 0 : -1, flow.dims(0).size());
-    if (flow.node().op == "CumSum") {
-        const Constant* given = flow.context().constant(1);
-        const std::size_t along =
-            given == nullptr ? 0 : normalizedAxis(given->toInt64s().at(0), flow.dims(0).size());
-        return given == nullptr ? FoundAxis() : keptUnless(flow, [&](std::size_t a) { return a == along; });
-    }
+    const std::size_t axis = flow.axisAttribute(-1, flow.dims(0).size());
+    return keptUnless(flow, [&](std::size_t a) { return a == axis; });
+}
+
+FoundAxis running(const SampleFlow& flow, const Dims&, std::size_t) {
+    const Constant* given = flow.context().constant(1);
+    if (given == nullptr) return {};
+    const std::size_t axis = normalizedAxis(given->toInt64s().at(0), flow.dims(0).size());
     return keptUnless(flow, [&](std::size_t a) { return a == axis; });
 }
 
@@ -261,83 +262,8 @@ SampleRule sampleRuleOf(const std::string& op) {
         const auto add = [&](SampleRule rule, std::initializer_list<const char*> ops) {
             for (const char* name : ops) all[name] = rule;
         };
-        add(elementwise, {"Abs",
-                          "Acos",
-                          "Acosh",
-                          "Add",
-                          "And",
-                          "Asin",
-                          "Asinh",
-                          "Atan",
-                          "Atanh",
-                          "BitShift",
-                          "BitwiseAnd",
-                          "BitwiseNot",
-                          "BitwiseOr",
-                          "BitwiseXor",
-                          "Cast",
-                          "CastLike",
-                          "Ceil",
-                          "Celu",
-                          "Clip",
-                          "Cos",
-                          "Cosh",
-                          "DequantizeLinear",
-                          "Div",
-                          "Elu",
-                          "Equal",
-                          "Erf",
-                          "Exp",
-                          "Floor",
-                          "Gelu",
-                          "Greater",
-                          "GreaterOrEqual",
-                          "HardSigmoid",
-                          "HardSwish",
-                          "IsInf",
-                          "IsNaN",
-                          "LeakyRelu",
-                          "Less",
-                          "LessOrEqual",
-                          "Log",
-                          "Max",
-                          "Mean",
-                          "Min",
-                          "Mish",
-                          "Mod",
-                          "Mul",
-                          "Neg",
-                          "Not",
-                          "Or",
-                          "PRelu",
-                          "Pow",
-                          "QuantizeLinear",
-                          "Reciprocal",
-                          "Relu",
-                          "Round",
-                          "Selu",
-                          "Shrink",
-                          "Sigmoid",
-                          "Sign",
-                          "Sin",
-                          "Sinh",
-                          "Softplus",
-                          "Softsign",
-                          "Sqrt",
-                          "Sub",
-                          "Sum",
-                          "Swish",
-                          "Tan",
-                          "Tanh",
-                          "ThresholdedRelu",
-                          "Where",
-                          "Xor",
-                          "QuickGelu",
-                          "QLinearAdd",
-                          "QLinearMul",
-                          "QLinearLeakyRelu",
-                          "QLinearSigmoid",
-                          kFusedErfGelu});
+        add(elementwise, {"CastLike", "DequantizeLinear", "QuantizeLinear", "QuickGelu", "QLinearAdd",
+                          "QLinearMul", "QLinearLeakyRelu", "QLinearSigmoid", kFusedErfGelu});
         add(leading, {"AffineGrid", "AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose",
                       "DepthToSpace", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
                       "GroupNormalization", "InstanceNormalization", "LRN", "LpPool", "QLinearConv",
@@ -345,7 +271,8 @@ SampleRule sampleRuleOf(const std::string& op) {
         add(maxPool, {"MaxPool"});
         add(fourier, {"DFT"});
         add(meanVariance, {"MeanVarianceNormalization"});
-        add(alongAxis, {"CumSum", "LpNormalization", "TopK"});
+        add(alongAxis, {"LpNormalization", "TopK"});
+        add(running, {"CumProd", "CumSum"});
         add(softmax, {"Hardmax", "LogSoftmax", "Softmax"});
         add(fromAxis, {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"});
         add(lastDimension, {kFusedMaskedSoftmax, kFusedLayerNorm});
@@ -374,8 +301,8 @@ SampleRule sampleRuleOf(const std::string& op) {
         add(batchNorm, {"BatchNormalization"});
         return all;
     }();
-    const auto found = rules.find(op);
-    return found == rules.end() ? nullptr : found->second;
+    if (const auto found = rules.find(op); found != rules.end()) return found->second;
+    return isElementwise(op) ? elementwise : nullptr;
 }
 
 }  // namespace quantloupe

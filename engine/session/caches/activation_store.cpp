@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <optional>
-#include <string>
+
+#include "base/memory_limit.h"
 
 namespace quantloupe {
 StoredTensor::StoredTensor(const TensorDesc& chunk, std::size_t chunks, const Shard& shard)
@@ -81,19 +80,6 @@ void ActivationStore::clear() {
     m_bytes = 0;
     m_level = 0;
 }
-
-namespace {
-
-/// Returns the memory available without swapping, in bytes; empty if the system does not report it.
-std::optional<std::size_t> availableMemory() {
-    std::ifstream file("/proc/meminfo");
-    std::string name, unit;
-    for (std::size_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
-        if (name == "MemAvailable:") return kibibytes * 1024;
-    return std::nullopt;
-}
-
-}  // namespace
 
 std::size_t defaultActivationBudget() {
     const long pages = sysconf(_SC_PHYS_PAGES);

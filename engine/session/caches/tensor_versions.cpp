@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/caches/tensor_versions.h"
 
+#include "model/operator_traits.h"
+
 namespace quantloupe {
 namespace {
 
@@ -31,7 +33,7 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
     for (const Node& node : graph.nodes()) {
         // An Identity through which a layer reads a tensor in its own precision does not change the values. A
         // quantized input may be stored as codes, so it must not be mistaken for the output.
-        if (node.op == "Identity" && node.domain.empty() && graph.constantOf(node.input(0)) == nullptr &&
+        if (isOp(node, "Identity") && graph.constantOf(node.input(0)) == nullptr &&
             !spec.quantizers.contains(node.input(0))) {
             versions[node.output().index()] =
                 withQuantizer(spec, node.output(), versions[node.input(0).index()]);

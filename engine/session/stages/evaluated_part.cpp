@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "runtime/program/sample_batches.h"
 #include "transform/simplify.h"
 
@@ -116,10 +117,9 @@ std::string EvaluatedPart::notice(const Graph& source) const {
         fail(ErrorKind::Unsupported,
              "the network cannot be evaluated: no activation comes before the node {}", cause(source));
     return fmt::format(
-        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} tensor{} before them; other "
+        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} before them; other "
         "accuracies are not available",
-        unavailable.size(), source.nodeCount(), cause(source), frontier.size(),
-        frontier.size() == 1 ? "" : "s");
+        unavailable.size(), source.nodeCount(), cause(source), counted(frontier.size(), "tensor"));
 }
 
 void runBySample(const ProgramSpec& spec, const SampleBatches& batches, std::size_t begin, std::size_t end,

@@ -211,25 +211,16 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     // The first output contains classes if it is one vector per sample.
     if (!outputs.classifies()) return accuracy;
     const bool labeled = dataset.hasLabels();
-    std::size_t top1 = 0, top5 = 0, agreeing = 0;
+    TaskCounts counts;
     for (std::size_t s = 0; s < samples; ++s) {
         const std::optional<int> label = labeled ? dataset.label(s) : std::nullopt;
-        const SampleVerdict verdict = judge(outputs.row(s), outputs.widths[0], label);
         const SampleVerdict floating = judge(reference.row(s), outputs.widths[0], std::nullopt);
-        if (label && verdict.predicted == *label) ++top1;
-        if (verdict.top5) ++top5;
-        if (verdict.predicted == floating.predicted) ++agreeing;
+        counts.add(judge(outputs.row(s), outputs.widths[0], label), floating.predicted, label);
     }
-    const auto rate = [&](std::size_t hits) {
-        return static_cast<double>(hits) / static_cast<double>(samples);
-    };
-    if (samples == 0) return accuracy;
-    accuracy.agreement = rate(agreeing);
-    if (labeled) {
-        accuracy.top1 = rate(top1);
-        accuracy.top1Interval = wilsonInterval(top1, samples);
-        accuracy.top5 = rate(top5);
-    }
+    accuracy.agreement = counts.agreement();
+    accuracy.top1 = counts.top1Rate();
+    accuracy.top5 = counts.top5Rate();
+    if (accuracy.top1) accuracy.top1Interval = wilsonInterval(counts.top1, counts.labeled);
     return accuracy;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/stages/sample_divergence.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/text.h"
 #include "session/session_parts.h"
 
 namespace quantloupe {
@@ -53,14 +52,13 @@ std::size_t findSample(Session& session, const std::string& text) {
     if (ending.size() > 1)
         failInput("{} samples end in '{}', one of them '{}'; give the whole name", ending.size(), text,
                   data.sampleName(ending[0]));
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (error != std::errc() || end != text.data() + text.size())
+    const auto index = parsed<std::size_t>(text);
+    if (!index)
         failInput("there is no sample '{}'; the {} samples have names like '{}'", text, count,
                   data.sampleName(0));
     for (std::size_t s = 0; s < count; ++s)
-        if (samples.order()[s] == index) return s;
-    failInput("there is no sample {}: the {} samples are numbered from 0 to {}", index, count, count - 1);
+        if (samples.order()[s] == *index) return s;
+    failInput("there is no sample {}: the {} samples are numbered from 0 to {}", *index, count, count - 1);
 }
 
 SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& config, std::size_t sample,

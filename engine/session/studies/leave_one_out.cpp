@@ -14,24 +14,14 @@
 namespace quantloupe {
 namespace {
 
-/// Returns the configuration in which only `kept` of the quantized layers stay quantized.
-QuantizationConfig onlyLayers(const QuantizationConfig& config, const std::vector<std::string>& quantized,
-                              const std::vector<std::string>& kept) {
-    std::vector<std::string> others;
-    for (const std::string& name : quantized)
-        if (std::find(kept.begin(), kept.end(), name) == kept.end()) others.push_back(name);
-    return withLayersSkipped(config, others);
-}
-
 class Sweep {
   public:
     Sweep(Session& session, const QuantizationConfig& config, const SweepOptions& options,
-          const CancelToken& cancel, bool in)
+          const CancelToken& cancel)
         : m_session(session),
           m_config(withRulesFixed(session, config, cancel)),
           m_options(options),
-          m_cancel(cancel),
-          m_in(in) {}
+          m_cancel(cancel) {}
 
     LayerSweep run() {
         const Stopwatch watch;
@@ -40,14 +30,11 @@ class Sweep {
         const EvaluationPtr configured = m_session.evaluate(m_config, Depth::Accuracy, {}, m_cancel);
         if (!configured->quantized) failInput("there is no data to evaluate on");
         for (const LayerResult& layer : configured->layers)
-            if (layer.state == LayerState::Quantized) {
-                m_names.push_back(layer.name);
+            if (layer.state == LayerState::Quantized)
                 m_sweep.layers.push_back({layer.node, layer.name, 0, 0, {}, {}, 0, {}});
-            }
         findGroups();
-        const QuantizationConfig base = m_in ? withLayersSkipped(m_config, m_names) : m_config;
-        m_full = m_session.evaluate(base, Depth::Accuracy, {}, m_cancel);
-        m_rough = m_session.evaluate(base, Depth::Rough, {}, m_cancel);
+        m_full = m_session.evaluate(m_config, Depth::Accuracy, {}, m_cancel);
+        m_rough = m_session.evaluate(m_config, Depth::Rough, {}, m_cancel);
         if (!hasTaskMetric(*m_full->quantized))
             failInput("the network's outputs cannot be compared with those of the float network");
         m_sweep.baseline = taskMetric(*m_full->quantized, &m_sweep.metric);
@@ -107,9 +94,7 @@ class Sweep {
                 return;
             }
         }
-        const std::vector<std::string>& group = m_groups.at(layer.node);
-        const QuantizationConfig changed =
-            m_in ? onlyLayers(m_config, m_names, group) : withLayersSkipped(m_config, group);
+        const QuantizationConfig changed = withLayersSkipped(m_config, m_groups.at(layer.node));
         const EvaluationPtr result = m_session.experiment(changed, depth, m_cancel);
         const EvaluationPtr& base = depth == Depth::Rough ? m_rough : m_full;
         layer.value = taskMetric(*result->quantized);
@@ -127,16 +112,13 @@ class Sweep {
         if (!std::all_of(layers.begin(), layers.end(),
                          [](const auto& layer) { return layer.paired.has_value(); }))
             return settled;
-        // Leave-one-in looks for the largest losses, leave-one-out for the largest gains.
-        const auto floor = [&](const LayerEffect& l) { return m_in ? -l.paired->high : l.paired->low; };
-        const auto ceiling = [&](const LayerEffect& l) { return m_in ? -l.paired->low : l.paired->high; };
         std::vector<double> floors;
-        for (const LayerEffect& layer : layers) floors.push_back(floor(layer));
+        for (const LayerEffect& layer : layers) floors.push_back(layer.paired->low);
         std::nth_element(floors.begin(),
                          floors.begin() + static_cast<std::ptrdiff_t>(m_options.settledBelow) - 1,
                          floors.end(), std::greater<>());
         const double bar = floors[m_options.settledBelow - 1];
-        for (std::size_t l = 0; l < layers.size(); ++l) settled[l] = ceiling(layers[l]) < bar;
+        for (std::size_t l = 0; l < layers.size(); ++l) settled[l] = layers[l].paired->high < bar;
         return settled;
     }
 
@@ -144,8 +126,6 @@ class Sweep {
     const QuantizationConfig m_config;
     const SweepOptions& m_options;
     const CancelToken& m_cancel;
-    bool m_in;
-    std::vector<std::string> m_names;
     std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale the others pass on
     EvaluationPtr m_full, m_rough;
     LayerSweep m_sweep;
@@ -155,12 +135,7 @@ class Sweep {
 
 LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options,
                        const CancelToken& cancel) {
-    return Sweep(session, config, options, cancel, false).run();
-}
-
-LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options,
-                      const CancelToken& cancel) {
-    return Sweep(session, config, options, cancel, true).run();
+    return Sweep(session, config, options, cancel).run();
 }
 
 bool hasTaskMetric(const Accuracy& accuracy) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Cost of each quantized layer in the task's metric: leave-one-out (the gain with only this layer in float)
-// and leave-one-in (the loss with only this layer quantized).
+// Leave-one-out: what each quantized layer costs in the task's metric, measured as the gain with only this
+// layer in float.
 //
 // Every run starts from the stored activations of the baseline network and stores none itself. Only layers
 // that may matter are measured on all samples: after the rough samples, a layer whose 95 % interval (exact,
@@ -53,8 +53,6 @@ struct SweepOptions {
 /// operator that passes a scale on with the layer whose scale it is. Throws Error, Cancelled.
 LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
                        const CancelToken& cancel = {});
-LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
-                      const CancelToken& cancel = {});
 
 /// Whether there is a metric of the task, or else an SQNR.
 bool hasTaskMetric(const Accuracy& accuracy);
