@@ -40,19 +40,27 @@ enum class PowerOfTwoMode { All, MostCommon };
 inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
     {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}};
 
-/// An empty value stands for the method's default. The comments give methods, allowed values and defaults.
+/// An empty value stands for the method's default (withDefaults()). The comments give methods and allowed
+/// values.
 struct CalibrationParameters {
-    std::optional<double> averagingConstant;  ///< moving_average: 0 (the plain mean) to 1, default 0.01
-    std::optional<double> percentile;         ///< percentile: above 0.5 to 1, default 0.99999
-    std::optional<int> bins;  ///< percentile, power_of_two_min_mse: default 2048; entropy: default 128
-    std::optional<int> quantizedBins;                    ///< entropy: default 128
-    std::optional<PowerOfTwoMode> mode;                  ///< power_of_two_min_mse: default All
-    std::optional<double> maxPercentile, minPercentile;  ///< ifmr: above 0.5 to 1, default 0.999999
-    std::optional<std::array<double, 2>> searchRange;    ///< ifmr: default [0.7, 1.3]; mse: default [0.2, 1]
-    std::optional<double> searchStep;                    ///< ifmr, mse: default 0.01
-    std::optional<int> numOfBins;                        ///< hfmg: 1024, 2048, 4096 (default) or 8192
+    std::optional<double> averagingConstant;             ///< moving_average: 0 (the plain mean) to 1
+    std::optional<double> percentile;                    ///< percentile: above 0.5 to 1
+    std::optional<int> bins;                             ///< percentile, power_of_two_min_mse, entropy
+    std::optional<int> quantizedBins;                    ///< entropy
+    std::optional<PowerOfTwoMode> mode;                  ///< power_of_two_min_mse
+    std::optional<double> maxPercentile, minPercentile;  ///< ifmr: above 0.5 to 1
+    std::optional<std::array<double, 2>> searchRange;    ///< ifmr, mse
+    std::optional<double> searchStep;                    ///< ifmr, mse
+    std::optional<int> numOfBins;                        ///< hfmg: 1024, 2048, 4096 or 8192
     bool operator==(const CalibrationParameters&) const = default;
 };
+
+/// Whether the scales of the method are powers of two.
+bool isPowerOfTwo(CalibrationMethod method);
+
+/// Returns `given` with the method's defaults for its empty parameters. Those that the method does not have
+/// stay as they are.
+CalibrationParameters withDefaults(CalibrationMethod method, CalibrationParameters given);
 
 struct CalibrationOptions {
     CalibrationMethod method = CalibrationMethod::MinMax;

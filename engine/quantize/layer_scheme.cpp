@@ -23,16 +23,13 @@ void addFields(VersionBuilder& builder, std::string_view prefix, const LayerOpti
 }
 
 void check(const TensorCalibration& calibration) {
-    const CalibrationParameters& p = calibration.parameters;
-    const bool ifmr = calibration.method == CalibrationMethod::Ifmr;
-    if (ifmr || calibration.method == CalibrationMethod::Mse) {
-        const auto [start, end] = p.searchRange.value_or(ifmr ? std::array{0.7, 1.3} : std::array{0.2, 1.0});
-        checkSearchStep("calibration.parameters.", p.searchStep.value_or(0.01), start, end);
-    }
-    if (calibration.method == CalibrationMethod::Entropy &&
-        p.quantizedBins.value_or(128) > p.bins.value_or(128))
+    const CalibrationParameters p = withDefaults(calibration.method, calibration.parameters);
+    if (calibration.method == CalibrationMethod::Ifmr || calibration.method == CalibrationMethod::Mse)
+        checkSearchStep("calibration.parameters.", *p.searchStep, p.searchRange->front(),
+                        p.searchRange->back());
+    if (calibration.method == CalibrationMethod::Entropy && *p.quantizedBins > *p.bins)
         failInput("calibration: num_quantized_bins {} is more than num_bins {}; choose fewer",
-                  p.quantizedBins.value_or(128), p.bins.value_or(128));
+                  *p.quantizedBins, *p.bins);
 }
 
 }  // namespace

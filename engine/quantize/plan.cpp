@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/plan.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "quantize/float16.h"
 #include "quantize/npu_moves.h"
 #include "quantize/npu_positions.h"
@@ -119,11 +120,6 @@ class PlanResolver {
         return m_known.emplace(tensor, result.quantizer).first->second;
     }
 
-    static bool isPowerOfTwo(CalibrationMethod method) {
-        return method == CalibrationMethod::PowerOfTwoMinMse ||
-               method == CalibrationMethod::PowerOfTwoNonOverflow;
-    }
-
     std::shared_ptr<const ConstantQuantizer> constantQuantizer(const Unit& unit, const UnitConstant& constant,
                                                                const UnitQuantizers& known) {
         const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
@@ -190,80 +186,20 @@ class PlanResolver {
     }
 
     void resolveUnit(const Unit& unit) {
-        const Graph& graph = *m_plan.prepared->graph;
-        const Node& node = graph.node(unit.layer);
+        const Node& node = m_plan.prepared->graph->node(unit.layer);
         if (unit.float16) {
             m_plan.quantizers.push_back(resolveFloat16(m_plan, unit, m_statistics));
             return;
         }
         UnitQuantizers quantizers;
         VersionBuilder builder;
-        if (unit.unitRange) m_unitRanges.insert(unit.output);
-        for (const TensorId input : unit.inputs) {
-            quantizers.inputs.push_back(quantizerOf(input));
-            addTo(builder, quantizers.inputs.back());
-        }
-        if (unit.kind == UnitKind::PassesScale && unit.quantized) {
-            m_known[unit.output] = quantizers.inputs[0];
-            for (const TensorId other : unit.otherOutputs) m_known[other] = quantizers.inputs[0];
-        }
-        if (unit.quantizesOutput) {
-            quantizers.output =
-                unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
-            addTo(builder, quantizers.output);
-        }
-        if (unit.weight.valid()) {
-            const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
-            const WeightScheme scheme = weightSchemeOf(m_config, settings, node);
-            const int biasBits = biasBitsOf(m_config, settings);
-            if (const auto corrected = m_refinements.biases.find(unit.bias);
-                unit.bias.valid() && corrected != m_refinements.biases.end())
-                quantizers.correctedBias = corrected->second;
-            const auto learned = m_refinements.weights.find(unit.weight);
-            try {
-                quantizers.weight = learned != m_refinements.weights.end()
-                                        ? learned->second
-                                        : m_cache.weight(*graph.constantOf(unit.weight), scheme,
-                                                         unit.weightAxis, m_config.quantization.rounding);
-                if (learned == m_refinements.weights.end() && !scheme.powerOfTwo)
-                    raise(unit, biasBits, quantizers);
-                quantizers.weight = moved(unit.weight, std::move(quantizers.weight));
-                if (unit.bias.valid() && biasBits != kFloatBias)
-                    quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
-                        quantizers.correctedBias ? *quantizers.correctedBias : *graph.constantOf(unit.bias),
-                        biasBits, quantizers.inputs[0].scale, quantizers.weight->scales));
-                quantizers.bias = moved(unit.bias, std::move(quantizers.bias));
-            } catch (Error& error) {
-                error.addContext(fmt::format("layer '{}'", node.name));
-                throw;
-            }
-            builder.add(graph.constantOf(unit.weight)->version());
-            quantloupe::addTo(builder, scheme);
-            builder.add(biasBits);
-            for (const float scale : quantizers.weight->scales) builder.add(scale);
-            if (quantizers.correctedBias) builder.add(quantizers.correctedBias->version());
-            if (learned != m_refinements.weights.end()) builder.add(learned->second->dequantized->version());
-            if (quantizers.weight->vanished && unit.quantized)
-                m_plan.notices.push_back(fmt::format(
-                    "layer '{}': all its weights round to 0 with {} bits; give it more bits, scales per "
-                    "channel, or keep it in float",
-                    node.name, scheme.bits));
-            if (quantizers.bias) {
-                builder.add(graph.constantOf(unit.bias)->version()).add(quantizers.bias->scales[0]);
-                noticeSaturation(unit, *quantizers.bias);
-            }
-        }
-        for (const UnitConstant& constant : unit.constants) {
-            try {
-                quantizers.constants.push_back(
-                    moved(constant.tensor, constantQuantizer(unit, constant, quantizers)));
-            } catch (Error& error) {
-                error.addContext(fmt::format("layer '{}'", node.name));
-                throw;
-            }
-            if (!quantizers.constants.back()) continue;
-            builder.add(quantizers.constants.back()->dequantized->version());
-            noticeSaturation(unit, *quantizers.constants.back());
+        resolveTensors(unit, quantizers, builder);
+        try {
+            if (unit.weight.valid()) resolveWeight(unit, quantizers, builder);
+            resolveConstants(unit, quantizers, builder);
+        } catch (Error& error) {
+            error.addContext(fmt::format("layer '{}'", node.name));
+            throw;
         }
         builder.add(std::string_view(node.name)).add(unit.activation.valid());
         quantizers.version = builder.finish();
@@ -276,6 +212,74 @@ class PlanResolver {
         m_plan.quantizers.push_back(std::move(quantizers));
     }
 
+    /// Resolves the quantizers of the inputs and the output.
+    void resolveTensors(const Unit& unit, UnitQuantizers& quantizers, VersionBuilder& builder) {
+        if (unit.unitRange) m_unitRanges.insert(unit.output);
+        for (const TensorId input : unit.inputs) {
+            quantizers.inputs.push_back(quantizerOf(input));
+            addTo(builder, quantizers.inputs.back());
+        }
+        if (unit.kind == UnitKind::PassesScale && unit.quantized) {
+            m_known[unit.output] = quantizers.inputs[0];
+            for (const TensorId other : unit.otherOutputs) m_known[other] = quantizers.inputs[0];
+        }
+        if (!unit.quantizesOutput) return;
+        quantizers.output =
+            unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
+        addTo(builder, quantizers.output);
+    }
+
+    /// Resolves the quantizers of the weight and the bias.
+    void resolveWeight(const Unit& unit, UnitQuantizers& quantizers, VersionBuilder& builder) {
+        const Graph& graph = *m_plan.prepared->graph;
+        const Node& node = graph.node(unit.layer);
+        const Constant& weight = *graph.constantOf(unit.weight);
+        const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
+        const WeightScheme scheme = weightSchemeOf(m_config, settings, node);
+        const int biasBits = biasBitsOf(m_config, settings);
+        if (const auto corrected = m_refinements.biases.find(unit.bias);
+            unit.bias.valid() && corrected != m_refinements.biases.end())
+            quantizers.correctedBias = corrected->second;
+        const auto learned = m_refinements.weights.find(unit.weight);
+        if (learned != m_refinements.weights.end()) {
+            quantizers.weight = learned->second;
+        } else {
+            quantizers.weight =
+                m_cache.weight(weight, scheme, unit.weightAxis, m_config.quantization.rounding);
+            if (!scheme.powerOfTwo) raise(unit, biasBits, quantizers);
+        }
+        quantizers.weight = moved(unit.weight, std::move(quantizers.weight));
+        if (unit.bias.valid() && biasBits != kFloatBias)
+            quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
+                quantizers.correctedBias ? *quantizers.correctedBias : *graph.constantOf(unit.bias), biasBits,
+                quantizers.inputs[0].scale, quantizers.weight->scales));
+        quantizers.bias = moved(unit.bias, std::move(quantizers.bias));
+        builder.add(weight.version());
+        quantloupe::addTo(builder, scheme);
+        builder.add(biasBits);
+        for (const float scale : quantizers.weight->scales) builder.add(scale);
+        if (quantizers.correctedBias) builder.add(quantizers.correctedBias->version());
+        if (learned != m_refinements.weights.end()) builder.add(learned->second->dequantized->version());
+        if (quantizers.bias)
+            builder.add(graph.constantOf(unit.bias)->version()).add(quantizers.bias->scales[0]);
+        if (quantizers.weight->vanished && unit.quantized)
+            m_plan.notices.push_back(fmt::format(
+                "layer '{}': all its weights round to 0 with {} bits; give it more bits, scales per "
+                "channel, or keep it in float",
+                node.name, scheme.bits));
+        if (quantizers.bias) noticeSaturation(unit, *quantizers.bias);
+    }
+
+    void resolveConstants(const Unit& unit, UnitQuantizers& quantizers, VersionBuilder& builder) {
+        for (const UnitConstant& constant : unit.constants) {
+            quantizers.constants.push_back(
+                moved(constant.tensor, constantQuantizer(unit, constant, quantizers)));
+            if (!quantizers.constants.back()) continue;
+            builder.add(quantizers.constants.back()->dequantized->version());
+            noticeSaturation(unit, *quantizers.constants.back());
+        }
+    }
+
     /// Adds each notice of the calibration once, with the tensors that it applies to.
     void addCalibrationNotices() {
         std::map<std::string, std::vector<std::string>> tensorsByNotice;
@@ -284,16 +288,11 @@ class PlanResolver {
             if (!m_plan.tensors.contains(tensor)) continue;
             if (result.approximate) ++approximate;
             if (!result.notice.empty())
-                tensorsByNotice[result.notice].push_back(m_plan.prepared->graph->tensor(tensor).name);
+                tensorsByNotice[result.notice].push_back(
+                    fmt::format("'{}'", m_plan.prepared->graph->tensor(tensor).name));
         }
-        for (auto& [notice, tensors] : tensorsByNotice) {
-            constexpr std::size_t kNamed = 3;
-            const std::size_t all = tensors.size();
-            if (all > kNamed) tensors.resize(kNamed);
-            m_plan.notices.push_back(
-                fmt::format("calibration of '{}'{}: {}", fmt::join(tensors, "', '"),
-                            all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", notice));
-        }
+        for (const auto& [notice, tensors] : tensorsByNotice)
+            m_plan.notices.push_back(fmt::format("calibration of {}: {}", shortList(tensors, 3), notice));
         if (approximate > 0)
             m_plan.notices.push_back(fmt::format(
                 "calibration: the scales of {} tensors were computed from histograms instead of all values",

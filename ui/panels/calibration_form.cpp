@@ -2,8 +2,6 @@
 #include "panels/calibration_form.h"
 
 #include <QVBoxLayout>
-#include <algorithm>
-#include <initializer_list>
 
 #include "config/config_json.h"
 #include "config/object_reader.h"
@@ -18,67 +16,35 @@ struct ParameterText {
     const char* label;
     const char* toolTip;
     ParameterKind kind;
-    /// JSON, for each method that has the parameter
-    std::initializer_list<std::pair<CalibrationMethod, const char*>> defaults;
 };
 
 namespace {
 
-using Method = CalibrationMethod;
-
-// Methods and defaults: config/calibration_config.h and docs/calibration.md.
 const ParameterText kParameters[] = {
-    {"averaging_constant",
-     QT_TRANSLATE_NOOP("Words", "Averaging constant"),
-     QT_TRANSLATE_NOOP("Words", "From 0 (plain mean) to 1"),
-     ParameterKind::Number,
-     {{Method::MovingAverage, "0.01"}}},
-    {"percentile",
-     QT_TRANSLATE_NOOP("Words", "Percentile"),
+    {"averaging_constant", QT_TRANSLATE_NOOP("Words", "Averaging constant"),
+     QT_TRANSLATE_NOOP("Words", "From 0 (plain mean) to 1"), ParameterKind::Number},
+    {"percentile", QT_TRANSLATE_NOOP("Words", "Percentile"),
      QT_TRANSLATE_NOOP("Words", "The fraction of all magnitudes that is kept: above 0.5, up to 1"),
-     ParameterKind::Number,
-     {{Method::Percentile, "0.99999"}}},
-    {"max_percentile",
-     QT_TRANSLATE_NOOP("Words", "Upper percentile"),
-     QT_TRANSLATE_NOOP("Words", "Above 0.5, up to 1"),
-     ParameterKind::Number,
-     {{Method::Ifmr, "0.999999"}}},
-    {"min_percentile",
-     QT_TRANSLATE_NOOP("Words", "Lower percentile"),
-     QT_TRANSLATE_NOOP("Words", "Above 0.5, up to 1"),
-     ParameterKind::Number,
-     {{Method::Ifmr, "0.999999"}}},
-    {"search_range",
-     QT_TRANSLATE_NOOP("Words", "Search range"),
+     ParameterKind::Number},
+    {"max_percentile", QT_TRANSLATE_NOOP("Words", "Upper percentile"),
+     QT_TRANSLATE_NOOP("Words", "Above 0.5, up to 1"), ParameterKind::Number},
+    {"min_percentile", QT_TRANSLATE_NOOP("Words", "Lower percentile"),
+     QT_TRANSLATE_NOOP("Words", "Above 0.5, up to 1"), ParameterKind::Number},
+    {"search_range", QT_TRANSLATE_NOOP("Words", "Search range"),
      QT_TRANSLATE_NOOP("Words", "The smallest and the largest multiple of the bound to try"),
-     ParameterKind::Range,
-     {{Method::Ifmr, "[0.7, 1.3]"}, {Method::Mse, "[0.2, 1]"}}},
-    {"search_step",
-     QT_TRANSLATE_NOOP("Words", "Search step"),
-     QT_TRANSLATE_NOOP("Words", "The difference between successive multiples"),
-     ParameterKind::Number,
-     {{Method::Ifmr, "0.01"}, {Method::Mse, "0.01"}}},
-    {"num_bins",
-     QT_TRANSLATE_NOOP("Words", "Bins"),
-     QT_TRANSLATE_NOOP("Words", "Histogram bins: a power of two from 128 to 8192"),
-     ParameterKind::Number,
-     {{Method::Percentile, "2048"}, {Method::Entropy, "128"}, {Method::PowerOfTwoMinMse, "2048"}}},
-    {"num_quantized_bins",
-     QT_TRANSLATE_NOOP("Words", "Quantized bins"),
-     QT_TRANSLATE_NOOP("Words", "2 to 8192"),
-     ParameterKind::Number,
-     {{Method::Entropy, "128"}}},
-    {"num_of_bins",
-     QT_TRANSLATE_NOOP("Words", "Bins"),
-     QT_TRANSLATE_NOOP("Words", "Histogram bins: 1024, 2048, 4096 or 8192"),
-     ParameterKind::Number,
-     {{Method::Hfmg, "4096"}}},
-    {"mode",
-     QT_TRANSLATE_NOOP("Words", "Evaluated on"),
+     ParameterKind::Range},
+    {"search_step", QT_TRANSLATE_NOOP("Words", "Search step"),
+     QT_TRANSLATE_NOOP("Words", "The difference between successive multiples"), ParameterKind::Number},
+    {"num_bins", QT_TRANSLATE_NOOP("Words", "Bins"),
+     QT_TRANSLATE_NOOP("Words", "Histogram bins: a power of two from 128 to 8192"), ParameterKind::Number},
+    {"num_quantized_bins", QT_TRANSLATE_NOOP("Words", "Quantized bins"),
+     QT_TRANSLATE_NOOP("Words", "2 to 8192"), ParameterKind::Number},
+    {"num_of_bins", QT_TRANSLATE_NOOP("Words", "Bins"),
+     QT_TRANSLATE_NOOP("Words", "Histogram bins: 1024, 2048, 4096 or 8192"), ParameterKind::Number},
+    {"mode", QT_TRANSLATE_NOOP("Words", "Evaluated on"),
      QT_TRANSLATE_NOOP("Words",
                        "All samples together, or each sample separately, taking the most common result"),
-     ParameterKind::Mode,
-     {{Method::PowerOfTwoMinMse, "\"all\""}}},
+     ParameterKind::Mode},
 };
 
 QString jsonText(const OrderedJson& value) {
@@ -144,17 +110,15 @@ void CalibrationForm::show(CalibrationMethod method, const CalibrationParameters
     m_inherited = inherited;
     m_any = false;
     const auto ownJson = calibrationParametersToJson(own),
-               inheritedJson = calibrationParametersToJson(inherited);
+               inheritedJson = calibrationParametersToJson(inherited),
+               defaults = calibrationParametersToJson(withDefaults(method, {}));
     for (const Row& row : std::as_const(m_rows)) {
-        const auto known =
-            std::ranges::find(row.text->defaults, method, &std::pair<CalibrationMethod, const char*>::first);
-        const bool shown = known != row.text->defaults.end();
+        const std::string key = row.text->key;
+        const bool shown = defaults.contains(key);
         row.widget->setVisible(shown);
         if (!shown) continue;
         m_any = true;
-        const std::string key = row.text->key;
-        const auto standard =
-            inheritedJson.contains(key) ? inheritedJson[key] : OrderedJson::parse(known->second);
+        const auto standard = inheritedJson.contains(key) ? inheritedJson[key] : defaults[key];
         if (row.choice) {
             const auto mode = ownJson.contains(key) ? ownJson[key] : standard;
             row.choice->setCurrentIndex(mode == "most_common" ? 1 : 0);

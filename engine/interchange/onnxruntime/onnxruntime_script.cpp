@@ -130,22 +130,21 @@ const std::vector<std::string_view>& quantizeStaticOperators() {
 }
 
 QuantizeStaticMethod quantizeStaticMethod(const CalibrationOptions& calibration) {
-    const CalibrationParameters& p = calibration.parameters;
+    const CalibrationParameters p = withDefaults(calibration.method, calibration.parameters);
     switch (calibration.method) {
         case CalibrationMethod::MinMax:
             return {"MinMax", {}, true, true};
         case CalibrationMethod::Percentile:
-            return {
-                "Percentile",
-                {fmt::format("\"CalibPercentile\": {}", pythonFloat(100 * p.percentile.value_or(0.99999)))},
-                p.bins.value_or(2048) == 2048};
+            return {"Percentile",
+                    {fmt::format("\"CalibPercentile\": {}", pythonFloat(100 * *p.percentile))},
+                    *p.bins == 2048};
         case CalibrationMethod::Entropy:
-            return {"Entropy", {}, p.bins.value_or(128) == 128 && p.quantizedBins.value_or(128) == 128};
+            return {"Entropy", {}, *p.bins == 128 && *p.quantizedBins == 128};
         case CalibrationMethod::MovingAverage:
             return {"MinMax",
                     {"\"CalibMovingAverage\": True"},
-                    p.averagingConstant.value_or(0.01) == 0,
-                    p.averagingConstant.value_or(0.01) == 0};
+                    *p.averagingConstant == 0,
+                    *p.averagingConstant == 0};
         default:
             return {"MinMax", {}, false};
     }

@@ -64,7 +64,10 @@ std::vector<std::string> extraOptions(const QuantizationConfig& config, const Qu
     flag("ActivationSymmetric", config.quantization.activation.symmetric);
     flag("WeightSymmetric", config.quantization.weight.symmetric);
     if (config.calibration.method == CalibrationMethod::Percentile)
-        add("Percentile", pythonFloat(100 * config.calibration.parameters.percentile.value_or(0.99999)));
+        add("Percentile",
+            pythonFloat(
+                100 *
+                *withDefaults(CalibrationMethod::Percentile, config.calibration.parameters).percentile));
     quarkFlags(config, s, flag);
     if (s.includeCle) {
         const EqualizationOptions& e = config.transforms.equalization;

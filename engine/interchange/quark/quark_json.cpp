@@ -48,7 +48,8 @@ std::string quarkJson(const ExportSource& source, const QuarkSettings& s) {
     quarkFlags(source.config, s, [&](const char* key, bool value) { json["extra_options"][key] = value; });
     if (source.config.calibration.method == CalibrationMethod::Percentile)
         json["extra_options"]["Percentile"] =
-            100 * source.config.calibration.parameters.percentile.value_or(0.99999);
+            100 *
+            *withDefaults(CalibrationMethod::Percentile, source.config.calibration.parameters).percentile;
     return dumpedJson(json, 4);
 }
 

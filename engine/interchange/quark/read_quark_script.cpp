@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/config_choices.h"
 #include "interchange/quark/read_quark.h"
 #include "interchange/text/python_source.h"
@@ -13,11 +14,6 @@ namespace quantloupe {
 namespace {
 
 using Kind = PythonValue::Kind;
-
-std::string lastName(const PythonValue& value) {
-    const std::size_t dot = value.text.rfind('.');
-    return dot == std::string::npos ? value.text : value.text.substr(dot + 1);
-}
 
 class QuarkScriptReader {
   public:
@@ -35,24 +31,23 @@ class QuarkScriptReader {
         forgetLayers(m_result.config);
         exclusions();
         types();
-        if (const PythonValue* value = find("quant_format"); value != nullptr && lastName(*value) != "QDQ")
+        if (const PythonValue* value = find("quant_format");
+            value != nullptr && afterLastDot(value->text) != "QDQ")
             leave(*value,
                   fmt::format(
                       "quant_format {}: a configuration does not choose the format of the quantized model; "
                       "'quantloupe-cli export --to qoperator' writes integer operators",
-                      lastName(*value)));
+                      afterLastDot(value->text)));
         if (const PythonValue* value = find("calibrate_method")) {
-            if (takeQuarkMethod(lastName(*value), value->text.find("PowerOfTwo") != std::string::npos,
-                                m_result.config))
-                take("calibrate_method", lastName(*value));
+            if (takeQuarkMethod(afterLastDot(value->text),
+                                value->text.find("PowerOfTwo") != std::string::npos, m_result.config))
+                take("calibrate_method", afterLastDot(value->text));
             else
                 leave(*value, fmt::format("the calibration method {} has no counterpart here", value->text));
         }
         const CalibrationMethod method = m_result.config.calibration.method;
-        const bool power = method == CalibrationMethod::PowerOfTwoMinMse ||
-                           method == CalibrationMethod::PowerOfTwoNonOverflow;
         auto& weight = m_result.config.quantization.weight;
-        weight.powerOfTwo = power;
+        weight.powerOfTwo = isPowerOfTwo(method);
         weight.restricted = true;
         weight.method =
             method == CalibrationMethod::PowerOfTwoMinMse ? WeightMethod::Mse : WeightMethod::MinMax;
@@ -76,7 +71,7 @@ class QuarkScriptReader {
 
   private:
     const PythonValue* find(const char* key) const { return m_script.find(key); }
-    void take(const char* key, const std::string& value) {
+    void take(const char* key, std::string_view value) {
         m_result.taken.push_back(fmt::format("{}: {}", key, value));
     }
     void leave(const PythonValue& value, const std::string& why) {
@@ -129,7 +124,7 @@ class QuarkScriptReader {
         const auto type = [&](const char* key, int& bits, bool& isSigned) {
             const PythonValue* value = find(key);
             if (value == nullptr) return;
-            const std::string name = lastName(*value);
+            const std::string_view name = afterLastDot(value->text);
             if (name.starts_with('Q') && takeIntegerType(name.substr(1), bits, isSigned))
                 take(key, name);
             else
@@ -162,9 +157,7 @@ class QuarkScriptReader {
             t.equalization.appendBias = true;
             t.equalization.excludeSkipped = true;
         }
-        q.activation.symmetric =
-            m_result.config.calibration.method == CalibrationMethod::PowerOfTwoMinMse ||
-            m_result.config.calibration.method == CalibrationMethod::PowerOfTwoNonOverflow;
+        q.activation.symmetric = isPowerOfTwo(m_result.config.calibration.method);
         q.weight.symmetric = true;
         const PythonValue* options = find("extra_options");
         if (options == nullptr || options->kind == Kind::None) return;

@@ -46,13 +46,14 @@ bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameter
 /// range to include 0. With scheme.powerOfTwo the scale is then rounded to the nearest power of two.
 /// `statistics` must contain the distribution or the votes if the method needs them.
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                                   CalibrationMethod method, const CalibrationParameters& parameters);
+                                   CalibrationMethod method, const CalibrationParameters& given);
 
 using CalibrationSolver = CalibrationResult(const TensorStatistics& statistics,
                                             const ActivationScheme& scheme,
                                             const CalibrationParameters& parameters);
 
-// The methods. They may assume that the tensor is not all zero, and must ignore scheme.powerOfTwo.
+// The methods. They may assume that the tensor is not all zero and that their parameters have values, and
+// must ignore scheme.powerOfTwo.
 CalibrationSolver solveMinMax, solveMovingAverage, solvePercentile, solveEntropy, solveMse, solveTfEnhanced,
     solvePowerOfTwoNonOverflow, solvePowerOfTwoMinMse, solveIfmr, solveHfmg;
 

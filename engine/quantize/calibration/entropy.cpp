@@ -107,8 +107,8 @@ std::size_t bestHalf(const std::vector<std::uint64_t>& counts, std::size_t quant
 
 CalibrationResult solveEntropy(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                const CalibrationParameters& parameters) {
-    const auto bins = static_cast<std::size_t>(parameters.bins.value_or(128));
-    const auto quantized = static_cast<std::size_t>(parameters.quantizedBins.value_or(128));
+    const auto bins = static_cast<std::size_t>(*parameters.bins);
+    const auto quantized = static_cast<std::size_t>(*parameters.quantizedBins);
     const Histogram histogram = statistics.distribution->symmetric.coarsened(bins);
     const std::size_t half = bestHalf(histogram.counts(), quantized);
     const float low = histogram.edge(bins / 2 - half),

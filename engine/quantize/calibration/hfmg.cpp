@@ -74,8 +74,7 @@ double lossOf(const std::vector<std::uint64_t>& counts, const BinWindow& window,
 CalibrationResult solveHfmg(const TensorStatistics& statistics, const ActivationScheme& scheme,
                             const CalibrationParameters& parameters) {
     const ValueDistribution& distribution = *statistics.distribution;
-    const Histogram histogram =
-        distribution.range.coarsened(static_cast<std::size_t>(parameters.numOfBins.value_or(4096)));
+    const Histogram histogram = distribution.range.coarsened(static_cast<std::size_t>(*parameters.numOfBins));
     const std::vector<BinWindow> windows = windowsOf(histogram.counts(), distribution.count);
     CalibrationResult result;
     result.candidates = static_cast<int>(windows.size());

@@ -48,12 +48,12 @@ double exactLoss(const std::vector<float>& samples, float scale, float low, floa
 CalibrationResult solveIfmr(const TensorStatistics& statistics, const ActivationScheme& scheme,
                             const CalibrationParameters& parameters) {
     const ValueDistribution& distribution = *statistics.distribution;
-    const auto [start, end] = parameters.searchRange.value_or(std::array{0.7, 1.3});
-    const double step = parameters.searchStep.value_or(0.01);
-    float high = std::max(0.0f, distribution.kthLargest(
-                                    rankOf(parameters.maxPercentile.value_or(0.999999), distribution.count)));
-    const float low = std::min(0.0f, distribution.kthSmallest(rankOf(
-                                         parameters.minPercentile.value_or(0.999999), distribution.count)));
+    const auto [start, end] = *parameters.searchRange;
+    const double step = *parameters.searchStep;
+    float high =
+        std::max(0.0f, distribution.kthLargest(rankOf(*parameters.maxPercentile, distribution.count)));
+    const float low =
+        std::min(0.0f, distribution.kthSmallest(rankOf(*parameters.minPercentile, distribution.count)));
     const bool negative = scheme.symmetric && high < -low;
     if (scheme.symmetric) high = std::max(high, -low);
 

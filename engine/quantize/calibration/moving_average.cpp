@@ -12,7 +12,7 @@ namespace quantloupe {
 CalibrationResult solveMovingAverage(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                      const CalibrationParameters& parameters) {
     CalibrationResult result;
-    const auto [min, max] = statistics.history.average(parameters.averagingConstant.value_or(0.01));
+    const auto [min, max] = statistics.history.average(*parameters.averagingConstant);
     result.quantizer = quantizerForRange(min, max, scheme);
     result.approximate = statistics.history.samples() > RangeHistory::kMaxEntries;
     return result;

@@ -15,8 +15,8 @@ namespace quantloupe {
 
 CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
                            const CalibrationParameters& parameters) {
-    const auto [start, end] = parameters.searchRange.value_or(std::array{0.2, 1.0});
-    const double step = parameters.searchStep.value_or(0.01);
+    const auto [start, end] = *parameters.searchRange;
+    const double step = *parameters.searchStep;
     const HistogramLoss loss(*statistics.distribution);
     CalibrationResult result;
     // The tolerance includes the upper bound although 0.2 + 80 * 0.01 is not exact in binary.

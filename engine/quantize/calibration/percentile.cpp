@@ -29,8 +29,8 @@ std::size_t binReaching(const Histogram& histogram, double share) {
 CalibrationResult solvePercentile(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                   const CalibrationParameters& parameters) {
     const ValueDistribution& distribution = *statistics.distribution;
-    const double part = parameters.percentile.value_or(0.99999);
-    const auto bins = static_cast<std::size_t>(parameters.bins.value_or(2048));
+    const double part = *parameters.percentile;
+    const auto bins = static_cast<std::size_t>(*parameters.bins);
     const Histogram folded =
         distribution.symmetric.coarsened(std::min(2 * bins, distribution.symmetric.bins())).folded();
     const float bound = folded.edge(binReaching(folded, part));

@@ -11,8 +11,6 @@ namespace quantloupe {
 namespace {
 
 QUANTLOUPE_SIMD double squaredError(std::span<const float> values, float scale, float low, float high) {
-    // Adding and subtracting this rounds to the nearest integer, ties to even, as in fake_quant.cpp.
-    constexpr float kRound = 12582912.0f;
     constexpr std::size_t kSumBlock = 4096;  // blocks are summed in float32, their sums in double
     double sum = 0;
     for (std::size_t begin = 0; begin < values.size(); begin += kSumBlock) {

@@ -61,7 +61,7 @@ CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, cons
     if (needsVotes(CalibrationMethod::PowerOfTwoMinMse, parameters) && scheme.symmetric)
         return mostCommon(statistics, scheme);
     const Histogram histogram =
-        statistics.distribution->range.coarsened(static_cast<std::size_t>(parameters.bins.value_or(2048)));
+        statistics.distribution->range.coarsened(static_cast<std::size_t>(*parameters.bins));
     const int base = basePosition(statistics.min, statistics.max, scheme);
     CalibrationResult result;
     result.candidates = kPositionsTried;

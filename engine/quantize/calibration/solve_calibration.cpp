@@ -31,11 +31,12 @@ bool needsDistribution(CalibrationMethod method) { return traitsOf(method).needs
 
 bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameters) {
     return method == CalibrationMethod::PowerOfTwoMinMse &&
-           parameters.mode.value_or(PowerOfTwoMode::All) == PowerOfTwoMode::MostCommon;
+           withDefaults(method, parameters).mode == PowerOfTwoMode::MostCommon;
 }
 
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
-                                   CalibrationMethod method, const CalibrationParameters& parameters) {
+                                   CalibrationMethod method, const CalibrationParameters& given) {
+    const CalibrationParameters parameters = withDefaults(method, given);
     if (statistics.min == 0 && statistics.max == 0) {
         CalibrationResult nothing = solveMinMax(statistics, scheme, parameters);
         nothing.notice = "all values are 0 in all calibration samples";
