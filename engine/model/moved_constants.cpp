@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/moved_constants.h"
 
-#include <algorithm>
-#include <array>
+#include "base/is_one_of.h"
 
 namespace quantloupe {
 
 bool isMove(const Node& node) {
-    static constexpr std::array kOperators = {"Identity", "Transpose", "Cast",   "Reshape",
-                                              "Squeeze",  "Unsqueeze", "Flatten"};
-    return node.domain.empty() && std::ranges::find(kOperators, node.op) != kOperators.end();
+    return node.domain.empty() && isOneOf(node.op, {"Identity", "Transpose", "Cast", "Reshape", "Squeeze",
+                                                    "Unsqueeze", "Flatten"});
+}
+
+bool assemblesWeights(const Graph& graph, const Node& node) {
+    return isOneOf(node.op, {"Slice", "Split", "Concat"}) && node.domain.empty() && node.output().valid() &&
+           graph.tensor(node.output()).type == DataType::Float32;
 }
 
 const Constant* resolveConstant(const Graph& graph, TensorId tensor) {

@@ -21,7 +21,6 @@
 #include "runtime/operators/kernel.h"
 #include "runtime/program/program.h"
 #include "transform/pass_through.h"
-#include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {
@@ -79,7 +78,8 @@ class Simplifier {
 
     bool dependsOnConstantsOnly(const Node& node, const std::vector<bool>& constant) const {
         if (node.inputs.empty() || findOperator(node.domain, node.op) == nullptr) return false;
-        if (m_scope == Scope::MovedConstants && !isMove(node)) return false;
+        if (m_scope == Scope::MovedConstants && !isMove(node) && !assemblesWeights(*m_source, node))
+            return false;
         return std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId in) {
             if (!in.valid()) return true;
             const Constant* value = m_source->constantOf(in);

@@ -29,8 +29,8 @@ bool returnsItsInput(const Graph& graph, const Node& node,
 SimplifyResult simplify(const GraphPtr& source);
 
 /// Precomputes only constants that reach a layer through Identity, Transpose, Cast, Reshape, Squeeze,
-/// Unsqueeze and Flatten. Applied to every model, so that a weight that PyTorch's exporter transposes at run
-/// time is a constant. Any thread.
+/// Unsqueeze and Flatten, or through Slice, Split and Concat of weights. Applied to every model, so that a
+/// weight that PyTorch's exporter transposes or assembles at run time is a constant. Any thread.
 SimplifyResult foldMovedConstants(const GraphPtr& source);
 
 /// Removes only Identity and Dropout nodes (in inference mode) between a layer and the batch norm or the Relu

@@ -99,13 +99,17 @@ class OwnConstantsTest : public QObject {
             "Unsqueeze folded, Squeeze folded, Transpose folded, MatMul quantized");
         row("f = Flatten<axis = 1>(w)\n m = Identity(f)",
             "Flatten folded, Identity folded, MatMul quantized");
+        row("a = Slice(w, zero, one)\n b = Slice(w, one, two)\n m = Concat<axis = 0>(b, a)",
+            "Slice folded, Slice folded, Concat folded, MatMul quantized");
+        row("a, b = Split<axis = 1>(w)\n m = Concat<axis = 1>(b, a)",
+            "Split folded, Concat folded, MatMul quantized");
     }
     void movedConstants() {
         QFETCH(QString, moves);
         QFETCH(QString, folded);
         const GraphPtr source = graph(
             "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, -4}, int64[2] shape = {2, 2}, "
-            "int64[1] zero = {0}> { " +
+            "int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}> { " +
             moves + "\n y = MatMul(x, m) }");
         QCOMPARE(statesOf(source, everything()), folded);
         QCOMPARE(run(prepare(source, {}).graph, {1, 2}, {0.5f, -2}), run(source, {1, 2}, {0.5f, -2}));
