@@ -314,24 +314,31 @@ class UnitFinder {
     }
 
     /// Decides in graph order on operators that pass their scale on and on separate Relu and Clip nodes,
-    /// which are quantized if their input is.
+    /// which are quantized if their input is. For most of them, ONNX Runtime's quantizer only considers the
+    /// layers before them; a Split quantizes its input itself.
     void decidePassing() {
-        std::set<TensorId> quantized;
-        for (const Unit& unit : m_list.units) {
-            if (!unit.quantized || followsInput(unit)) continue;
+        std::set<TensorId> anywhere, before;
+        const auto mark = [](const Unit& unit, std::set<TensorId>& quantized) {
             quantized.insert(unit.inputs.begin(), unit.inputs.end());
+            quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
             if (unit.quantizesOutput) quantized.insert(unit.output);
-        }
+        };
+        for (const Unit& unit : m_list.units)
+            if (unit.quantized && !followsInput(unit)) mark(unit, anywhere);
         for (Unit& unit : m_list.units) {
-            if (!followsInput(unit) || !unit.quantized) continue;
-            if (quantized.contains(unit.inputs[0]) || quantized.contains(beforeConversion(unit.inputs[0]))) {
-                quantized.insert(unit.output);
-                quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
+            if (!unit.quantized) continue;
+            const bool inOrder =
+                m_prepared.operators == OperatorSet::OnnxRuntime && m_graph.node(unit.layer).op != "Split";
+            const std::set<TensorId>& quantized = inOrder ? before : anywhere;
+            if (!followsInput(unit) || quantized.contains(unit.inputs[0]) ||
+                quantized.contains(beforeConversion(unit.inputs[0]))) {
+                mark(unit, anywhere);
+                mark(unit, before);
                 continue;
             }
             unit.quantized = false;
-            unit.reason = unit.ifInputIs ? "its input is not quantized"
-                                         : "its input is not quantized, so there is no scale to pass on";
+            unit.reason = inOrder ? "no layer before it quantizes its input" : "its input is not quantized";
+            if (!unit.ifInputIs) unit.reason += ", so there is no scale to pass on";
         }
     }
 
