@@ -240,6 +240,8 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     ExportResult result = format.write(source);
     result.notices.insert(result.notices.begin(), source.precisionNotices.begin(),
                           source.precisionNotices.end());
+    if (format.needs != FormatNeeds::Metrics && source.evaluation && !source.evaluation->unevaluated.empty())
+        result.notices.insert(result.notices.begin(), source.evaluation->unevaluated);
     if (source.plan) {
         const std::vector<std::string>& plan = source.plan->notices;
         result.notices.insert(result.notices.end(), plan.begin(), plan.end());

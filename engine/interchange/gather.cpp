@@ -48,6 +48,7 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const bool conversions = preview || format.precisions == FormatPrecisions::TensorBits ||
                              format.precisions == FormatPrecisions::Conversions;
     const QuantizationConfig network = conversions ? config : withoutConversions(resolved);
+    session.findEvaluatedPart();
     ExportSource source;
     source.config = resolved;
     source.prepared = session.prepare(network);

@@ -71,6 +71,8 @@ std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& confi
     m_parts->rethrowWithModel();
 }
 
+void Session::findEvaluatedPart() { m_parts->samples.findPart(); }
+
 std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, const CancelToken& cancel) try {
     m_parts->samples.require();
     if (m_parts->samples.random())

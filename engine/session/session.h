@@ -132,6 +132,9 @@ class Session {
     /// Returns the name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;
 
+    /// Finds out which part of the network can be evaluated, so that prepare(), and evaluate() with
+    /// Depth::States, know which layers stay in float for this reason. Evaluations with data do this anyway.
+    void findEvaluatedPart();
     /// Returns the network after the transforms. The result is cached.
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
     /// Returns the plan with every scale and zero point. Calibrates if necessary. Throws Error without

@@ -105,10 +105,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
 std::size_t SessionSamples::samplesTogether(const DatasetPtr& data) const try {
     const SampleBatches batches(data, *m_source, 1);
     if (batches.batch() == 1) return 1;
-    ProgramSpec spec = floatProgram(m_source, batches.inputsOf(*m_source),
-                                    {m_source->outputs().begin(), m_source->outputs().end()});
-    spec.partial = true;
-    return Program::compile(std::move(spec))->mixesSamples() ? batches.batch() : 1;
+    return compileSource(batches)->mixesSamples() ? batches.batch() : 1;
 } catch (const Error&) {
     return 1;  // the evaluation explains why this data or this network cannot be used
 }
@@ -136,6 +133,23 @@ DatasetPtr SessionSamples::inDataOrder() const {
     return subset(m_evaluation, std::move(positions));
 }
 
+std::shared_ptr<const Program> SessionSamples::compileSource(const SampleBatches& batches,
+                                                             std::shared_ptr<const Program> one) const {
+    ProgramSpec spec = floatProgram(m_source, batches.inputsOf(*m_source),
+                                    {m_source->outputs().begin(), m_source->outputs().end()});
+    spec.partial = true;
+    spec.one = std::move(one);
+    return Program::compile(std::move(spec));
+}
+
+void SessionSamples::findPart() try {
+    if (m_evaluation) return chooseBatch();
+    m_part =
+        evaluatedPart(*m_source, *compileSource(SampleBatches(randomDataset(*m_source, 1, 0), *m_source, 1)));
+} catch (const Error&) {
+    // An evaluation explains why the network cannot run.
+}
+
 void SessionSamples::requireEvaluable() {
     require();
     chooseBatch();
@@ -146,16 +160,9 @@ void SessionSamples::chooseBatch() {
     if (m_batch != 0) return;
     constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the size of one core's caches
     constexpr std::size_t kMost = 8;
-    const auto compile = [&](const SampleBatches& batches, std::shared_ptr<const Program> one) {
-        ProgramSpec spec = floatProgram(m_source, batches.inputsOf(*m_source),
-                                        {m_source->outputs().begin(), m_source->outputs().end()});
-        spec.partial = true;
-        spec.one = std::move(one);
-        return Program::compile(std::move(spec));
-    };
     const auto accepts = [&](std::size_t batch) {
         try {
-            compile(SampleBatches(m_evaluation, *m_source, batch), nullptr);
+            compileSource(SampleBatches(m_evaluation, *m_source, batch));
             return true;
         } catch (const Error&) {
             return false;
@@ -164,7 +171,7 @@ void SessionSamples::chooseBatch() {
     const SampleBatches single(m_evaluation, *m_source, 1);
     std::shared_ptr<const Program> program;
     try {
-        program = compile(single, nullptr);
+        program = compileSource(single);
     } catch (const Error& error) {
         // Constants can contain the batch size of the example that a network was exported with.
         constexpr std::array<std::size_t, 6> kUsual{2, 3, 4, 8, 16, 32};
@@ -182,7 +189,7 @@ void SessionSamples::chooseBatch() {
     if (m_options.group) preferred = m_options.group->least("batch size", preferred);
     if (chosen == 1 && preferred > 1) {
         try {
-            const auto several = compile(SampleBatches(m_evaluation, *m_source, preferred), program);
+            const auto several = compileSource(SampleBatches(m_evaluation, *m_source, preferred), program);
             if (!several->mixesSamples() && several->unavailable().size() == program->unavailable().size()) {
                 program = several;
                 chosen = preferred;

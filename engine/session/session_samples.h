@@ -60,8 +60,11 @@ class SessionSamples {
 
     /// Throws Error if there is no data or no part of the network can be evaluated.
     void requireEvaluable();
-    /// The part of the source graph that is evaluated. It is determined together with the batch size; before
-    /// that, and without data, the whole graph.
+    /// Determines the part that is evaluated, without data from one random sample. Without effect if no part
+    /// can be evaluated.
+    void findPart();
+    /// The part of the source graph that is evaluated. It is determined together with the batch size, or by
+    /// findPart(); before that, it is the whole graph.
     const EvaluatedPart& part() const { return m_part; }
     bool partKnown() const { return m_batch != 0; }
 
@@ -82,6 +85,9 @@ class SessionSamples {
     /// only if the data flow does not mix samples (runtime/program/sample_flow.h).
     void chooseBatch();
     std::size_t samplesTogether(const DatasetPtr& data) const;
+    /// Compiles the source graph, as far as it can be evaluated. `one`: ProgramSpec::one.
+    std::shared_ptr<const Program> compileSource(const SampleBatches& batches,
+                                                 std::shared_ptr<const Program> one = nullptr) const;
 
     GraphPtr m_source;
     SessionOptions m_options;

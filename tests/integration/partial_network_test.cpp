@@ -4,8 +4,10 @@
 #include <QtTest>
 
 #include "data/random_dataset.h"
+#include "interchange/gather.h"
 #include "session/session.h"
 #include "session/stages/judge_samples.h"
+#include "support/export_support.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -53,6 +55,29 @@ class PartialNetworkTest : public QObject {
         const double plain = *session.evaluate(config)->quantized->sqnrDb;
         config.transforms.simplify = true;
         QVERIFY(std::abs(*session.evaluate(config)->quantized->sqnrDb - plain) < 1);
+    }
+
+    /// An export without a plan has the states of the preview, with data and without.
+    void exportsKeepWhatIsNotEvaluatedInFloat() {
+        for (const bool data : {true, false}) {
+            Session session(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+                g (float[N,2] X) => (float[N,2] Y, float[2,2] Z) <float[2,2] W = {1, 2, 3, 4}> {
+                    Y = MatMul (X, W)
+                    t = NonZero (Y)
+                    f = Cast<to = 1> (t)
+                    Z = MatMul (W, f)
+                })"));
+            if (data)
+                session.setData(randomDataset(session.graph(), 32, 1), randomDataset(session.graph(), 32, 2));
+            QuantizationConfig config;
+            config.skipTail = false;
+            const FileFormat& format = formatNamed("onnxruntime", false);
+            const ExportSource source = gatherExport(session, config, format);
+            QCOMPARE(source.layers.front().state, LayerState::Quantized);
+            QVERIFY2(source.layers.back().reason.starts_with("not evaluated"),
+                     source.layers.back().reason.c_str());
+            QVERIFY(test::joined(exportTo(format, source).notices).find("evaluated") != std::string::npos);
+        }
     }
 
     /// Detectors and segmentation networks have outputs of several integer types.
