@@ -314,6 +314,10 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         // older files list initializers as inputs
         if (facts.irVersion < 4) typeToProto(tensor, *out.add_input());
     }
+    // Tools that infer types themselves do not know those after operators of other domains.
+    for (const TensorInfo& tensor : graph.tensors())
+        if (tensor.producer.valid() && !tensor.graphOutput && tensor.type != DataType::Undefined)
+            typeToProto(tensor, *out.add_value_info());
     for (const Node& node : graph.nodes()) {
         onnx::NodeProto& item = *out.add_node();
         item.set_name(node.name);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "interchange/export_precisions.h"
 #include "interchange/float_nodes.h"
+#include "interchange/onnxruntime/float_model.h"
 #include "interchange/onnxruntime/onnxruntime_notices.h"
 #include "interchange/onnxruntime/onnxruntime_script.h"
 #include "interchange/text/python_text.h"
@@ -21,6 +22,7 @@
 #include "interchange/writers.h"
 #include "model/clip_bounds.h"
 #include "model/operator_traits.h"
+#include "model/subgraphs.h"
 #include "quantize/plan.h"
 #include "transform/own_inputs.h"
 
@@ -66,16 +68,17 @@ class ScriptWriter {
         const std::vector<FloatNode> nodes = floatNodes(m_source);
         m_excluded = namesOf(nodes, quantizeStaticOperators());
         collectWeights();
+        findLeftLayers();
         collectActivations();
         collectKept();
-        findLeftActivations();
         for (std::string& text : schemeNotices(m_source, m_losses))
             m_result.notices.push_back(std::move(text));
         for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", quantizeStaticOperators()))
             m_result.notices.push_back(std::move(text));
         const std::string ending = ".float.onnx";
         m_result.files.push_back({"", script(m_source.output.stem().string() + ending), nullptr, true});
-        m_result.files.push_back({ending, "", m_source.prepared->transformed, false});
+        m_result.files.push_back(
+            {ending, "", floatModelFor(*m_source.prepared, m_units, m_perChannel, usesSixteenBits()), false});
         return std::move(m_result);
     }
 
@@ -105,6 +108,7 @@ class ScriptWriter {
                 m_losses.unknownBiases.push_back(layerOf(unit));
                 continue;
             }
+            m_perChannel = m_perChannel || scheme.perChannel;
             if (isOwnScheme(scheme) && scheme.perChannel == common.perChannel) continue;
             const std::string& tensor = m_source.prepared->graph->tensor(unit.weight).name;
             if (!done.insert(tensor).second) continue;
@@ -187,7 +191,7 @@ class ScriptWriter {
             const bool ownBits = m_source.prepared->activationBits.contains(tensor);
             const ActivationScheme scheme = schemeOf(tensor);
             if (ownActivation(makerOf(tensor)) && !ownBits && !m_conversions.contains(tensor) &&
-                scheme.bits == m_config.quantization.activation.bits)
+                !m_leftOutputs.contains(tensor) && scheme.bits == m_config.quantization.activation.bits)
                 continue;
             addActivation(tensor, scheme);
         }
@@ -266,26 +270,30 @@ class ScriptWriter {
             if (!unit.quantized || !unit.quantizesOutput || !unit.activation.valid()) continue;
             const Node& node = graph.node(unit.activation);
             const auto bounds = clipBounds(graph, node);
-            if (bounds && (keepsRemovable() || m_conversions.contains(unit.output) ||
-                           !clipsAlike(unit.output, *bounds)))
+            if (bounds && (keepsRemovable() || isCaptured(graph, node.output()) ||
+                           m_conversions.contains(unit.output) || !clipsAlike(unit.output, *bounds)))
                 m_kept.push_back(node.name);
         }
     }
 
-    /// Finds the separate Relu and Clip layers that ONNX Runtime leaves in float: it quantizes such a layer
-    /// only if a layer before it quantizes the input.
-    void findLeftActivations() {
+    /// Finds the layers that are quantized because their input is, but that come before the layer that
+    /// quantizes it. ONNX Runtime leaves them in float.
+    void findLeftLayers() {
         const Graph& graph = *m_source.prepared->graph;
         std::set<TensorId> quantized;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized) continue;
-            if (isClipping(graph.node(unit.layer)) &&
+            const Node& node = graph.node(unit.layer);
+            if ((isClipping(node) || (followsInput(unit) && node.op != "Split")) &&
                 !quantized.contains(sharedTensor(*m_source.prepared, unit.inputs.at(0)))) {
-                m_losses.leftActivations.push_back(layerOf(unit));
+                m_losses.leftLayers.push_back(layerOf(unit));
+                m_leftOutputs.insert(unit.output);
+                m_leftOutputs.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
                 continue;
             }
             for (const TensorId input : unit.inputs)
                 quantized.insert(sharedTensor(*m_source.prepared, input));
+            quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
             if (unit.quantizesOutput) quantized.insert(unit.output);
         }
     }
@@ -352,6 +360,12 @@ class ScriptWriter {
              std::move(options), m_excluded, m_overrides, m_kept, m_codes});
     }
 
+    bool usesSixteenBits() const {
+        const auto isWide = [](const std::string& type) { return type.find("Int16") != std::string::npos; };
+        return isWide(activationType(m_config.quantization.activation)) ||
+               std::ranges::any_of(m_overrides, isWide);
+    }
+
     /// Other widths are set per tensor in the overrides, and so are unsigned weights. ONNX Runtime refuses
     /// them as the common type next to signed activations.
     std::string commonWeightType() const {
@@ -365,8 +379,10 @@ class ScriptWriter {
     UnitList m_units;
     std::vector<std::string> m_excluded, m_overrides, m_kept, m_codes;
     SchemeLosses m_losses;
+    bool m_perChannel = false;                 ///< a quantized layer has weights with scales per channel
     std::map<TensorId, NodeId> m_conversions;  ///< those that are exported, by the tensor that they read
     std::map<TensorId, TensorQuantizer> m_quantizers;
+    std::set<TensorId> m_leftOutputs;                   ///< outputs of m_losses.leftLayers
     std::map<TensorId, const LayerSettings*> m_makers;  ///< by output, the settings that determine its scale
     ExportResult m_result;
 };

@@ -2,6 +2,7 @@
 #include "interchange/onnxruntime/onnxruntime_notices.h"
 
 #include "interchange/wording.h"
+#include "model/subgraphs.h"
 
 namespace quantloupe {
 
@@ -41,11 +42,11 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
             "in ONNX Runtime, all layers that read a tensor use the same quantizer: the one with the "
             "most bits in the preview is exported for {}",
             shortList({losses.unequalReaders.begin(), losses.unequalReaders.end()})));
-    if (!losses.leftActivations.empty())
-        notices.push_back(
-            fmt::format("ONNX Runtime quantizes a separate Relu or Clip only if a layer before it quantizes "
-                        "the input: others are left in float: {}",
-                        shortList(losses.leftActivations)));
+    if (!losses.leftLayers.empty())
+        notices.push_back(fmt::format(
+            "ONNX Runtime quantizes a separate Relu or Clip, and a layer that passes its scale on, only if a "
+            "layer before it quantizes the input: others are left in float: {}",
+            shortList(losses.leftLayers)));
     if (losses.uncalibrated > 0)
         notices.push_back(
             fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
@@ -57,6 +58,14 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
         notices.emplace_back(
             "ONNX Runtime's biases have the scale of their products: adjust_shift_bias has no effect on "
             "them");
+    std::vector<std::string> capturing;
+    for (const Node& node : source.prepared->graph->nodes())
+        if (formalInputs(node) < node.inputs.size()) capturing.push_back(node.name);
+    if (!capturing.empty())
+        notices.push_back(fmt::format(
+            "quantize_static does not consider what the bodies of If, Loop and Scan read from the outer "
+            "graph: its model may be wrong or invalid; export the quantized model instead (qdq): {}",
+            shortList(capturing)));
     if (!source.plan)  // otherwise the scales express them
         for (std::string& text :
              settingNotices(source.config, {}, "ONNX Runtime", {"quantization.npu_positions."}))

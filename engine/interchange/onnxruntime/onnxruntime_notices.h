@@ -12,13 +12,13 @@ namespace quantloupe {
 
 /// What the script for ONNX Runtime does differently from the preview, by name.
 struct SchemeLosses {
-    std::vector<std::string> oddWeights;       ///< layers whose weights have other widths than 4, 8 and 16
-    std::vector<std::string> oddActivations;   ///< the same for tensors
-    std::vector<std::string> unknownBiases;    ///< layers that stay in float because of their bias
-    std::set<std::string> leftConversions;     ///< tensors with another conversion
-    std::set<std::string> unequalReaders;      ///< tensors that layers read with different quantizers
-    std::vector<std::string> leftActivations;  ///< Relu and Clip layers that stay in float
-    std::size_t uncalibrated = 0;              ///< number of tensors with another calibration method
+    std::vector<std::string> oddWeights;      ///< layers whose weights have other widths than 4, 8 and 16
+    std::vector<std::string> oddActivations;  ///< the same for tensors
+    std::vector<std::string> unknownBiases;   ///< layers that stay in float because of their bias
+    std::set<std::string> leftConversions;    ///< tensors with another conversion
+    std::set<std::string> unequalReaders;     ///< tensors that layers read with different quantizers
+    std::vector<std::string> leftLayers;      ///< layers that follow an input that is quantized later
+    std::size_t uncalibrated = 0;             ///< number of tensors with another calibration method
 };
 
 /// Returns whether ONNX Runtime has a type of this width.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/onnxruntime/float_model.h"
+
+#include "base/error.h"
+#include "model/graph_builder.h"
+#include "quantize/storage_types.h"
+#include "transform/own_inputs.h"
+
+namespace quantloupe {
+namespace {
+
+GraphPtr withOpset(const GraphPtr& model, std::int64_t opset, const std::string& reason) {
+    if (model->opset() >= opset) return model;
+    GraphBuilder builder(*model);
+    raiseOpsetForCodes(builder, *model, opset, reason);
+    return builder.build();
+}
+
+}  // namespace
+
+GraphPtr floatModelFor(const Prepared& prepared, const UnitList& units, bool perChannel, bool sixteenBits) {
+    const Graph& graph = *prepared.graph;
+    GraphBuilder builder(*prepared.transformed);
+    for (const Unit& unit : units.units) {
+        if (!unit.quantized) continue;
+        std::vector<TensorId> tensors = unit.inputs;
+        tensors.insert(tensors.end(), {graph.node(unit.layer).output(), unit.output});
+        for (const TensorId tensor : tensors) {
+            const std::string& name = graph.tensor(sharedTensor(prepared, tensor)).name;
+            if (!builder.hasTensor(name)) continue;
+            TensorInfo& info = builder.tensorInfo(builder.tensor(name));
+            if (info.type == DataType::Undefined) info.type = DataType::Float32;
+        }
+    }
+    const GraphPtr typed = builder.build();
+    if (sixteenBits) {
+        try {
+            return withOpset(typed, kOpsetOtherBits, "of 16 bits");
+        } catch (const Error&) {
+            // quantize_static converts it, if it can.
+        }
+    }
+    return perChannel ? withOpset(typed, kOpsetPerChannel, "per channel") : withOpset(typed, kOpsetPlain, "");
+}
+
+}  // namespace quantloupe
