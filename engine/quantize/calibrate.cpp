@@ -65,15 +65,15 @@ struct SampleRange {
 };
 
 /// Number of chunks whose ranges are collected before they are added to the history in order.
-constexpr std::size_t kRound = 1024;
+constexpr std::size_t kChunksAtOnce = 1024;
 
 std::shared_ptr<const Program> observing(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                          const SampleBatches& batches) {
     return Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
 }
 
-/// Runs all chunks, kRound at a time, and reports the total progress. With a group and `share`, every process
-/// runs its part of a round in a call of `share`, which completes the round.
+/// Runs all chunks, kChunksAtOnce at a time, and reports the total progress. With a group and `share`, every
+/// process runs its part of a round in a call of `share`, which completes the round.
 void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatches& batches,
                  const RunControl& control,
                  const std::function<void(std::size_t, std::vector<Workspace>&)>& use,
@@ -82,8 +82,8 @@ void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatc
     const bool shared = control.group != nullptr && share;
     BoundProgram own(program);
     if (shared) own.shard = shardOf(control.group);
-    for (std::size_t begin = 0; begin < batches.chunks(); begin += kRound) {
-        const std::size_t end = std::min(begin + kRound, batches.chunks());
+    for (std::size_t begin = 0; begin < batches.chunks(); begin += kChunksAtOnce) {
+        const std::size_t end = std::min(begin + kChunksAtOnce, batches.chunks());
         RunControl part{control.workers, control.cancel, {}};
         if (control.progress)
             part.progress = [&](std::size_t done, std::size_t) {
@@ -114,12 +114,12 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
         const TensorDesc& desc = program->desc(tensors[t]);
         return desc.count() == 0 ? 0 : desc.samples.perSample() ? batches.samplesIn(chunk) : 1;
     };
-    std::vector<std::vector<SampleRange>> perChunk(std::min(kRound, batches.chunks()));
+    std::vector<std::vector<SampleRange>> perChunk(std::min(kChunksAtOnce, batches.chunks()));
     const auto rangesOf = [&](std::size_t chunk) -> std::vector<SampleRange>& {
         std::size_t count = 0;
         for (std::size_t t = 0; t < tensors.size(); ++t) count += rangesIn(chunk, t);
-        perChunk[chunk % kRound].resize(count);
-        return perChunk[chunk % kRound];
+        perChunk[chunk % kChunksAtOnce].resize(count);
+        return perChunk[chunk % kChunksAtOnce];
     };
     const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
         SampleRange* ranges = rangesOf(chunk).data();

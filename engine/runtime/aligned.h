@@ -24,6 +24,11 @@ struct CacheLineAllocator {
     }
 };
 
+/// The smallest multiple that is at least `value`.
+constexpr std::size_t roundUp(std::size_t value, std::size_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
 template <typename T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 

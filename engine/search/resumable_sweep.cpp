@@ -8,7 +8,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kSweepFormat = 1;
 
 Json toJson(const LayerEffect& effect) {
     Json json = {{"value", measuredNumber(effect.value)},
@@ -51,7 +51,7 @@ LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& conf
     const bool exact =
         config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
     MeasurementFile measurements(
-        session, {file.path, "quantloupe_leave_one_out", kFormat, file.reuse && exact, file.program});
+        session, {file.path, "quantloupe_leave_one_out", kSweepFormat, file.reuse && exact, file.program});
     const std::string prefix =
         VersionBuilder().add(std::string_view(configToJson(config))).finish().hex() + " ";
     if (measurements.enabled()) {

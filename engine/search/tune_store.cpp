@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr int kFormat = 2;  // to be raised when measurements change their meaning
+constexpr int kTuneFormat = 2;  // to be raised when measurements change their meaning
 
 std::string keyOf(const QuantizationConfig& config, bool rough) {
     return (rough ? "rough " : "") +
@@ -68,7 +68,7 @@ TuneMeasurement measurementOf(const Json& json) {
 }  // namespace
 
 TuneStore::TuneStore(Session& session, const TuneOptions& options)
-    : m_file(session, {options.measurements, "quantloupe_search", kFormat, options.reuse, options.program}) {}
+    : m_file(session, {options.measurements, "quantloupe_search", kTuneFormat, options.reuse, options.program}) {}
 
 std::optional<TuneMeasurement> TuneStore::find(const QuantizationConfig& config, bool rough) {
     if (!enabled()) return std::nullopt;

@@ -17,8 +17,6 @@
 namespace quantloupe {
 namespace {
 
-constexpr float kRound = 12582912.0f;  // see fake_quant.cpp
-
 inline __attribute__((always_inline)) float valueOf(const FakeQuant& quant, std::uint8_t code) {
     return (static_cast<float>(static_cast<std::int32_t>(code)) + quant.low) * quant.scale;
 }

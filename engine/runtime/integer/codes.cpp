@@ -9,8 +9,6 @@
 namespace quantloupe {
 namespace {
 
-constexpr float kRound = 12582912.0f;  // see fake_quant.cpp
-
 QUANTLOUPE_SIMD void encodeAll(float scale, float low, float high, const float* source, std::uint8_t* target,
                                std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -45,9 +45,6 @@ QUANTLOUPE_SIMD void applyFakeQuant(const FakeQuant& quant, const float* source,
                                     std::size_t count) {
     if (quant.half) return applyHalf(source, target, count);
     if (quant.fromLow) return applyFromLow(quant, source, target, count);
-    // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer, ties to even, for |x| < 2^22. Unlike
-    // nearbyint, it vectorizes on every instruction set.
-    constexpr float kRound = 12582912.0f;
     const float scale = quant.scale, low = quant.low, high = quant.high;
     for (std::size_t i = 0; i < count; ++i) {
         float x = source[i] / scale;  // a division, as in ONNX: x * (1 / scale) rounds differently

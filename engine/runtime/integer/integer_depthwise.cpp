@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlock = 16;
 /// Unpacking words interleaves within halves of a register: the channels in the first and in the second
 /// result.
-constexpr std::array<std::size_t, kBlock> kLanes{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15};
+constexpr std::array<std::size_t, kBlock> kLaneOrder{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15};
 
 #if defined(__x86_64__)
 
@@ -88,11 +88,11 @@ IntegerDepthwise::IntegerDepthwise(std::span<const std::int8_t> weight, std::siz
         m_blocks.push_back(std::min(channel, channels - kBlock));
     for (const std::size_t first : m_blocks) {
         for (std::size_t t = 0; t < m_taps; t += 2)
-            for (const std::size_t lane : kLanes)
+            for (const std::size_t lane : kLaneOrder)
                 for (const std::size_t tap : {t, t + 1})
                     m_weight.push_back(tap < m_taps ? weight[tap * channels + first + lane]
                                                     : std::int16_t{0});
-        for (const std::size_t lane : kLanes) {
+        for (const std::size_t lane : kLaneOrder) {
             m_offset.push_back(m_requantization.offset[first + lane]);
             m_factor.push_back(m_requantization.factor[first + lane]);
         }

@@ -19,10 +19,6 @@ constexpr std::size_t kStep = 8;  ///< depths
 /// Depths for which the weights of one panel stay in the L1 cache while all rows are processed.
 constexpr std::size_t kDepthBlock = 1024;
 
-std::size_t roundUp(std::size_t value, std::size_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 #if defined(__x86_64__)
 
 struct Target {

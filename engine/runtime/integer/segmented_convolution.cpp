@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/aligned.h"
+
 namespace quantloupe {
 namespace {
 
@@ -12,10 +14,6 @@ std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
 /// The extent that the windows cover.
 std::size_t covered(const Window& w, std::size_t axis) {
     return size((w.output[axis] - 1) * w.strides[axis] + (w.kernel[axis] - 1) * w.dilations[axis] + 1);
-}
-
-std::size_t roundUp(std::size_t value, std::size_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
 }
 
 }  // namespace

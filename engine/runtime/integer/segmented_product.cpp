@@ -16,10 +16,6 @@ namespace {
 /// Rows whose codes stay in the L1 cache while all columns are computed.
 constexpr std::size_t kNearBytes = std::size_t{24} << 10;
 
-std::size_t roundUp(std::size_t value, std::size_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 std::vector<DepthBlock> blocksOf(const SegmentedProduct::Shape& shape) {
     std::vector<DepthBlock> blocks;
     for (const std::ptrdiff_t segment : shape.segments)

@@ -34,11 +34,11 @@ Heads headsOf(const NodeContext& context, std::size_t input, const char* attribu
 }
 
 QUANTLOUPE_SIMD float dot(const float* left, const float* right, std::size_t count) {
-    constexpr std::size_t kLanes = 16;  // a fixed order of summation, whatever the instruction set
-    float lanes[kLanes] = {};
+    constexpr std::size_t kSums = 16;  // a fixed order of summation, whatever the instruction set
+    float lanes[kSums] = {};
     std::size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += left[i + lane] * right[i + lane];
+    for (; i + kSums <= count; i += kSums)
+        for (std::size_t lane = 0; lane < kSums; ++lane) lanes[lane] += left[i + lane] * right[i + lane];
     float sum = 0;
     for (const float lane : lanes) sum += lane;
     for (; i < count; ++i) sum += left[i] * right[i];

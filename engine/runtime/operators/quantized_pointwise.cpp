@@ -80,12 +80,12 @@ CompiledNode compileLeakyRelu(const NodeContext& context) {
     });
 }
 
-CompiledNode compileSigmoid(const NodeContext& context) {
+CompiledNode compileCodedSigmoid(const NodeContext& context) {
     return activation(context, [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
 }
 
 /// Over one axis or, before opset 13, over all axes from it on.
-CompiledNode compileSoftmax(const NodeContext& context) {
+CompiledNode compileCodedSoftmax(const NodeContext& context) {
     const TensorDesc& input = context.input(0);
     const bool sign = isSigned(context, input);
     const bool together = context.node.attributes.integer("opset", context.opset()) < 13;
@@ -124,8 +124,7 @@ CompiledNode compileConcat(const NodeContext& context) {
     const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", 0), first.dims.size());
     TensorDesc output{first.type, first.dims, Layout::Plain};
     output.dims[axis] = 0;
-    std::size_t outer = 1;
-    for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(first.dims[d]);
+    const std::size_t outer = axisExtents(first.dims, axis).outer;
     struct Part {
         Table table;
         std::size_t run;
@@ -275,8 +274,8 @@ void addQuantizedPointwise(OperatorTable& table) {
     table["com.microsoft.QLinearAdd"] = {compileAdd};
     table["com.microsoft.QLinearMul"] = {compileMul};
     table["com.microsoft.QLinearLeakyRelu"] = {compileLeakyRelu};
-    table["com.microsoft.QLinearSigmoid"] = {compileSigmoid};
-    table["com.microsoft.QLinearSoftmax"] = {compileSoftmax};
+    table["com.microsoft.QLinearSigmoid"] = {compileCodedSigmoid};
+    table["com.microsoft.QLinearSoftmax"] = {compileCodedSoftmax};
     table["com.microsoft.QLinearConcat"] = {compileConcat};
     table["com.microsoft.QLinearGlobalAveragePool"] = {compileGlobalAveragePool};
     table["com.microsoft.QLinearAveragePool"] = {compileAveragePool};

@@ -27,7 +27,6 @@
 namespace quantloupe {
 namespace {
 
-constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to the nearest integer
 constexpr float kLowestExponent = -88.3762626647949f;
 
 /// x = n ln 2 + r.
