@@ -129,7 +129,7 @@ class MpiTest : public QObject {
         const QStringList command =
             demoCommand(
                 "tune MODEL --config CONFIG --data VAL --calibration-data CALIBRATION --threads 1 "
-                "--samples 240 --max-drop 2 --json --save-config") +
+                "--samples 120 --max-drop 2 --json --save-config") +
             QStringList{found};
         QProcess process;
         process.start(QStringLiteral("mpirun"), launcher(2) + QStringList{kProgram} + command);
