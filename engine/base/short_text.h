@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Counts, lists and names in messages. Names come from files and can have any length, so it is limited.
+// Counts, lists and names in messages. Names come from files and can have any length, so they are shortened.
 
 #include <string>
 #include <string_view>

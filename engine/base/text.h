@@ -30,7 +30,7 @@ inline std::string_view afterLastDot(std::string_view text) {
     return text.substr(text.rfind('.') + 1);  // npos + 1 is 0
 }
 
-/// The number that the whole text is; empty if it is none or out of range.
+/// Parses the whole text as a number; empty if it is not a number or out of range.
 template <typename T>
 std::optional<T> parsed(std::string_view text) {
     T value{};

@@ -6,8 +6,8 @@
 namespace quantloupe {
 
 bool isMove(const Node& node) {
-    return node.domain.empty() && isOneOf(node.op, {"Identity", "Transpose", "Cast", "Reshape", "Squeeze",
-                                                    "Unsqueeze", "Flatten"});
+    return node.domain.empty() &&
+           isOneOf(node.op, {"Identity", "Transpose", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten"});
 }
 
 bool assemblesWeights(const Graph& graph, const Node& node) {

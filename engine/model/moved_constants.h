@@ -11,8 +11,8 @@ namespace quantloupe {
 /// the elements of the first input.
 bool isMove(const Node& node);
 
-/// Whether the node is a Slice, Split or Concat of float32 tensors. Exporters assemble the weights of recurrent
-/// layers with them.
+/// Whether the node is a Slice, Split or Concat of float32 tensors. Exporters assemble the weights of
+/// recurrent layers with them. resolveConstant() does not follow them.
 bool assemblesWeights(const Graph& graph, const Node& node);
 
 /// Returns the constant that a tensor is, or that it is computed from by such operators with constant

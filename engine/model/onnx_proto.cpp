@@ -314,7 +314,7 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         // older files list initializers as inputs
         if (facts.irVersion < 4) typeToProto(tensor, *out.add_input());
     }
-    // Tools that infer types themselves do not know those after operators of other domains.
+    // Other tools cannot infer the types of tensors that operators of other domains produce.
     for (const TensorInfo& tensor : graph.tensors())
         if (tensor.producer.valid() && !tensor.graphOutput && tensor.type != DataType::Undefined)
             typeToProto(tensor, *out.add_value_info());

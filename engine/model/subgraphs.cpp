@@ -3,7 +3,6 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
 #include <set>
 
 namespace quantloupe {
@@ -36,14 +35,6 @@ std::vector<std::string> capturedNames(const Attributes& attributes) {
 
 std::size_t formalInputs(const Node& node) {
     return node.inputs.size() - capturedNames(node.attributes).size();
-}
-
-bool isCaptured(const Graph& graph, TensorId tensor) {
-    return std::ranges::any_of(graph.tensor(tensor).consumers, [&](NodeId reader) {
-        const Node& node = graph.node(reader);
-        return std::find(node.inputs.begin() + static_cast<std::ptrdiff_t>(formalInputs(node)),
-                         node.inputs.end(), tensor) != node.inputs.end();
-    });
 }
 
 std::vector<std::string> freeNames(const onnx::GraphProto& graph) {

@@ -17,8 +17,6 @@ namespace quantloupe {
 std::vector<std::string> capturedNames(const Attributes& attributes);
 /// The number of inputs without the captured ones.
 std::size_t formalInputs(const Node& node);
-/// Whether the subgraphs of a node read the tensor.
-bool isCaptured(const Graph& graph, TensorId tensor);
 /// The names that a subgraph reads but neither computes nor has as inputs or initializers, sorted.
 std::vector<std::string> freeNames(const onnx::GraphProto& graph);
 /// Renames the outer tensors that a subgraph and its nested subgraphs read.

@@ -313,9 +313,9 @@ class UnitFinder {
         return {};
     }
 
-    /// Decides in graph order on operators that pass their scale on and on separate Relu and Clip nodes,
-    /// which are quantized if their input is. For most of them, ONNX Runtime's quantizer only considers the
-    /// layers before them; a Split quantizes its input itself.
+    /// Decides, in graph order, which operators that pass their scale on and which separate Relu and Clip
+    /// nodes are quantized: those whose input is. For most of them, ONNX Runtime's quantizer only considers
+    /// the layers before them; a Split quantizes its input itself.
     void decidePassing() {
         std::set<TensorId> anywhere, before;
         const auto mark = [](const Unit& unit, std::set<TensorId>& quantized) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 #include "base/process_group.h"
@@ -96,6 +97,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
     m_batch = 0;
     m_together = together;
     m_part = {};
+    m_partSought = false;
     m_rough = rough;
     m_order = std::move(order);
     m_calibration = evaluation ? std::move(calibration) : nullptr;
@@ -144,6 +146,7 @@ std::shared_ptr<const Program> SessionSamples::compileSource(const SampleBatches
 
 void SessionSamples::findPart() try {
     if (m_evaluation) return chooseBatch();
+    if (std::exchange(m_partSought, true)) return;
     m_part =
         evaluatedPart(*m_source, *compileSource(SampleBatches(randomDataset(*m_source, 1, 0), *m_source, 1)));
 } catch (const Error&) {

@@ -60,8 +60,8 @@ class SessionSamples {
 
     /// Throws Error if there is no data or no part of the network can be evaluated.
     void requireEvaluable();
-    /// Determines the part that is evaluated, without data from one random sample. Without effect if no part
-    /// can be evaluated.
+    /// Determines the part that is evaluated, without data from one random sample. Without effect if the
+    /// network cannot be compiled.
     void findPart();
     /// The part of the source graph that is evaluated. It is determined together with the batch size, or by
     /// findPart(); before that, it is the whole graph.
@@ -99,6 +99,7 @@ class SessionSamples {
     std::size_t m_together = 1;
     std::size_t m_batch = 0;  ///< 0: not chosen yet
     EvaluatedPart m_part;
+    bool m_partSought = false;  ///< findPart() was called without data
     std::unique_ptr<SampleBatches> m_batches, m_single;
     Version m_version;                   ///< set together with m_batches
     std::shared_ptr<TaskJudge> m_judge;  ///< set together with m_batches

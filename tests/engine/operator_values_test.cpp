@@ -198,6 +198,27 @@ class OperatorValuesTest : public QObject {
         QVERIFY2(test::deviation(found, wanted) < 2e-5, qPrintable(test::list(found)));
     }
 
+    /// To the last bit, because a scale that is a power of two turns small differences into other codes.
+    void linearResize_data() {
+        QTest::addColumn<QString>("sizes");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("both axes") << "1, 1, 3, 5"
+                                   << "0.100000001 0.340000033 0.699999988 -0.500000238 -1.29999995 1.5 "
+                                      "1.10599995 0.514999986 -0.247000158 -0.754999995 2.9000001 1.87199998 "
+                                      "0.330000013 0.00599992275 -0.209999993";
+        QTest::newRow("columns") << "1, 1, 2, 5"
+                                 << "0.100000001 0.340000033 0.699999988 -0.500000238 -1.29999995 2.9000001 "
+                                    "1.87199998 0.330000013 0.00599992275 -0.209999993";
+    }
+    void linearResize() {
+        QFETCH(QString, sizes);
+        QFETCH(QString, expected);
+        const GraphPtr graph = test::graph("(float[1,1,2,3] X) => (float[a,b,c,d] Y) <int64[4] Z = {" +
+                                               sizes + "}> { Y = Resize <mode = \"linear\"> (X, , , Z) }",
+                                           18);
+        QCOMPARE(test::list(test::run(graph, {0.1f, 0.7f, -1.3f, 2.9f, 0.33f, -0.21f}), 9), expected);
+    }
+
     void scalesPerRowAreRefused() {
         const GraphPtr graph = test::graph(
             "(float[2,2] X) => (float[2,2] Y) <float[2] s = {0.1, 0.2}, float t = {0.1}, uint8 z = {0}, "

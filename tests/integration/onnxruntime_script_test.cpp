@@ -107,18 +107,6 @@ constexpr const char* kOptimized = R"(
         Y = Gemm(g, B, b)
     })";
 
-/// The branches read the output of a Relu that ONNX Runtime removes otherwise.
-constexpr const char* kBranches = R"(
-    <ir_version: 8, opset_import: ["" : 13]>
-    net (float scale, float[N,2] X) => (float[N,2] Y)
-    <float[2,2] A = {1, 0.2, -0.3, 0.4}, float zero = {0}> {
-        a = MatMul(X, A)
-        r = Relu(a)
-        c = Greater(scale, zero)
-        Y = If(c) <then_branch = t () => (float[N,2] p) { p = Neg(r) },
-                   else_branch = e () => (float[N,2] q) { q = Abs(r) }>
-    })";
-
 /// Of an opset that quantize_static converts.
 constexpr const char* kOld = R"(
     <ir_version: 4, opset_import: ["" : 9]>
@@ -279,7 +267,6 @@ class OnnxRuntimeScriptTest : public QObject {
         write("opset 9", kOld, configurations()[0]);
         write("opset 9", kOld, {"16 bits", "default", {"quantization.activation.bits=16"}});
         write("operators of com.microsoft", kOptimized, configurations()[1]);
-        write("branches", kBranches, configurations()[0]);
         // Scales per channel need opset 13, and quantize_static does not raise it.
         std::string old = kConvolutions;
         old.replace(old.find("\"\" : 13"), 7, "\"\" : 11");

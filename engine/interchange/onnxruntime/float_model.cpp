@@ -25,6 +25,7 @@ GraphPtr floatModelFor(const Prepared& prepared, const UnitList& units, bool per
         if (!unit.quantized) continue;
         std::vector<TensorId> tensors = unit.inputs;
         tensors.insert(tensors.end(), {graph.node(unit.layer).output(), unit.output});
+        tensors.insert(tensors.end(), unit.otherOutputs.begin(), unit.otherOutputs.end());
         for (const TensorId tensor : tensors) {
             const std::string& name = graph.tensor(sharedTensor(prepared, tensor)).name;
             if (!builder.hasTensor(name)) continue;

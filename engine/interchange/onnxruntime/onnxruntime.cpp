@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/is_one_of.h"
 #include "interchange/export_precisions.h"
 #include "interchange/float_nodes.h"
 #include "interchange/onnxruntime/float_model.h"
@@ -22,7 +23,6 @@
 #include "interchange/writers.h"
 #include "model/clip_bounds.h"
 #include "model/operator_traits.h"
-#include "model/subgraphs.h"
 #include "quantize/plan.h"
 #include "transform/own_inputs.h"
 
@@ -78,7 +78,7 @@ class ScriptWriter {
         const std::string ending = ".float.onnx";
         m_result.files.push_back({"", script(m_source.output.stem().string() + ending), nullptr, true});
         m_result.files.push_back(
-            {ending, "", floatModelFor(*m_source.prepared, m_units, m_perChannel, usesSixteenBits()), false});
+            {ending, "", floatModelFor(*m_source.prepared, m_units, m_perChannel, m_sixteenBits), false});
         return std::move(m_result);
     }
 
@@ -143,6 +143,7 @@ class ScriptWriter {
     /// `saturates`: values may be beyond the range of the codes.
     void addConstant(const std::string& tensor, const ConstantQuantizer& quantizer, bool saturates) {
         const std::string type = constantType(quantizer), name = pythonString(tensor);
+        m_sixteenBits = m_sixteenBits || storedBits(quantizer.bits) == 16;
         if (quantizer.axis < 0)
             m_overrides.push_back(fmt::format("{}: tensor({}, {}, {})", name, type,
                                               pythonFloat32(quantizer.scales.at(0)),
@@ -238,6 +239,8 @@ class ScriptWriter {
             if (bits == kFloat16Bits) continue;
             if (!produced.contains(from) || !isOwnWidth(bits) || !m_conversions.emplace(from, id).second)
                 m_losses.leftConversions.insert(graph.tensor(from).name);
+            else
+                m_sixteenBits = m_sixteenBits || bits == 16;
         }
     }
 
@@ -270,8 +273,8 @@ class ScriptWriter {
             if (!unit.quantized || !unit.quantizesOutput || !unit.activation.valid()) continue;
             const Node& node = graph.node(unit.activation);
             const auto bounds = clipBounds(graph, node);
-            if (bounds && (keepsRemovable() || isCaptured(graph, node.output()) ||
-                           m_conversions.contains(unit.output) || !clipsAlike(unit.output, *bounds)))
+            if (bounds && (keepsRemovable() || m_conversions.contains(unit.output) ||
+                           !clipsAlike(unit.output, *bounds)))
                 m_kept.push_back(node.name);
         }
     }
@@ -282,17 +285,20 @@ class ScriptWriter {
         const Graph& graph = *m_source.prepared->graph;
         std::set<TensorId> quantized;
         for (const Unit& unit : m_units.units) {
-            if (!unit.quantized) continue;
             const Node& node = graph.node(unit.layer);
+            if (!unit.quantized || isOneOf(node.name, m_excluded)) continue;
+            TensorId input = sharedTensor(*m_source.prepared, unit.inputs.at(0));
+            if (const NodeId maker = graph.tensor(input).producer;
+                m_source.prepared->conversions.contains(maker))
+                input = graph.node(maker).input(0);
             if ((isClipping(node) || (followsInput(unit) && node.op != "Split")) &&
-                !quantized.contains(sharedTensor(*m_source.prepared, unit.inputs.at(0)))) {
+                !quantized.contains(input)) {
                 m_losses.leftLayers.push_back(layerOf(unit));
                 m_leftOutputs.insert(unit.output);
                 m_leftOutputs.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
                 continue;
             }
-            for (const TensorId input : unit.inputs)
-                quantized.insert(sharedTensor(*m_source.prepared, input));
+            for (const TensorId read : unit.inputs) quantized.insert(sharedTensor(*m_source.prepared, read));
             quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
             if (unit.quantizesOutput) quantized.insert(unit.output);
         }
@@ -327,6 +333,7 @@ class ScriptWriter {
             m_losses.oddActivations.push_back(name);
             return;
         }
+        m_sixteenBits = m_sixteenBits || scheme.bits == 16;
         if (!m_source.plan) {
             if (!hasMethod(makerOf(tensor)) || scheme.powerOfTwo) ++m_losses.uncalibrated;
             if (scheme == m_config.quantization.activation && conversion.empty()) return;
@@ -360,12 +367,6 @@ class ScriptWriter {
              std::move(options), m_excluded, m_overrides, m_kept, m_codes});
     }
 
-    bool usesSixteenBits() const {
-        const auto isWide = [](const std::string& type) { return type.find("Int16") != std::string::npos; };
-        return isWide(activationType(m_config.quantization.activation)) ||
-               std::ranges::any_of(m_overrides, isWide);
-    }
-
     /// Other widths are set per tensor in the overrides, and so are unsigned weights. ONNX Runtime refuses
     /// them as the common type next to signed activations.
     std::string commonWeightType() const {
@@ -379,6 +380,7 @@ class ScriptWriter {
     UnitList m_units;
     std::vector<std::string> m_excluded, m_overrides, m_kept, m_codes;
     SchemeLosses m_losses;
+    bool m_sixteenBits = m_config.quantization.activation.bits == 16;  ///< some codes have 16 bits
     bool m_perChannel = false;                 ///< a quantized layer has weights with scales per channel
     std::map<TensorId, NodeId> m_conversions;  ///< those that are exported, by the tensor that they read
     std::map<TensorId, TensorQuantizer> m_quantizers;

@@ -63,8 +63,9 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
         if (formalInputs(node) < node.inputs.size()) capturing.push_back(node.name);
     if (!capturing.empty())
         notices.push_back(fmt::format(
-            "quantize_static does not consider what the bodies of If, Loop and Scan read from the outer "
-            "graph: its model may be wrong or invalid; export the quantized model instead (qdq): {}",
+            "quantize_static ignores the tensors that the bodies of If, Loop and Scan read from the outer "
+            "graph, so the model that it writes may be wrong or invalid; export the quantized model instead "
+            "(format qdq): {}",
             shortList(capturing)));
     if (!source.plan)  // otherwise the scales express them
         for (std::string& text :

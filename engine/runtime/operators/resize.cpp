@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample: one dimension after the other, each output index a weighted sum of input indices. (All
-// of ONNX's modes are products of one-dimensional ones.)
+// of ONNX's modes are products of one-dimensional ones.) Linear interpolation in images is done in one step.
 #include <cmath>
 
 #include "base/error.h"
@@ -37,8 +37,8 @@ struct CropRegion {
 /// Up to opset 10, there is no nearest_mode; ONNX Runtime then rounds up if the image shrinks.
 constexpr const char* kSimple = "simple";
 
-/// T is float for nearest pixels, as in ONNX Runtime: many coordinates are close to the middle between two
-/// pixels.
+/// T is float for nearest pixels and for linear interpolation in images, as in ONNX Runtime: many coordinates
+/// are close to the middle between two pixels.
 template <typename T>
 T sourceCoordinate(const std::string& mode, T x, T scale, T from, T to) {
     const T half = 0.5;
@@ -152,8 +152,9 @@ LinearTaps linearTaps(const std::string& coordinates, float scale, std::size_t f
     LinearTaps taps;
     requireMemory(to * (2 * sizeof(std::size_t) + 2 * sizeof(float)));
     for (std::size_t i = 0; i < to; ++i) {
-        const float exact = sourceCoordinate(coordinates, static_cast<float>(i), scale,
-                                             static_cast<float>(from), static_cast<float>(to));
+        const float exact = scale == 1 ? static_cast<float>(i)
+                                       : sourceCoordinate(coordinates, static_cast<float>(i), scale,
+                                                          static_cast<float>(from), static_cast<float>(to));
         const float x = std::clamp(exact, 0.0f, static_cast<float>(from - 1));
         const std::size_t first = std::min(static_cast<std::size_t>(x), from - 1),
                           second = std::min(first + 1, from - 1);
@@ -308,6 +309,20 @@ Target targetOf(const NodeContext& context, bool crops) {
     return target;
 }
 
+/// Returns the position of the rows in the memory order if only rows and columns are resized: two successive
+/// axes, or one of the last two dimensions. `resized`: positions of the resized axes, ascending.
+std::optional<std::size_t> rowsOf(const std::vector<std::size_t>& resized,
+                                  const std::vector<std::size_t>& order) {
+    if (resized.size() == 2 && resized[1] == resized[0] + 1) return resized[0];
+    if (resized.size() != 1 || order.size() < 3) return std::nullopt;  // the rows must not be samples
+    const auto positionOf = [&](std::size_t dimension) {
+        return static_cast<std::size_t>(std::ranges::find(order, dimension) - order.begin());
+    };
+    const std::size_t rows = positionOf(order.size() - 2), columns = positionOf(order.size() - 1);
+    const bool plane = columns == rows + 1 && (resized[0] == rows || resized[0] == columns);
+    return plane ? std::optional(rows) : std::nullopt;
+}
+
 CompiledNode compileResize(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
@@ -348,14 +363,22 @@ CompiledNode compileResize(const NodeContext& context) {
         largest = std::max(largest, output.count());
     }
     if (axes.empty()) return {{output}, nullptr};
-    if (mode.isPlainLinear() && resized.size() == 2 && resized[1] == resized[0] + 1) {
-        const auto tapsOf = [&](std::size_t i) {
-            return linearTaps(mode.coordinates, static_cast<float>(target.scales[order[resized[i]]]),
-                              axes[i].from, axes[i].to);
+    if (const auto rows = mode.isPlainLinear() ? rowsOf(resized, order) : std::nullopt) {
+        const auto tapsOf = [&](std::size_t position) {
+            const std::size_t d = order[position];
+            return linearTaps(mode.coordinates, static_cast<float>(target.scales[d]),
+                              static_cast<std::size_t>(input.dims[d]),
+                              static_cast<std::size_t>(output.dims[d]));
         };
-        return {{output},
-                std::make_unique<BilinearKernel>(tapsOf(0), tapsOf(1), axes[0].outer, axes[0].from,
-                                                 axes[1].from, axes[1].inner)};
+        std::size_t outer = 1, inner = 1;
+        for (std::size_t k = 0; k < order.size(); ++k)
+            if (k < *rows || k > *rows + 1)
+                (k < *rows ? outer : inner) *= static_cast<std::size_t>(input.dims[order[k]]);
+        return {
+            {output},
+            std::make_unique<BilinearKernel>(tapsOf(*rows), tapsOf(*rows + 1), outer,
+                                             static_cast<std::size_t>(input.dims[order[*rows]]),
+                                             static_cast<std::size_t>(input.dims[order[*rows + 1]]), inner)};
     }
     return {{output}, std::make_unique<ResizeKernel>(std::move(axes), largest)};
 }
