@@ -68,7 +68,8 @@ TuneMeasurement measurementOf(const Json& json) {
 }  // namespace
 
 TuneStore::TuneStore(Session& session, const TuneOptions& options)
-    : m_file(session, {options.measurements, "quantloupe_search", kTuneFormat, options.reuse, options.program}) {}
+    : m_file(session,
+             {options.measurements, "quantloupe_search", kTuneFormat, options.reuse, options.program}) {}
 
 std::optional<TuneMeasurement> TuneStore::find(const QuantizationConfig& config, bool rough) {
     if (!enabled()) return std::nullopt;
