@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample: one dimension after the other, each output index a weighted sum of input indices. (All
-// of ONNX's modes are products of one-dimensional ones.) Linear interpolation in images is done in one step.
+// of ONNX's modes are products of one-dimensional ones.) Linear interpolation in images is done in one
+// step (bilinear.h).
 #include <cmath>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
+#include "runtime/operators/bilinear.h"
 #include "runtime/operators/operators.h"
 #include "runtime/simd.h"
 
@@ -141,72 +143,6 @@ QUANTLOUPE_SIMD void resample(const Axis& axis, const float* in, float* out) {
         }
 }
 
-/// The two input indices of each output index for linear interpolation, and their weights.
-struct LinearTaps {
-    std::vector<std::size_t> first, second;
-    std::vector<float> firstWeight, secondWeight;
-};
-
-/// As in ONNX Runtime: coordinates in float32, clamped to the image.
-LinearTaps linearTaps(const std::string& coordinates, float scale, std::size_t from, std::size_t to) {
-    LinearTaps taps;
-    requireMemory(to * (2 * sizeof(std::size_t) + 2 * sizeof(float)));
-    for (std::size_t i = 0; i < to; ++i) {
-        const float exact = scale == 1 ? static_cast<float>(i)
-                                       : sourceCoordinate(coordinates, static_cast<float>(i), scale,
-                                                          static_cast<float>(from), static_cast<float>(to));
-        const float x = std::clamp(exact, 0.0f, static_cast<float>(from - 1));
-        const std::size_t first = std::min(static_cast<std::size_t>(x), from - 1),
-                          second = std::min(first + 1, from - 1);
-        taps.first.push_back(first);
-        taps.second.push_back(second);
-        taps.firstWeight.push_back(first == second ? 0.5f : std::fabs(x - static_cast<float>(second)));
-        taps.secondWeight.push_back(first == second ? 0.5f : std::fabs(x - static_cast<float>(first)));
-    }
-    return taps;
-}
-
-/// Interpolates between two rows of pixels with `inner` values each.
-QUANTLOUPE_SIMD void interpolate(const LinearTaps& columns, std::size_t inner, const float* upper,
-                                 const float* lower, float upperWeight, float lowerWeight, float* out) {
-    for (std::size_t x = 0; x < columns.first.size(); ++x, out += inner) {
-        const std::size_t left = columns.first[x] * inner, right = columns.second[x] * inner;
-        const float a = columns.firstWeight[x] * upperWeight, b = columns.secondWeight[x] * upperWeight,
-                    c = columns.firstWeight[x] * lowerWeight, d = columns.secondWeight[x] * lowerWeight;
-        for (std::size_t k = 0; k < inner; ++k)
-            out[k] = a * upper[left + k] + b * upper[right + k] + c * lower[left + k] + d * lower[right + k];
-    }
-}
-
-/// Linear interpolation along two successive axes: the weighted sum of four values in one step, in the order
-/// of ONNX Runtime's kernel, so that the results are the same to the last bit.
-class BilinearKernel final : public Kernel {
-  public:
-    /// `rows` and `columns` are successive axes. `outer`: images before them, `inner`: values per pixel.
-    BilinearKernel(LinearTaps rows, LinearTaps columns, std::size_t outer, std::size_t height,
-                   std::size_t width, std::size_t inner)
-        : m_rows(std::move(rows)),
-          m_columns(std::move(columns)),
-          m_outer(outer),
-          m_height(height),
-          m_width(width),
-          m_inner(inner) {}
-    void run(const KernelArguments& a) const override {
-        const auto* in = static_cast<const float*>(a.inputs[0]);
-        auto* out = static_cast<float*>(a.outputs[0]);
-        const std::size_t rowSize = m_columns.first.size() * m_inner;
-        for (std::size_t o = 0; o < m_outer; ++o, in += m_height * m_width * m_inner)
-            for (std::size_t y = 0; y < m_rows.first.size(); ++y, out += rowSize)
-                interpolate(m_columns, m_inner, in + m_rows.first[y] * m_width * m_inner,
-                            in + m_rows.second[y] * m_width * m_inner, m_rows.firstWeight[y],
-                            m_rows.secondWeight[y], out);
-    }
-
-  private:
-    LinearTaps m_rows, m_columns;
-    std::size_t m_outer, m_height, m_width, m_inner;
-};
-
 class ResizeKernel final : public Kernel {
   public:
     ResizeKernel(std::vector<Axis> axes, std::size_t largest) : m_axes(std::move(axes)), m_largest(largest) {}
@@ -323,6 +259,52 @@ std::optional<std::size_t> rowsOf(const std::vector<std::size_t>& resized,
     return plane ? std::optional(rows) : std::nullopt;
 }
 
+/// `rows`: see rowsOf().
+std::unique_ptr<Kernel> makeBilinear(const TensorDesc& input, const Target& target,
+                                     const std::string& coordinates, std::size_t rows) {
+    const auto order = input.memoryOrder();
+    const auto axisAt = [&](std::size_t position) {
+        const std::size_t d = order[position];
+        BilinearAxis axis{static_cast<std::size_t>(input.dims[d]), {}};
+        const auto scale = static_cast<float>(target.scales[d]), from = static_cast<float>(input.dims[d]),
+                   to = static_cast<float>(target.dims[d]);
+        requireMemory(static_cast<std::size_t>(target.dims[d]) * sizeof(float));
+        for (std::int64_t i = 0; i < target.dims[d]; ++i) {
+            const auto x = static_cast<float>(i);
+            axis.coordinates.push_back(scale == 1 ? x : sourceCoordinate(coordinates, x, scale, from, to));
+        }
+        return axis;
+    };
+    std::size_t outer = 1, inner = 1;
+    for (std::size_t k = 0; k < order.size(); ++k)
+        if (k < rows || k > rows + 1)
+            (k < rows ? outer : inner) *= static_cast<std::size_t>(input.dims[order[k]]);
+    return makeBilinearKernel(axisAt(rows), axisAt(rows + 1), outer, inner);
+}
+
+/// `resized`: positions of the resized axes in the memory order.
+std::unique_ptr<Kernel> makeResize(const TensorDesc& input, const Target& target, const Mode& mode,
+                                   const std::vector<std::size_t>& resized) {
+    const auto order = input.memoryOrder();
+    TensorDesc output = input;
+    std::vector<Axis> axes;
+    std::size_t largest = 0;
+    for (const std::size_t k : resized) {
+        const std::size_t d = order[k];
+        Axis axis;
+        for (std::size_t j = 0; j < order.size(); ++j)
+            if (j != k) (j < k ? axis.outer : axis.inner) *= static_cast<std::size_t>(output.dims[order[j]]);
+        axis.from = static_cast<std::size_t>(input.dims[d]);
+        axis.to = static_cast<std::size_t>(target.dims[d]);
+        axis.extrapolated = mode.extrapolated;
+        findTaps(axis, mode, target.scales[d], target.regions[d]);
+        axes.push_back(std::move(axis));
+        output.dims[d] = target.dims[d];
+        largest = std::max(largest, output.count());
+    }
+    return std::make_unique<ResizeKernel>(std::move(axes), largest);
+}
+
 CompiledNode compileResize(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
@@ -340,9 +322,7 @@ CompiledNode compileResize(const NodeContext& context) {
     const Target target = targetOf(context, mode.crops());
     if (target.dims == input.dims) return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
     TensorDesc output = input;
-    std::vector<Axis> axes;
     std::vector<std::size_t> resized;  // positions in the memory order
-    std::size_t largest = 0;
     const auto order = input.memoryOrder();
     for (std::size_t k = 0; k < order.size(); ++k) {
         const std::size_t d = order[k];
@@ -350,37 +330,14 @@ CompiledNode compileResize(const NodeContext& context) {
         if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0) continue;
         if (target.dims[d] < 1 || input.dims[d] < 1 || target.dims[d] > (std::int64_t{1} << 31))
             failInput("Resize to {} is not possible", toString(target.dims));
-        Axis axis;
-        for (std::size_t j = 0; j < order.size(); ++j)
-            if (j != k) (j < k ? axis.outer : axis.inner) *= static_cast<std::size_t>(output.dims[order[j]]);
-        axis.from = static_cast<std::size_t>(input.dims[d]);
-        axis.to = static_cast<std::size_t>(target.dims[d]);
-        axis.extrapolated = mode.extrapolated;
-        findTaps(axis, mode, target.scales[d], target.regions[d]);
         output.dims[d] = target.dims[d];
-        axes.push_back(std::move(axis));
         resized.push_back(k);
-        largest = std::max(largest, output.count());
     }
-    if (axes.empty()) return {{output}, nullptr};
-    if (const auto rows = mode.isPlainLinear() ? rowsOf(resized, order) : std::nullopt) {
-        const auto tapsOf = [&](std::size_t position) {
-            const std::size_t d = order[position];
-            return linearTaps(mode.coordinates, static_cast<float>(target.scales[d]),
-                              static_cast<std::size_t>(input.dims[d]),
-                              static_cast<std::size_t>(output.dims[d]));
-        };
-        std::size_t outer = 1, inner = 1;
-        for (std::size_t k = 0; k < order.size(); ++k)
-            if (k < *rows || k > *rows + 1)
-                (k < *rows ? outer : inner) *= static_cast<std::size_t>(input.dims[order[k]]);
-        return {
-            {output},
-            std::make_unique<BilinearKernel>(tapsOf(*rows), tapsOf(*rows + 1), outer,
-                                             static_cast<std::size_t>(input.dims[order[*rows]]),
-                                             static_cast<std::size_t>(input.dims[order[*rows + 1]]), inner)};
-    }
-    return {{output}, std::make_unique<ResizeKernel>(std::move(axes), largest)};
+    if (resized.empty()) return {{output}, nullptr};
+    const auto rows = mode.isPlainLinear() ? rowsOf(resized, order) : std::nullopt;
+    return {{output},
+            rows ? makeBilinear(input, target, mode.coordinates, *rows)
+                 : makeResize(input, target, mode, resized)};
 }
 
 }  // namespace
