@@ -10,9 +10,9 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kLanes = 4;
-using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
-using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
+constexpr std::size_t kRowLanes = 4;
+using Doubles = double __attribute__((vector_size(kRowLanes * sizeof(double))));
+using Bits = long long __attribute__((vector_size(kRowLanes * sizeof(double))));
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
 /// Sums in four lanes, so that the order of the additions is the same for every instruction set.
@@ -20,7 +20,7 @@ QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::s
                              double* accumulated, double* largest) {
     Doubles sum = {}, max = {};
     const Bits magnitude = Bits{} + std::numeric_limits<long long>::max();
-    for (std::size_t row = 0; row < rows; ++row, reference += kLanes, tested += kLanes) {
+    for (std::size_t row = 0; row < rows; ++row, reference += kRowLanes, tested += kRowLanes) {
         const Doubles f = {reference[0], reference[1], reference[2], reference[3]};
         const Doubles q = {tested[0], tested[1], tested[2], tested[3]};
         const Doubles size = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(f) & magnitude);
@@ -37,11 +37,11 @@ QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::s
 }  // namespace
 
 void RelativeErrorSums::add(const float* reference, const float* tested, std::size_t elements) {
-    const std::size_t rows = elements / kLanes;
-    double sum[kLanes], largest[kLanes];
+    const std::size_t rows = elements / kRowLanes;
+    double sum[kRowLanes], largest[kRowLanes];
     addRows(reference, tested, rows, sum, largest);
-    for (std::size_t i = 0; i < kLanes; ++i) merge({sum[i], largest[i], rows});
-    for (std::size_t i = rows * kLanes; i < elements; ++i) {
+    for (std::size_t i = 0; i < kRowLanes; ++i) merge({sum[i], largest[i], rows});
+    for (std::size_t i = rows * kRowLanes; i < elements; ++i) {
         const double f = std::fabs(static_cast<double>(reference[i]));
         const double error = std::fabs(static_cast<double>(tested[i]) - static_cast<double>(reference[i]));
         const double ratio = f > kEpsilon ? error / f : 0;
