@@ -2,7 +2,6 @@
 #include "analysis/coco_metrics.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>

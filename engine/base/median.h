@@ -3,6 +3,7 @@
 // The median of a list.
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace quantloupe {

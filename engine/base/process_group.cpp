@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <vector>
 
 #include "base/error.h"
 #include "base/version.h"

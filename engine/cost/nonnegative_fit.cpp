@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cost/nonnegative_fit.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace quantloupe {

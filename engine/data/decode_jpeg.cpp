@@ -9,7 +9,6 @@
 
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs it first
-#include <cstring>
 
 #include "base/error.h"
 #include "data/image_codecs.h"

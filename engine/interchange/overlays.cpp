@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures for other tools: CLIKA's four graph files, and node data for Model Explorer.
 
-#include <algorithm>
-
 #include "interchange/aimet/encodings_json.h"
 #include "interchange/clika/clika_names.h"
 #include "interchange/wording.h"

@@ -10,7 +10,6 @@
 #include "picture/layered_layout.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace quantloupe {
 namespace {

@@ -2,7 +2,6 @@
 #include "picture/side_lanes.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace quantloupe {
 namespace {

@@ -2,7 +2,6 @@
 #include "quantize/calibrate.h"
 
 #include <cmath>
-#include <map>
 
 #include "base/error.h"
 #include "quantize/calibration/position_votes.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptions of a search and of its result.
-#include <algorithm>
 #include <cmath>
 
 #include "base/short_text.h"

@@ -13,8 +13,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "transform/pass_through.h"
 #include "transform/scalable_layer.h"
 

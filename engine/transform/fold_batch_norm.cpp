@@ -14,7 +14,6 @@
 // pooling, Pad or sums of branches, and not into a following layer with padding or groups.
 #include "transform/fold_batch_norm.h"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 

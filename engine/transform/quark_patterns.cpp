@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "transform/pass_through.h"
 #include "transform/scalable_layer.h"
 

@@ -2,7 +2,6 @@
 #include "commands/layer_edits.h"
 
 #include <QStringList>
-#include <algorithm>
 
 #include "config/config_json.h"
 #include "style/choice_texts.h"

@@ -2,7 +2,6 @@
 #include "jobs/evaluation_job.h"
 
 #include <QImageReader>
-#include <algorithm>
 
 #include "base/error.h"
 #include "data/dataset.h"

@@ -5,7 +5,6 @@
 #include <QClipboard>
 #include <QEvent>
 #include <QVBoxLayout>
-#include <algorithm>
 #include <array>
 
 #include "interchange/clika/clika_names.h"

@@ -7,7 +7,6 @@
 #include <QPdfWriter>
 #include <QTextCursor>
 #include <QTextDocument>
-#include <algorithm>
 #include <vector>
 
 #include "base/atomic_file.h"

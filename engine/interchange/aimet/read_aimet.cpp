@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "config/near_names.h"
 #include "config/object_reader.h"

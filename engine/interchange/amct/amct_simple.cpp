@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/amct/amct_simple.h"
 
-#include <algorithm>
 #include <map>
 
 #include "interchange/text/proto_text.h"

@@ -6,7 +6,6 @@
 // the layer that produces that tensor.
 
 #include <algorithm>
-#include <map>
 
 #include "base/error.h"
 #include "interchange/amct/amct_document.h"

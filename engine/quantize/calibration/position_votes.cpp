@@ -2,7 +2,6 @@
 #include "quantize/calibration/position_votes.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "quantize/calibration/power_of_two.h"
 #include "runtime/simd.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move values (Transpose, Split, Slice) on codes. If an output has another quantizer than the
 // input, a table translates its codes.
-#include <algorithm>
 
 #include "runtime/operators/operators.h"
 #include "runtime/program/program_compiler.h"

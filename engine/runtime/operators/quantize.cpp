@@ -2,7 +2,6 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear of ai.onnx and com.microsoft, for networks that
 // are already quantized. Per tensor, along an axis, or in blocks.
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/integer/integer_types.h"
 #include "runtime/operators/operators.h"

@@ -2,7 +2,6 @@
 // Reductions over axes, ArgMax and ArgMin. The axes are an attribute up to some opset and an input since
 // then.
 #include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>

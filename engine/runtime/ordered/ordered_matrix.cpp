@@ -3,7 +3,6 @@
 // multiply-adds, one block of the inner dimension at a time; then the sums of the blocks are added. Gemm
 // starts with its bias, MatMul with 0. Limitation: for a Gemm with a single row, ONNX Runtime has additional
 // kernels with another order.
-#include <algorithm>
 
 #include "runtime/ordered/matrix_product.h"
 #include "runtime/ordered/ordered_product.h"

@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <new>
-#include <set>
 
 #include "base/error.h"
 #include "base/rethrow.h"

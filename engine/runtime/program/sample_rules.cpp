@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/operator_signatures.h"
+
 namespace quantloupe {
 namespace {
 

@@ -2,7 +2,6 @@
 #include "session/stages/task_judge.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "analysis/group_jackknife.h"
