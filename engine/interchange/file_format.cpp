@@ -241,8 +241,8 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     result.notices.insert(result.notices.begin(), source.precisionNotices.begin(),
                           source.precisionNotices.end());
     if (format.needs != FormatNeeds::Metrics && source.evaluation && !source.evaluation->unevaluated.empty())
-        result.notices.insert(result.notices.begin(), "layers that are not evaluated stay in float: " +
-                                                          source.evaluation->unevaluated);
+        result.notices.insert(result.notices.begin(),
+                              source.evaluation->unevaluated + ". Layers among these nodes stay in float");
     if (source.plan) {
         const std::vector<std::string>& plan = source.plan->notices;
         result.notices.insert(result.notices.end(), plan.begin(), plan.end());

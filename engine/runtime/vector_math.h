@@ -12,8 +12,8 @@
 namespace quantloupe {
 
 QUANTLOUPE_INLINE float fastExp(float given) {
-    // Results are 0 below and infinity above; NaN passes through.
-    constexpr float kLow = -87.3365f, kHigh = 88.3762f;
+    // Results are 0 below and infinity above, the logarithm of the largest number; NaN passes through.
+    constexpr float kLow = -87.3365f, kHigh = 88.72283905f;
     float x = given < kLow ? kLow : given;
     x = x > kHigh ? kHigh : x;
     const float n = (x * 1.44269504f + 12582912.0f) - 12582912.0f;  // rounds to the nearest integer
@@ -25,10 +25,11 @@ QUANTLOUPE_INLINE float fastExp(float given) {
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     p = p * (r * r) + r + 1.0f;
-    const std::uint32_t bits = (static_cast<std::uint32_t>(static_cast<std::int32_t>(n)) + 127u) << 23;
-    float power;
-    std::memcpy(&power, &bits, sizeof power);
-    const float value = given > kHigh ? std::numeric_limits<float>::infinity() : p * power;
+    // Half of 2^n, because 2^128 is not a number of this type. The half of 2^-126 is taken as 0.
+    const std::uint32_t bits = (static_cast<std::uint32_t>(static_cast<std::int32_t>(n)) + 126u) << 23;
+    float half;
+    std::memcpy(&half, &bits, sizeof half);
+    const float value = given > kHigh ? std::numeric_limits<float>::infinity() : p * half * 2.0f;
     return given < kLow ? 0.0f : value;
 }
 

@@ -64,6 +64,14 @@ class OperatorValuesTest : public QObject {
             "Mul (X, k) Y = ReduceLogSumExp (d, a)", "1300");
         row("tiny exponentials", 18, "1,3", "float k = {2000}, int64[1] a = {1}",
             "Sub (X, k) Y = ReduceLogSumExp (d, a)", "-1996.7261");
+        row("exponentials close to the largest number", 17, "1,3",
+            "float[3] c = {92.625, 85.4, 89.21}, float k = {2e-38}", "Add (X, c) e = Exp (d) Y = Mul (e, k)",
+            "6.171326 6.327562 6.71882");
+        row("roots of minus infinity as powers", 17, "1,3", "float z = {0}, float h = {0.5}",
+            "Mul (X, z) l = Log (d) p = Pow (l, h) n = IsInf <detect_negative = 0> (p) Y = Cast <to = 1> (n)",
+            "1 1 1");
+        row("index of a scalar", 17, "1,3", "float k = {2}",
+            "NonZero (k) n = Cast <to = 1> (d) Y = Add (X, n)", "-4 3.25 -0.5");
         row("maximum of NaN and numbers", 18, "1,3", "int64[1] a = {1}",
             "Sqrt (X) m = ReduceMax (d, a) n = IsNaN (m) Y = Cast <to = 1> (n)", "1");
         for (const char* node : {"Relu (d)", "Clip (d, k, k)", "HardSigmoid (d)", "Sign (d)", "Max (d, k)",

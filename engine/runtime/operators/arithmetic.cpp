@@ -120,7 +120,9 @@ CompiledNode compilePow(const NodeContext& context) {
             return compileBinary<float, float>(one, DataType::Float32, f);
         };
         if (value == 2.0) return ignoring([](float x, float) { return x * x; });
-        if (value == 0.5) return ignoring([](float x, float) { return std::sqrt(x); });
+        // Unlike the root, the power of -0 is 0, and that of minus infinity is infinity.
+        if (value == 0.5)
+            return ignoring([](float x, float) { return std::isinf(x) ? std::abs(x) : std::sqrt(x + 0.0f); });
         if (value == 3.0) return ignoring([](float x, float) { return x * x * x; });
     }
     const auto ofType = [&]<typename T>(T) {

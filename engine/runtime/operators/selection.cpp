@@ -33,7 +33,7 @@ const Constant& known(const NodeContext& context, std::size_t i) {
 
 CompiledNode compileNonZero(const NodeContext& context) {
     const Constant& input = known(context, 0);
-    const Dims& dims = input.dims();
+    const Dims dims = input.dims().empty() ? Dims{1} : input.dims();  // a scalar has one index, as in NumPy
     const std::vector<double> values = input.toDoubles();
     std::vector<std::vector<std::int64_t>> indices(dims.size());
     Dims at(dims.size(), 0);
@@ -44,9 +44,9 @@ CompiledNode compileNonZero(const NodeContext& context) {
     }
     std::vector<std::int64_t> all;
     for (const auto& row : indices) all.insert(all.end(), row.begin(), row.end());
-    const auto rank = static_cast<std::int64_t>(dims.size());
     return resultOf({Constant::fromInt64s(
-        {rank, rank == 0 ? 0 : static_cast<std::int64_t>(indices[0].size())}, std::move(all))});
+        {static_cast<std::int64_t>(dims.size()), static_cast<std::int64_t>(indices[0].size())},
+        std::move(all))});
 }
 
 /// The entries `chosen` along an axis.
