@@ -8,7 +8,7 @@
 // constant added to one. A group is a junction if no other node produces or reads its tensors and none is a
 // graph input or output. Source: PPQ's multi-branch equalization, extended to any kind of sharing. Cost:
 // O(nodes) with union-find. Limitation: Concat, Split and transposed channels end a group, as does an Add
-// that broadcasts or has unknown shapes.
+// of tensors with different or unknown ranks.
 #include "transform/scale_groups.h"
 
 #include <fmt/format.h>
@@ -176,10 +176,9 @@ class GroupFinder {
             }
         const auto& a = m_graph.tensor(node.input(0)).shape;
         const auto& b = m_graph.tensor(node.input(1)).shape;
-        if (!a || !b || *a != *b ||
-            std::any_of(a->begin() + (a->empty() ? 0 : 1), a->end(),
-                        [](const Dim& d) { return !d.known(); })) {
-            blockAll(node, fmt::format("'{}' broadcasts, or its shapes are unknown", node.name));
+        // Positions and samples may be broadcast. Channels are not, because checked() compares the layers.
+        if (!a || !b || a->size() != b->size()) {
+            blockAll(node, fmt::format("the ranks of the operands of '{}' differ or are unknown", node.name));
             return;
         }
         unite(node.input(0), node.output());

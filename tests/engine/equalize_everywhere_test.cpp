@@ -69,6 +69,18 @@ class EqualizeEverywhereTest : public QObject {
             << "Conv_0>Conv_2+Conv_3";
         QTest::newRow("residual") << "a = Conv(x, w1)\n b = Conv(a, w2)\n c = Add(a, b)\n y = Conv(c, w3)"
                                   << "Conv_0+Conv_1>Conv_1+Conv_3";
+        QTest::newRow("positions broadcast") << "a = Conv(x, w1)\n p = GlobalAveragePool(a)\n b = Conv(p, "
+                                                "w2)\n c = Add(a, b)\n y = Conv(c, w3)"
+                                             << "Conv_0+Conv_2>Conv_2+Conv_4";
+        QTest::newRow("channels broadcast")
+            << "a = Conv(x, w1)\n b = Conv(a, n)\n c = Add(a, b)\n y = Conv(c, w3)"
+            << "";
+        QTest::newRow("other ranks")
+            << "a = Conv(x, w1)\n p = GlobalAveragePool(a)\n f = Flatten(p)\n c = Add(a, f)\n y = Conv(c, w3)"
+            << "";
+        QTest::newRow("unknown sizes") << "r = Resize(x, , , sizes)\n a = Conv(r, w1)\n b = Conv(a, w2)\n c "
+                                          "= Add(a, b)\n y = Conv(c, w3)"
+                                       << "Conv_1+Conv_2>Conv_2+Conv_4";
         QTest::newRow("residual from the input") << "a = Conv(x, w1)\n c = Add(a, x)\n y = Conv(c, w3)"
                                                  << "";
         QTest::newRow("constant added") << "a = Conv(x, w1)\n c = Add(a, t)\n y = Conv(c, w3)"
@@ -81,9 +93,11 @@ class EqualizeEverywhereTest : public QObject {
     void junctions() {
         QFETCH(QString, nodes);
         const auto g = graph(
-            "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w1 = {1,2,3,4}, float[2,2,1,1] w2 = "
+            "(float[1,2,4,4] x, int64[4] sizes) => (float[1,2,H,W] y) <float[2,2,1,1] w1 = {1,2,3,4}, "
+            "float[2,2,1,1] w2 = "
             "{1,2,3,4}, "
-            "float[2,2,1,1] w3 = {1,2,3,4}, float[2,1,1,1] d1 = {1,2}, float[4,1,1,1] u = {1,2,3,4}, "
+            "float[2,2,1,1] w3 = {1,2,3,4}, float[1,2,1,1] n = {1,2}, float[2,1,1,1] d1 = {1,2}, "
+            "float[4,1,1,1] u = {1,2,3,4}, "
             "float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, "
             "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}> { " +
             nodes + " }");
