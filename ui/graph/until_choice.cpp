@@ -48,19 +48,21 @@ void UntilChoice::preview() {
         m_canvas->setPreview({}, edit.complaint);
         return;
     }
+    const RulePreview preview =
+        previewRule(graph, m_document->config(), m_document->layers(), edit.next.rules.back());
+    const auto textFor = [&](const QString& end) {
+        return tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add an end")
+            .arg(end, previewWords(preview));
+    };
     // In a narrow window, the name is shortened, not the text about it.
     const QFontMetrics metrics = m_canvas->fontMetrics();
     const int letter = metrics.averageCharWidth();
-    const int room = m_canvas->width() / std::max(1, letter) - 78;
-    const QString end = ends.size() == 1 ? metrics.elidedText(m_document->layerName(ends[0]), Qt::ElideMiddle,
-                                                              std::clamp(room, 12, 40) * letter)
-                                         : tr("%1 ends").arg(ends.size());
-    const RulePreview preview =
-        previewRule(graph, m_document->config(), m_document->layers(), edit.next.rules.back());
+    const int room = m_canvas->width() - metrics.horizontalAdvance(textFor({})) - 4 * metrics.height();
     m_canvas->setPreview(
         preview.covered,
-        tr("Skip until %1: %2 \u2014 click or press Enter to apply, Ctrl+click to add an end")
-            .arg(end, previewWords(preview)));
+        textFor(ends.size() == 1 ? metrics.elidedText(m_document->layerName(ends[0]), Qt::ElideMiddle,
+                                                      std::max(room, 12 * letter))
+                                 : tr("%1 ends").arg(ends.size())));
 }
 
 bool UntilChoice::choose(NodeId end, bool more) {

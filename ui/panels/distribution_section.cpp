@@ -49,7 +49,7 @@ DistributionSection::DistributionSection(Document* document, QWidget* parent)
     auto* channels = new QVBoxLayout(m_channelBox);
     channels->setContentsMargins(0, 0, 0, 0);
     channels->setSpacing(unit / 3);
-    m_channelHeading = new SectionHeading(tr("Weights per channel"));
+    m_channelHeading = new SectionHeading(tr("Channels"));
     channels->addWidget(m_channelHeading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
