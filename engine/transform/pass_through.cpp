@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // f(s x) = s f(x) for s > 0, channel by channel: Relu and similar activations (with the kink at 0), pooling
-// and means over positions (per channel), padding with zeros or with the channel's own values. Cost:
-// O(inputs). Limitation: operators composed of several nodes (such as a sigmoid times its input) are judged
-// node by node.
+// and means over positions (per channel), padding with zeros or with the channel's own values, resizing.
+// Cost: O(inputs). Limitation: operators composed of several nodes (such as a sigmoid times its input) are
+// judged node by node.
 #include "transform/pass_through.h"
 
 #include <fmt/format.h>
@@ -85,6 +85,11 @@ std::string whyScaleStops(const Graph& graph, const Node& node) {
         isOp(node, "ReduceMin"))
         return whyReductionStops(graph, node);
     if (isOp(node, "Clip")) return whyClipStops(graph, node);
+    // Every mode is a sum of weighted neighbors. If channels were resized, their number would change.
+    if (isOp(node, "Resize") || isOp(node, "Upsample"))
+        return node.attributes.text("coordinate_transformation_mode", "") == "tf_crop_and_resize"
+                   ? "crops, and may fill in values that are not scaled"
+                   : std::string();
     return fmt::format("is a {}, which a factor cannot pass", node.op);
 }
 

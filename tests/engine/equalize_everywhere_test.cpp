@@ -52,10 +52,19 @@ class EqualizeEverywhereTest : public QObject {
         between("AveragePool<kernel_shape = [3,3], pads = [1,1,1,1]>(a)");
         between("Pad(a, noPads, zero)");
         between("Clip(a, zero)");
+        between("Resize<mode = \"linear\">(a, , , sizes)");
+        between("Resize(a, , twice)");
         QTest::newRow("Clip") << "a = Conv(x, w1)\n b = Clip(a, zero, six)\n y = Conv(b, w2)"
                               << "";
         QTest::newRow("Pad with ones") << "a = Conv(x, w1)\n b = Pad(a, noPads, six)\n y = Conv(b, w2)"
                                        << "";
+        QTest::newRow("Resize with a crop")
+            << "a = Conv(x, w1)\n b = Resize<mode = \"linear\", coordinate_transformation_mode = "
+               "\"tf_crop_and_resize\", extrapolation_value = 1.0>(a, roi, twice)\n y = Conv(b, w2)"
+            << "";
+        QTest::newRow("resized channels")
+            << "a = Conv(x, n)\n b = Resize<mode = \"linear\">(a, , channels)\n y = Conv(b, w2)"
+            << "";
         QTest::newRow("Sigmoid") << "a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2)"
                                  << "";
         QTest::newRow("depthwise") << "a = Conv(x, w1)\n b = Conv<group = 2>(a, d1)\n y = Conv(b, w2)"
@@ -78,6 +87,10 @@ class EqualizeEverywhereTest : public QObject {
         QTest::newRow("other ranks")
             << "a = Conv(x, w1)\n p = GlobalAveragePool(a)\n f = Flatten(p)\n c = Add(a, f)\n y = Conv(c, w3)"
             << "";
+        QTest::newRow("sizes of another branch")
+            << "a = Conv(x, w1)\n p = MaxPool<kernel_shape = [2,2], strides = [2,2]>(a)\n b = Conv(p, w2)\n "
+               "z = Shape(a)\n r = Resize(b, , , z)\n c = Add(a, r)\n y = Conv(c, w3)"
+            << "Conv_0+Conv_2>Conv_2+Conv_6";
         QTest::newRow("unknown sizes") << "r = Resize(x, , , sizes)\n a = Conv(r, w1)\n b = Conv(a, w2)\n c "
                                           "= Add(a, b)\n y = Conv(c, w3)"
                                        << "Conv_1+Conv_2>Conv_2+Conv_4";
@@ -99,7 +112,9 @@ class EqualizeEverywhereTest : public QObject {
             "float[2,2,1,1] w3 = {1,2,3,4}, float[1,2,1,1] n = {1,2}, float[2,1,1,1] d1 = {1,2}, "
             "float[4,1,1,1] u = {1,2,3,4}, "
             "float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, "
-            "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}> { " +
+            "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}, "
+            "float[4] twice = {1, 1, 2, 2}, float[4] channels = {1, 2, 1, 1}, float[8] roi = {0, 0, 0, 0, 1, "
+            "1, 2, 2}> { " +
             nodes + " }");
         QStringList texts;
         for (const ScaleGroup& group : findScaleGroups(*g, {}).groups)
