@@ -94,7 +94,7 @@ Totals totalsOf(const Evaluation& states) {
     for (const LayerResult& layer : states.layers) {
         totals.macs += layer.macs;
         if (totals.macsReason.empty()) totals.macsReason = layer.macsReason;
-        totals.parameters += layer.parameters;
+        totals.parameters += layer.ownParameters;
     }
     return totals;
 }

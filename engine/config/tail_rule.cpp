@@ -25,9 +25,8 @@ std::uint64_t weightOf(const Graph& graph, const Node& node) {
     if (kind != OperatorKind::Product && kind != OperatorKind::Recurrent) return 0;
     std::uint64_t elements = 0;
     for (const TensorId input : node.inputs)
-        if (const Constant* constant = resolveConstant(graph, input);
-            constant != nullptr && constant->dims().size() > 1)
-            elements += static_cast<std::uint64_t>(constant->size());
+        for (const Constant* constant : rootConstants(graph, input))
+            if (constant->dims().size() > 1) elements += static_cast<std::uint64_t>(constant->size());
     return elements;
 }
 
@@ -46,12 +45,18 @@ std::optional<double> weightsShareOf(const Graph& graph, const NodeSet& nodes) {
 
 std::optional<double> macsShareOf(const Graph& graph, const NodeSet& nodes) {
     std::uint64_t all = 0, covered = 0;
+    bool assumed = false;
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
         const LayerCost cost = costOf(graph, graph.node(NodeId(n)));
-        if (!cost.macsReason.empty() || cost.assumed) return weightsShareOf(graph, nodes);
+        if (!cost.macsReason.empty()) return weightsShareOf(graph, nodes);
+        assumed = assumed || cost.assumed;
         all += cost.macs;
         if (nodes[n]) covered += cost.macs;
     }
+    // Without convolutions, every weight is used once per token: the assumed number of tokens does not
+    // matter.
+    if (assumed)
+        if (const auto share = weightsShareOf(graph, nodes)) return share;
     if (all == 0) return std::nullopt;
     return static_cast<double>(covered) / static_cast<double>(all);
 }

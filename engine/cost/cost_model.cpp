@@ -20,17 +20,19 @@ std::string withPrefix(double amount) {
     return fmt::format("{:.3g} ", amount);
 }
 
+double bytesOf(std::uint64_t weights, std::uint64_t others, const Precision& precision) {
+    const double otherBits = precision.isInteger() ? 32 : activationBits(precision);
+    return (static_cast<double>(weights) * weightBits(precision) + static_cast<double>(others) * otherBits) / 8;
+}
+
 }  // namespace
 
-double constantBytes(const LayerWork& layer, const Precision& precision) {
-    const double otherBits = precision.isInteger() ? 32 : activationBits(precision);
-    return (static_cast<double>(layer.weights) * weightBits(precision) +
-            static_cast<double>(layer.others) * otherBits) /
-           8;
+double storedBytes(const LayerWork& layer, const Precision& precision) {
+    return bytesOf(layer.weights - layer.sharedWeights, layer.others - layer.sharedOthers, precision);
 }
 
 double movedBytes(const LayerWork& layer, const Precision& precision) {
-    return constantBytes(layer, precision) +
+    return bytesOf(layer.weights, layer.others, precision) +
            static_cast<double>(layer.activations) * activationBits(precision) / 8;
 }
 
@@ -100,7 +102,8 @@ CostModel::CostModel(CostKind kind, NetworkWork work, std::shared_ptr<const Late
 double CostModel::of(std::size_t layer, const Precision& precision) const {
     const LayerWork& work = m_work[layer];
     if (work.host != layer) return 0;
-    const auto parameters = static_cast<double>(work.weights + work.others);
+    const auto parameters = static_cast<double>(
+        work.weights - work.sharedWeights + work.others - work.sharedOthers);
     switch (m_kind) {
         case CostKind::Macs:
             return precision.isInteger() ? 0 : m_macsKnown ? static_cast<double>(work.macs) : parameters;
@@ -109,7 +112,7 @@ double CostModel::of(std::size_t layer, const Precision& precision) const {
         case CostKind::Layers:
             return precision.isInteger() ? 0 : 1;
         case CostKind::Bytes:
-            return constantBytes(work, precision);
+            return storedBytes(work, precision);
         case CostKind::BitOperations:
             return bitOperations(work, precision);
         case CostKind::Milliseconds:

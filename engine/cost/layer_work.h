@@ -21,6 +21,8 @@ struct LayerWork {
     std::uint64_t others = 0;       ///< elements of its biases and other constants, which have 32 bits
     std::uint64_t activations = 0;  ///< elements that it reads and writes; 0 if unknown
     Precision precision;            ///< in the configuration that the work was taken from
+    /// Of `weights` and `others`: those that an earlier layer reads, too. The model contains them once.
+    std::uint64_t sharedWeights = 0, sharedOthers = 0;
 };
 
 /// Return the bits of a weight or activation: 32 for float32, 16 for float16.
@@ -36,8 +38,9 @@ inline int activationBits(const Precision& precision) {
 /// One entry per node of the source graph.
 using NetworkWork = std::vector<LayerWork>;
 
-/// Returns the bytes of the constants at a precision. Biases count as 32 bits, in float16 as 16 bits.
-double constantBytes(const LayerWork& layer, const Precision& precision);
+/// Returns the bytes of the constants at a precision, without shared ones. Biases count as 32 bits, in float16 as
+/// 16 bits.
+double storedBytes(const LayerWork& layer, const Precision& precision);
 /// Returns the bytes that the layer reads and writes at a precision: constants and activations.
 double movedBytes(const LayerWork& layer, const Precision& precision);
 /// Returns MACs times weight bits times activation bits (Baskin et al., UNIQ, 2018, arXiv:1804.10969).

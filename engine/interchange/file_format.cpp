@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "config/near_names.h"
+#include "interchange/guess_format.h"
 #include "interchange/writers.h"
 #include "model/load_model.h"
 #include "quantize/plan.h"
@@ -323,6 +324,10 @@ ImportResult importFile(const FileFormat& format, GraphPtr graph, const Quantiza
                         const std::map<std::string, std::string>& renamed) {
     const ImportSource source{std::move(graph), start, readFile(path), path, renamed};
     try {
+        // A script of another tool would be read as one without settings.
+        const std::string guess = guessFormat(path, source.text);
+        if (path.extension() == ".py" && !guess.empty() && guess != format.name)
+            failInput("this is a script of the format '{}', not '{}'", guess, format.name);
         return format.read(source);
     } catch (Error& error) {
         error.addContext(fmt::format("'{}'", path.filename().string()));

@@ -36,7 +36,9 @@ struct Node {
 struct TensorInfo {
     std::string name;  ///< unique and not empty
     DataType type = DataType::Undefined;
-    std::optional<Shape> shape;     ///< as far as known from the file or shape inference
+    std::optional<Shape> shape;  ///< as far as known from the file or shape inference
+    /// If an extent is not known: the shape for the sizes in assumed_sizes.h, as far as it can be inferred.
+    std::optional<Dims> assumedDims;
     ConstantPtr constant;           ///< not null for initializers and Constant nodes
     NodeId producer;                ///< invalid for graph inputs and constants
     std::vector<NodeId> consumers;  ///< in node order, each node once

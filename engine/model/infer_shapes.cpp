@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/isolated_call.h"
+#include "model/assumed_sizes.h"
 #include "model/onnx_proto.h"
 
 namespace quantloupe {
@@ -16,20 +17,78 @@ namespace {
 
 /// Returns a graph with only the values whose shapes and types ONNX's inference finds; nothing if it fails.
 /// The inference runs in a process of its own, because it crashes on damaged nodes, for example on a
-/// ConvTranspose with a scalar weight.
-std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model) {
+/// ConvTranspose with a scalar weight. `computing`: also computes the values of shapes.
+std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model, bool computing) {
     constexpr std::chrono::seconds kLimit{60};  // large networks need a second
     onnx::OpSchemaRegistry::Schema("Conv");     // registers all operators here, and not in every fork
     const auto infer = [&] {
         onnx::ModelProto result = model;
-        onnx::shape_inference::InferShapes(result);
+        const onnx::ShapeInferenceOptions options{false, 0, computing};  // no checks of types, not strict
+        onnx::shape_inference::InferShapes(result, onnx::OpSchemaRegistry::Instance(), options);
         onnx::GraphProto values;
         values.mutable_value_info()->Swap(result.mutable_graph()->mutable_value_info());
+        if (computing) *values.mutable_output() = result.graph().output();
         return values.SerializeAsString();
     };
     const std::optional<std::string> bytes = callIsolated(infer, kLimit);
     onnx::GraphProto values;
     return bytes && values.ParseFromString(*bytes) ? std::optional(std::move(values)) : std::nullopt;
+}
+
+std::optional<Dims> knownDims(const onnx::TypeProto& type) {
+    const std::optional<Shape> shape = shapeOf(type);
+    if (!shape) return std::nullopt;
+    Dims dims;
+    for (const Dim& dim : *shape) {
+        if (!dim.known()) return std::nullopt;
+        dims.push_back(dim.value);
+    }
+    return dims;
+}
+
+/// Gives the inputs the sizes that are assumed for them, and removes all other shapes.
+void assumeSizes(onnx::GraphProto& graph, GraphBuilder& builder) {
+    GraphBuilder inputs;
+    for (const auto& input : graph.input())
+        if (builder.hasTensor(input.name()))
+            if (const TensorInfo& info = builder.tensorInfo(builder.tensor(input.name())); info.graphInput)
+                inputs.addInput(inputs.tensor(info.name), info.type, info.shape);
+    const GraphPtr alone = inputs.build();
+    const std::vector<Dims> sizes = assumedInputDims(*alone);
+    for (auto& input : *graph.mutable_input()) {
+        const auto tensor = alone->findTensor(input.name());
+        if (!tensor || !alone->tensor(*tensor).shape) continue;
+        const auto at = std::ranges::find(alone->inputs(), *tensor) - alone->inputs().begin();
+        auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+        shape.clear_dim();
+        for (const std::int64_t size : sizes[static_cast<std::size_t>(at)])
+            shape.add_dim()->set_dim_value(size);
+    }
+    graph.clear_value_info();
+    for (onnx::ValueInfoProto& output : *graph.mutable_output())
+        if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+}
+
+/// Adds the shapes for assumed sizes, and the ranks that follow from computed shapes.
+void noteAssumedDims(onnx::ModelProto& model, GraphBuilder& builder) {
+    // A Squeeze without axes also removes a batch of the assumed size 1.
+    for (const auto& node : model.graph().node())
+        if (node.op_type() == "Squeeze" && node.input_size() < 2 && node.attribute_size() == 0) return;
+    assumeSizes(*model.mutable_graph(), builder);
+    const auto values = inferredValues(model, true);
+    if (!values) return;
+    const auto note = [&](const onnx::ValueInfoProto& value) {
+        if (!builder.hasTensor(value.name())) return;
+        TensorInfo& info = builder.tensorInfo(builder.tensor(value.name()));
+        if (info.shape && std::ranges::all_of(*info.shape, &Dim::known)) return;
+        std::optional<Dims> dims = knownDims(value.type());
+        if (!dims || (info.shape && info.shape->size() != dims->size())) return;
+        if (!info.shape) info.shape.emplace(dims->size());
+        info.assumedDims = std::move(dims);
+    };
+    for (const auto& value : values->value_info()) note(value);
+    for (const auto& output : values->output()) note(output);
+    for (const auto& input : model.graph().input()) note(input);
 }
 
 }  // namespace
@@ -92,14 +151,22 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
         type.set_elem_type(tensor.data_type());
         for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
     }
-    std::optional<onnx::GraphProto> inferred = inferredValues(copy);
+    std::optional<onnx::GraphProto> inferred = inferredValues(copy, false);
     if (!inferred) {  // some tools write wrong shapes, which end the inference
         graph.clear_value_info();
         for (onnx::ValueInfoProto& output : *graph.mutable_output()) output.clear_type();
-        inferred = inferredValues(copy);
+        inferred = inferredValues(copy, false);
     }
     if (!inferred) return;
     for (const auto& value : inferred->value_info()) noteType(builder, value);
+    const bool complete = std::ranges::all_of(copy.graph().node(), [&](const onnx::NodeProto& node) {
+        return std::ranges::all_of(node.output(), [&](const std::string& output) {
+            if (!builder.hasTensor(output)) return true;
+            const auto& shape = builder.tensorInfo(builder.tensor(output)).shape;
+            return shape && std::ranges::all_of(*shape, &Dim::known);
+        });
+    });
+    if (!complete) noteAssumedDims(copy, builder);
 }
 
 }  // namespace quantloupe

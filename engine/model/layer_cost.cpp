@@ -9,11 +9,32 @@
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
+#include "model/sample_axes.h"
 
 namespace quantloupe {
 namespace {
 
 constexpr int kMaxSteps = 6;
+
+/// Returns the node that a tensor may have been fused into: its only reader, or the product of a Swish,
+/// which reads it and its sigmoid. Invalid if the output may have another shape.
+NodeId readerOfSameShape(const Graph& graph, TensorId tensor) {
+    for (const NodeId reader : graph.tensor(tensor).consumers) {
+        const Node& node = graph.node(reader);
+        const bool only = graph.onlyConsumer(tensor) == reader;
+        const bool ownOperands = std::ranges::all_of(node.inputs, [&](TensorId in) {
+            if (!in.valid() || in == tensor || graph.constantOf(in) != nullptr) return true;
+            const NodeId producer = graph.tensor(in).producer;
+            return producer.valid() && traitsOf(graph.node(producer)).sameShape &&
+                   graph.node(producer).input(0) == tensor;
+        });
+        // Exporters write constant operands with no more dimensions than the data.
+        const OperatorTraits& traits = traitsOf(node);
+        if (ownOperands && ((only && traits.sameShape) || traits.kind == OperatorKind::Elementwise))
+            return reader;
+    }
+    return {};
+}
 
 class CostFinder {
   public:
@@ -22,7 +43,8 @@ class CostFinder {
 
     LayerCost find() {
         const IntegerLayer* const coded = integerLayer(m_node);
-        countParameters(coded);
+        for (const Constant* constant : parametersOf(m_graph, m_node))
+            m_cost.parameters += static_cast<std::uint64_t>(constant->size());
         if (!m_node.domain.empty() && coded == nullptr) return m_cost;
         std::uint64_t macs = 0;
         if (coded != nullptr && coded->convolution)
@@ -41,29 +63,21 @@ class CostFinder {
         else if (traitsOf(m_node).kind == OperatorKind::Recurrent)
             macs = recurrent();
         if (!m_cost.macsReason.empty()) return m_cost;
-        m_cost.macs = macs / (m_usedMeasured ? m_measured.samples : 1);
+        m_cost.macs = macs / (m_usedMeasured ? m_measured.samples : fixedBatch());
         return m_cost;
     }
 
   private:
-    /// Without scales, zero points and integers that are not codes.
-    void countParameters(const IntegerLayer* coded) {
-        std::vector<TensorId> inputs = m_node.inputs;
-        bool codes = true;
-        if (coded != nullptr)
-            inputs = {m_node.input(coded->weight), coded->bias ? m_node.input(*coded->bias) : TensorId()};
-        else if (m_node.op == "DequantizeLinear" || m_node.op == "QuantizeLinear")
-            inputs = {m_node.input(0)};
-        else if (isMove(m_node) || isQuantizationOperator(m_node))  // a move: counted at its reader
-            return;
-        else
-            codes = false;
-        for (const TensorId in : inputs) {
-            const Constant* constant = resolveConstant(m_graph, in);
-            if (constant != nullptr && constant->size() > 1 &&
-                (codes || constant->type() == DataType::Float32))
-                m_cost.parameters += static_cast<std::uint64_t>(constant->size());
+    /// The number of samples in the model's own shapes, if an input has no dynamic dimension.
+    std::uint64_t fixedBatch() const {
+        const SampleAxes axes = sampleAxes(m_graph);
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            const auto& shape = m_graph.tensor(m_graph.inputs()[i]).shape;
+            if (axes[i] && shape && std::ranges::all_of(*shape, &Dim::known) && *axes[i] < shape->size() &&
+                (*shape)[*axes[i]].value > 1)
+                return static_cast<std::uint64_t>((*shape)[*axes[i]].value);
         }
+        return 1;
     }
 
     void unknown(TensorId tensor) {
@@ -72,37 +86,22 @@ class CostFinder {
                                             m_graph.tensor(tensor).name);
     }
 
-    /// The measured shape of a tensor or of the tensor that it is fused into; null if there is none.
-    const Dims* measuredDims(TensorId tensor) const {
-        if (!m_measured.dims) return nullptr;
-        for (int step = 0; step < kMaxSteps && tensor.valid(); ++step) {
-            if (const auto found = m_measured.dims->find(tensor); found != m_measured.dims->end())
-                return &found->second;
-            const NodeId reader = m_graph.onlyConsumer(tensor);
-            if (!reader.valid()) return nullptr;
-            const Node& node = m_graph.node(reader);
-            const bool constantsOnly = std::ranges::all_of(node.inputs, [&](TensorId in) {
-                return !in.valid() || in == tensor || m_graph.constantOf(in) != nullptr;
-            });
-            // Exporters write constant operands with no more dimensions than the data.
-            const OperatorTraits& traits = traitsOf(node);
-            if (!constantsOnly || !(traits.sameShape || traits.kind == OperatorKind::Elementwise))
-                return nullptr;
-            tensor = node.output();
-        }
-        return nullptr;
-    }
-
     /// Returns an empty shape and marks the cost as unknown if the shape is unknown.
     Dims dimsOf(TensorId tensor) {
         if (!tensor.valid()) return {};
         if (const Constant* constant = m_graph.constantOf(tensor)) return constant->dims();
-        if (const Dims* measured = measuredDims(tensor)) {
+        if (const Dims* measured = measuredDims(m_graph, tensor, m_measured)) {
             m_usedMeasured = true;
             return *measured;
         }
         const auto& shape = m_graph.tensor(tensor).shape;
         if (!shape) return unknown(tensor), Dims{};
+        if (const auto& dims = m_graph.tensor(tensor).assumedDims) {
+            m_cost.assumed =
+                m_cost.assumed || std::any_of(shape->begin() + (shape->empty() ? 0 : 1), shape->end(),
+                                              [](const Dim& dim) { return !dim.known(); });
+            return *dims;
+        }
         Dims dims;
         for (std::size_t d = 0; d < shape->size(); ++d) {
             const Dim& dim = (*shape)[d];
@@ -110,7 +109,9 @@ class CostFinder {
                 // If no input has symbols elsewhere, an unknown first dimension is the batch, which a Flatten
                 // or Reshape leaves unnamed.
                 const bool batch = d == 0 && shape->size() > 1 && !symbolsInInputs(1);
-                if (!batch && !isInputSymbol(dim.symbol)) return unknown(tensor), Dims{};
+                const bool ofInput = isInputSymbol(dim.symbol);
+                if (!batch && !ofInput) return unknown(tensor), Dims{};
+                m_cost.guessed = m_cost.guessed || !ofInput;
                 m_cost.assumed = m_cost.assumed || d > 0;
             }
             dims.push_back(dim.known() ? dim.value : 1);
@@ -178,6 +179,40 @@ class CostFinder {
 };
 
 }  // namespace
+
+const Dims* measuredDims(const Graph& graph, TensorId tensor, const MeasuredShapes& measured) {
+    if (!measured.dims) return nullptr;
+    for (int step = 0; step < kMaxSteps && tensor.valid(); ++step) {
+        if (const auto found = measured.dims->find(tensor); found != measured.dims->end())
+            return &found->second;
+        const NodeId reader = readerOfSameShape(graph, tensor);
+        if (!reader.valid()) return nullptr;
+        tensor = graph.node(reader).output();
+    }
+    return nullptr;
+}
+
+std::vector<const Constant*> parametersOf(const Graph& graph, const Node& node) {
+    const IntegerLayer* const coded = integerLayer(node);
+    std::vector<TensorId> inputs = node.inputs;
+    bool codes = true;
+    if (coded != nullptr)
+        inputs = {node.input(coded->weight), coded->bias ? node.input(*coded->bias) : TensorId()};
+    else if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear")
+        inputs = {node.input(0)};
+    else if (isMove(node) || isQuantizationOperator(node) ||
+             (assemblesWeights(graph, node) && !rootConstants(graph, node.output()).empty()))
+        return {};
+    else
+        codes = false;
+    std::vector<const Constant*> found;
+    for (const TensorId in : inputs)
+        for (const Constant* constant : rootConstants(graph, in))
+            if (constant->size() > 1 && (codes || graph.tensor(in).type == DataType::Float32) &&
+                !std::ranges::count(found, constant))
+                found.push_back(constant);
+    return found;
+}
 
 LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured) {
     return CostFinder(graph, node, measured).find();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "model/graph.h"
 
@@ -16,10 +17,10 @@ struct LayerCost {
     /// other operators
     std::uint64_t macs = 0;
     std::string macsReason;  ///< why `macs` is unknown (and 0); empty if it is known
-    bool assumed = false;    ///< a symbolic dimension other than the first counts as 1
-    /// Elements of its float constants, and codes of weights and biases, except scalars such as the bounds of
-    /// a Clip.
-    std::uint64_t parameters = 0;
+    bool assumed = false;    ///< a dynamic dimension other than the first has a size of assumed_sizes.h, or 1
+    /// An unknown first dimension that no input has counts as 1, although it may be a multiple of the batch.
+    bool guessed = false;
+    std::uint64_t parameters = 0;  ///< elements of parametersOf()
 };
 
 /// Tensor shapes of a run with `samples` samples. A tensor that was fused into the next one may be missing.
@@ -28,8 +29,16 @@ struct MeasuredShapes {
     std::uint64_t samples = 1;
 };
 
-/// Uses the shapes in `measured` where available. Otherwise a symbolic dimension counts as 1, and the cost is
-/// unknown if shape inference does not know a shape.
+/// The shape of a tensor in the run, or of the tensor that it was fused into; null if neither is known.
+const Dims* measuredDims(const Graph& graph, TensorId tensor, const MeasuredShapes& measured);
+
+/// Uses the shapes in `measured` where available, then those for assumed sizes. Otherwise a symbolic
+/// dimension counts as 1, and the cost is unknown if shape inference does not know a shape.
 LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured = {});
+
+/// Returns the constants that a node reads as weights, biases and other data, each once: float constants, and
+/// codes of weights and biases; not scalars such as the bounds of a Clip. Those that only pass through a node
+/// on their way to another belong to the other. Several nodes may share a constant.
+std::vector<const Constant*> parametersOf(const Graph& graph, const Node& node);
 
 }  // namespace quantloupe

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/moved_constants.h"
 
+#include <algorithm>
+
 #include "base/is_one_of.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 
@@ -25,6 +28,33 @@ const Constant* resolveConstant(const Graph& graph, TensorId tensor) {
         tensor = graph.node(producer).input(0);
     }
     return graph.constantOf(tensor);
+}
+
+std::vector<const Constant*> rootConstants(const Graph& graph, TensorId tensor) {
+    constexpr std::size_t kMostTensors = 256;
+    std::vector<const Constant*> roots;
+    std::vector<TensorId> tensors{tensor};  // also those that have been visited
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+        if (const Constant* constant = graph.constantOf(tensors[t])) {
+            if (!std::ranges::count(roots, constant)) roots.push_back(constant);
+            continue;
+        }
+        const NodeId producer = tensors[t].valid() ? graph.tensor(tensors[t]).producer : NodeId();
+        if (!producer.valid()) return {};
+        const Node& node = graph.node(producer);
+        if (!isMove(node) && !assemblesWeights(graph, node)) return {};
+        const bool joins = isOp(node, "Concat");
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const TensorId input = node.inputs[i];
+            if (i > 0 && !joins) {  // axes, sizes
+                if (input.valid() && graph.constantOf(input) == nullptr) return {};
+            } else if (!std::ranges::count(tensors, input)) {
+                tensors.push_back(input);
+            }
+        }
+        if (tensors.size() > kMostTensors) return {};
+    }
+    return roots;
 }
 
 std::size_t foldConstantIdentities(GraphBuilder& builder) {

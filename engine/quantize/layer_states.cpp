@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "config/precision_rules.h"
@@ -31,6 +32,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
     const Graph& source = *prepared.source;
     std::vector<LayerResult> layers;
     layers.reserve(source.nodeCount());
+    std::unordered_set<const Constant*> counted;
     const std::vector<bool> already = quantizationOperators(source) > 0
                                           ? quantizedNodes(source)
                                           : std::vector<bool>(source.nodeCount(), false);
@@ -45,6 +47,9 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         layer.macs = cost.macs;
         layer.macsReason = cost.macsReason;
         layer.parameters = cost.parameters;
+        for (const Constant* constant : parametersOf(source, node))
+            if (counted.insert(constant).second)
+                layer.ownParameters += static_cast<std::uint64_t>(constant->size());
         for (const TensorId in : node.inputs)
             layer.io = layer.io || (in.valid() && source.tensor(in).graphInput);
         for (const TensorId out : node.outputs)

@@ -68,6 +68,8 @@ struct LayerResult {
     std::uint64_t macs = 0;             ///< per sample
     std::string macsReason = {};        ///< why `macs` is unknown; empty if it is known
     std::uint64_t parameters = 0;
+    /// Without those that an earlier layer reads, too. The sum over all layers is the network's.
+    std::uint64_t ownParameters = 0;
 };
 
 /// 95 % Wilson score interval of a rate (0 to 1).

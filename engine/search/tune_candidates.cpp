@@ -108,7 +108,7 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
         bool weights = false;
         for (const NodeId node : group.nodes) {
             const LayerResult& layer = base.layers[node.index()];
-            candidate.share += {1, layer.macs, layer.parameters, layer.macsReason.empty()};
+            candidate.share += {1, layer.macs, layer.ownParameters, layer.macsReason.empty()};
             weights = weights || costs.work()[node.index()].weights > 0;
         }
         found.quantized += candidate.share;

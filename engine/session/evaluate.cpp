@@ -252,8 +252,8 @@ Evaluation runStages(const EvaluationRequest& request, Depth depth) {
         states.predictable.measure(*result.quantized);
         parts.predictor.learn(states.predictable);
     }
-    append(result.notices,
-           undefinedNotice(*parts.samples.evaluation(), floating.outputs(), *result.quantized));
+    append(result.notices, undefinedNotice(*parts.samples.evaluation(), floating.outputs(),
+                                           quantized.outputs(), *result.quantized));
     result = withSampleResults(request, floating, quantized, std::move(result));
     if (depth <= Depth::Accuracy) return result;
     request.publish(result);

@@ -61,6 +61,17 @@ std::string whyReductionStops(const Graph& graph, const Node& node) {
     return {};
 }
 
+std::string whySliceStops(const Graph& graph, const Node& node) {
+    const auto axes = listOf(graph, node, "axes", 3);
+    if (!axes) return "its axes are computed at run time";
+    if (axes->empty()) return "cuts channels";
+    const auto rank = rankOf(graph, node.input(0));
+    for (const std::int64_t axis : *axes)
+        if ((axis < 0 ? axis + rank.value_or(0) : axis) < 2)
+            return "cuts channels, samples, or an unknown axis";
+    return {};
+}
+
 std::string whyClipStops(const Graph& graph, const Node& node) {
     const auto bounds = clipBounds(graph, node);
     if (!bounds) return "its bounds are computed at run time";
@@ -84,6 +95,7 @@ std::string whyScaleStops(const Graph& graph, const Node& node) {
     if (isOp(node, "ReduceMean") || isOp(node, "ReduceSum") || isOp(node, "ReduceMax") ||
         isOp(node, "ReduceMin"))
         return whyReductionStops(graph, node);
+    if (isOp(node, "Slice")) return whySliceStops(graph, node);
     if (isOp(node, "Clip")) return whyClipStops(graph, node);
     // Every mode is a sum of weighted neighbors. If channels were resized, their number would change.
     if (isOp(node, "Resize") || isOp(node, "Upsample"))

@@ -117,6 +117,7 @@ class GroupFinder {
             sum(id);
             return;
         }
+        if (product(node)) return;
         if (flattensPositions(node)) {
             unite(node.input(0), node.output());
             setAxis(node.output(), 1);
@@ -185,6 +186,20 @@ class GroupFinder {
         unite(node.input(0), node.output());
         unite(node.input(1), node.output());
         m_plain[root(node.output())] = false;
+    }
+
+    /// Unites the sides of a product with, or a quotient by, a constant of any sign; false for other nodes.
+    bool product(const Node& node) {
+        if (!isOp(node, "Mul") && !isOp(node, "Div")) return false;
+        for (const std::size_t data : {std::size_t(0), std::size_t(1)})
+            if (m_graph.constantOf(node.input(1 - data)) != nullptr &&
+                m_graph.constantOf(node.input(data)) == nullptr && keepsRank(node, data) &&
+                (data == 0 || isOp(node, "Mul"))) {
+                unite(node.input(data), node.output());
+                m_plain[root(node.output())] = false;
+                return true;
+            }
+        return false;
     }
 
     /// Returns whether the node reshapes [N, C, 1, 1] to [N, C].
@@ -294,7 +309,9 @@ ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& exclude
 std::string whyNoGroups(const ScaleGroups& found) {
     constexpr std::size_t kMostListed = 3;
     if (found.refusals.empty())
-        return "nothing can be equalized: no two consecutive layers have constant weights";
+        return "nothing can be equalized: no layer with constant weights follows another, with only "
+               "operators "
+               "between them that a factor can pass";
     std::string text = "nothing can be equalized; reasons:";
     for (std::size_t i = 0; i < std::min(kMostListed, found.refusals.size()); ++i)
         text += (i == 0 ? " " : "; ") + found.refusals[i];

@@ -109,7 +109,8 @@ class BadEqualizationTest : public QObject {
             << "" << QList<float>{} << "has 2 channels, but it has 3";
         QTest::newRow("nothing to equalize")
             << "(float[1,1,4,4] x) => (float[1,1,4,4] y) { y = Relu(x) }"
-            << "" << QList<float>{} << "nothing can be equalized: no two consecutive layers";
+            << "" << QList<float>{}
+            << "nothing can be equalized: no layer with constant weights follows another";
         QTest::newRow("something in the way")
             << "(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,2,4,4] a) <float[2,1,1,1] w1 = {4, 1}, "
                "float[1,2,1,1] w2 = {1, 4}> "

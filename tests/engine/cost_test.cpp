@@ -62,6 +62,12 @@ class CostTest : public QObject {
         QCOMPARE(bytes.of(0, Precision::float16()), 6 * 2.0);
         QCOMPARE(bytes.of(1, w4a8), 0.0);  // computed by its host
         QCOMPARE(bytes.total(), 4 + 2 * 4 + 4.0);
+        // A weight that an earlier layer reads, too, is stored once, but read again.
+        NetworkWork sharing = work();
+        sharing[2].sharedWeights = sharing[2].weights;
+        QCOMPARE(CostModel(CostKind::Bytes, sharing).of(2, w4a8), 0.0);
+        QCOMPARE(CostModel(CostKind::Parameters, sharing).of(2, Precision::float32()), 0.0);
+        QCOMPARE(movedBytes(sharing[2], w4a8), movedBytes(work()[2], w4a8));
         QCOMPARE(bits.of(0, w4a8), 64 * 4 * 8.0);
         QCOMPARE(bits.of(2, Precision::float16()), 64 * 16 * 16.0);
         QCOMPARE(bits.total(std::vector(4, w4a8)), 2 * 64 * 4 * 8.0);

@@ -54,6 +54,15 @@ class EqualizeEverywhereTest : public QObject {
         between("Clip(a, zero)");
         between("Resize<mode = \"linear\">(a, , , sizes)");
         between("Resize(a, , twice)");
+        between("Mul(a, t)");
+        between("Mul(six, a)");
+        between("Div(a, six)");
+        between("Slice(a, one, three, two)");
+        QTest::newRow("Div by the data") << "a = Conv(x, w1)\n b = Div(six, a)\n y = Conv(b, w2)"
+                                         << "";
+        QTest::newRow("Slice of channels")
+            << "a = Conv(x, w1)\n b = Slice(a, one, three, one)\n y = Conv(b, n)"
+            << "";
         QTest::newRow("Clip") << "a = Conv(x, w1)\n b = Clip(a, zero, six)\n y = Conv(b, w2)"
                               << "";
         QTest::newRow("Pad with ones") << "a = Conv(x, w1)\n b = Pad(a, noPads, six)\n y = Conv(b, w2)"
@@ -113,7 +122,8 @@ class EqualizeEverywhereTest : public QObject {
             "float[4,1,1,1] u = {1,2,3,4}, "
             "float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, "
             "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}, "
-            "float[4] twice = {1, 1, 2, 2}, float[4] channels = {1, 2, 1, 1}, float[8] roi = {0, 0, 0, 0, 1, "
+            "int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, float[4] twice = {1, 1, 2, 2}, "
+            "float[4] channels = {1, 2, 1, 1}, float[8] roi = {0, 0, 0, 0, 1, "
             "1, 2, 2}> { " +
             nodes + " }");
         QStringList texts;

@@ -79,6 +79,39 @@ class ImportSettingsTest : public QObject {
                  "");
     }
 
+    void scriptsOfOtherToolsAreRefused() {
+        QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("tuned.py").toStdString();
+        writeFileAtomically(
+            path, "from onnxruntime.quantization import quantize_static\nquantize_static(a, b, c, nodes_to_exclude=[])\n");
+        QCOMPARE(importFile(formatNamed("onnxruntime", true), m_model, {}, path, {}).left.size(), 0u);
+        try {
+            importFile(formatNamed("quark", true), m_model, {}, path, {});
+            QFAIL("accepted");
+        } catch (const Error& error) {
+            QCOMPARE(error.what(),
+                     std::string("'tuned.py': this is a script of the format 'onnxruntime', not 'quark'"));
+        }
+    }
+
+    /// The overrides of tensors, which are not imported, contain them.
+    void precisionsStayBesideOverrides() {
+        const std::string script =
+            "quantize_static(a, b, c, weight_type=QuantType.QInt8, nodes_to_exclude=['/out/Conv'],\n"
+            "                extra_options={'TensorQuantOverrides': TENSORS})\n";
+        QuantizationConfig start = presetConfig("onnxruntime-s8s8");
+        start.quantization.weight.bits = 4;
+        start.layers[kLayer].precision = Precision::integer(8, 16);
+        start.layers["/out/Conv"].precision = Precision{};
+        start.precisionRules.push_back({{}, Precision::integer(4, 8)});
+        const QuantizationConfig read = readText("onnxruntime", m_model, script, start).config;
+        QCOMPARE(read.quantization.weight.bits, 4);
+        QVERIFY(read.precisionRules == start.precisionRules);
+        QVERIFY(read.layers.at(kLayer).precision == start.layers[kLayer].precision);
+        QVERIFY(!read.layers.contains("/out/Conv"));
+        QCOMPARE(read.rules.size(), 1u);
+    }
+
     void powerOfTwoScalesAreReportedForQuark() {
         QuantizationConfig config = presetConfig("quark-a8w8");
         config.calibration.method = CalibrationMethod::Percentile;

@@ -138,6 +138,43 @@ class LayerCostTest : public QObject {
         QCOMPARE(macsOf(g, 1), std::uint64_t(6));
         QVERIFY(!costOf(*g, g->node(NodeId(1))).assumed);
     }
+
+    void aFixedBatchIsDivided() {
+        const GraphPtr g =
+            graph("(float[5,2] x) => (float[5,3] y) <float[2,3] w = {1,2,3,4,5,6}> { y = MatMul(x, w) }");
+        QCOMPARE(macsOf(g, 0), std::uint64_t(6));
+    }
+
+    /// Windows of an image are further samples for the layer.
+    void aMultipleOfTheBatchIsNotTheBatch() {
+        const GraphPtr g = graph(
+            "(float[N,4,6] x) => (float[M,2,3] y) <int64[3] s = {-1, 2, 6}, float[6,3] w = "
+            "{1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}> { r = Reshape(x, s)\n y = MatMul(r, w) }");
+        QCOMPARE(macsOf(g, 1), std::uint64_t(4 * 6 * 3));
+        QVERIFY(!costOf(*g, g->node(NodeId(1))).guessed);
+    }
+
+    /// The convolution and the sigmoid are fused into the product.
+    void swishIsFollowed() {
+        const GraphPtr g = graph(
+            "(float[N,1,H,W] x) => (float[N,1,H,W] y) <float[1,1,1,1] w = {2}> { a = Conv(x, w)\n "
+            "s = Sigmoid(a)\n y = Mul(a, s) }");
+        QCOMPARE(macsOf(g, 0, shapes(g, {{"x", {2, 1, 3, 5}}, {"y", {2, 1, 3, 5}}}, 2)), std::uint64_t(15));
+    }
+
+    void parametersBehindOperators() {
+        const GraphPtr g = graph(
+            "(float[7,1,2] x, float[1,2] z) => (float[7,1,1,1] y, float[1,2] o) <float[4,2] w = "
+            "{1,2,3,4,5,6,7,8}, "
+            "float[1,4,1] r = {1,2,3,4}, int64[1] a = {0}, int64[1] b = {1}, int64[1] e = {4}, "
+            "double[2,2] h = {1, 2, 3, 4}> "
+            "{ p = Slice(w, a, b)\n q = Slice(w, b, e)\n c = Concat<axis = 0>(q, p)\n u = Unsqueeze(c, a)\n "
+            "y = LSTM<hidden_size = 1>(x, u, r)\n f = Cast<to = 1>(h)\n o = MatMul(z, f) }");
+        std::uint64_t sum = 0;
+        for (const Node& node : g->nodes()) sum += costOf(*g, node).parameters;
+        QCOMPARE(sum, std::uint64_t(8 + 4 + 4));
+        QCOMPARE(parametersOf(*g, g->node(*g->findNode("LSTM_4"))).size(), 2u);
+    }
 };
 
 QTEST_GUILESS_MAIN(LayerCostTest)

@@ -59,7 +59,9 @@ class ScriptReader {
         const QuantizationConfig standard = presetConfig("onnxruntime-s8s8");
         QuantizationOptions& q = config.quantization;
         if (overridesTensors()) {
+            const QuantizationConfig before = config;
             forgetSkips(config);
+            keepIntegerPrecisions(before, config);
             q.operators = standard.quantization.operators;
             q.biasBits = standard.quantization.biasBits;
             q.weight.perChannel = standard.quantization.weight.perChannel;
@@ -73,6 +75,15 @@ class ScriptReader {
         config.calibration.method = standard.calibration.method;
         config.calibration.parameters = standard.calibration.parameters;
         config.calibration.quantizedWeights = standard.calibration.quantizedWeights;
+    }
+
+    /// The overrides contain them.
+    static void keepIntegerPrecisions(const QuantizationConfig& before, QuantizationConfig& config) {
+        std::ranges::copy_if(before.precisionRules, std::back_inserter(config.precisionRules),
+                             [](const PrecisionRule& rule) { return rule.precision.isInteger(); });
+        for (const auto& [name, settings] : before.layers)
+            if (settings.precision && settings.precision->isInteger())
+                config.layers[name].precision = settings.precision;
     }
 
     bool overridesTensors() const {
@@ -103,8 +114,10 @@ class ScriptReader {
         };
         type("activation_type", q.activation.isSigned, q.activation.bits);
         const bool wasSigned = q.weight.isSigned;
+        const int bitsBefore = q.weight.bits;
         type("weight_type", q.weight.isSigned, q.weight.bits);
         if (overridesTensors()) {
+            if (q.weight.bits == 8) q.weight.bits = bitsBefore;  // other widths are in the overrides
             // Unsigned weights next to signed activations can only be given in the overrides.
             q.weight.isSigned = q.weight.isSigned && (wasSigned || !q.activation.isSigned);
         } else {

@@ -33,11 +33,16 @@ double agreementOf(const std::vector<int>& a, const std::vector<int>& b) {
     return static_cast<double>(same) / static_cast<double>(a.size());
 }
 
+/// Infinite if only one of two values is not a number.
 double largestDifference(const Constant& a, const Constant& b) {
     double largest = 0;
-    for (std::size_t i = 0; i < a.floats().size(); ++i)
-        largest = std::max(largest,
-                           std::abs(static_cast<double>(a.floats()[i]) - static_cast<double>(b.floats()[i])));
+    for (std::size_t i = 0; i < a.floats().size(); ++i) {
+        const float x = a.floats()[i], y = b.floats()[i];
+        if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+        const double difference = std::abs(static_cast<double>(x) - static_cast<double>(y));
+        largest =
+            std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(largest, difference);
+    }
     return largest;
 }
 

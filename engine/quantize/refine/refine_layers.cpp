@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/short_text.h"
 #include "quantize/refine/bias_correction.h"
 #include "quantize/refine/channel_moments.h"
@@ -139,9 +140,14 @@ class LayerRefiner {
         if (found.bias.empty()) return;
         own.correctedBias = Constant::fromFloats(graph().constantOf(unit.bias)->dims(), found.bias);
         m_result.biases[unit.bias] = own.correctedBias;
-        if (own.bias)
+        if (!own.bias) return;
+        try {
             own.bias = std::make_shared<const ConstantQuantizer>(
                 quantizeBias(*own.correctedBias, own.bias->bits, own.inputs[0].scale, own.weight->scales));
+        } catch (Error& error) {
+            error.addContext(fmt::format("layer '{}'", graph().node(unit.layer).name));
+            throw;
+        }
     }
 
     static void tell(const char* what, const std::vector<std::string>& reasons,

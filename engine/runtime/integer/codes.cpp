@@ -13,7 +13,7 @@ QUANTLOUPE_SIMD void encodeAll(float scale, float low, float high, const float* 
                                std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         float x = source[i] / scale;
-        x = x < low ? low : x;
+        x = x > low ? x : low;
         x = x > high ? high : x;
         target[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(((x + kRound) - kRound) - low));
     }

@@ -48,7 +48,7 @@ QUANTLOUPE_SIMD void applyFakeQuant(const FakeQuant& quant, const float* source,
     const float scale = quant.scale, low = quant.low, high = quant.high;
     for (std::size_t i = 0; i < count; ++i) {
         float x = source[i] / scale;  // a division, as in ONNX: x * (1 / scale) rounds differently
-        x = x < low ? low : x;
+        x = x > low ? x : low;        // NaN becomes the lowest code
         x = x > high ? high : x;
         target[i] = ((x + kRound) - kRound) * scale;
     }

@@ -8,11 +8,11 @@ namespace quantloupe {
 
 /// x -> round_half_even(clamp(x / scale, low, high)) * scale with low = quant_min - zero_point and high =
 /// quant_max - zero_point. The bounds are integers, so this equals ONNX's
-/// DequantizeLinear(QuantizeLinear(x)).
+/// DequantizeLinear(QuantizeLinear(x)). NaN becomes the lowest code, as in ONNX Runtime.
 ///
 /// `fromLow`: (round_half_up(clamp(x, low * scale, high * scale) / scale - low) + low) * scale, each step in
 /// float32, as AIMET's operator computes it (determined by running it on values around ties). The subtraction
-/// loses bits, so values slightly below a half are rounded up, too.
+/// loses bits, so values slightly below a half are rounded up, too. NaN stays NaN.
 ///
 /// `half`: values are rounded to float16 (base/half.h) instead; the other members are not used.
 struct FakeQuant {

@@ -108,7 +108,7 @@ FloatCost floatCostOf(const std::vector<LayerResult>& layers) {
     FloatCost cost;
     for (const LayerResult& layer : layers) {
         const bool inFloat = layer.state == LayerState::Skipped || layer.state == LayerState::Float;
-        const std::uint64_t bytes = layer.parameters * sizeof(float);
+        const std::uint64_t bytes = layer.ownParameters * sizeof(float);
         cost.totalMacs += layer.macs;
         if (cost.macsReason.empty()) cost.macsReason = layer.macsReason;
         cost.totalBytes += bytes;

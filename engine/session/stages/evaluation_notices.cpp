@@ -76,23 +76,29 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
         beyond, data.size(), classes);
 }
 
-std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& outputs,
-                                           const Accuracy& accuracy) {
+std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& floating,
+                                           const NetworkOutputs& quantized, const Accuracy& accuracy) {
     if (!accuracy.sqnrDb || !std::isnan(*accuracy.sqnrDb)) return std::nullopt;
-    std::size_t undefined = 0;
-    std::string first;
-    for (std::size_t s = 0; s < outputs.known && s < data.size(); ++s) {
-        const float* row = outputs.row(s);
-        if (std::all_of(row, row + outputs.rowWidth, [](float value) { return std::isfinite(value); }))
-            continue;
-        if (undefined++ == 0) first = data.sampleName(s);
+    for (const NetworkOutputs* outputs : {&floating, &quantized}) {
+        std::size_t undefined = 0;
+        std::string first;
+        for (std::size_t s = 0; s < outputs->known && s < data.size(); ++s) {
+            const float* row = outputs->row(s);
+            if (std::all_of(row, row + outputs->rowWidth, [](float value) { return std::isfinite(value); }))
+                continue;
+            if (undefined++ == 0) first = data.sampleName(s);
+        }
+        if (undefined == 0) continue;
+        return fmt::format(
+            "the {} network's output contains NaN or infinity for {} of {} samples, the first is '{}': {}",
+            outputs == &floating ? "float" : "quantized", undefined, outputs->known, first,
+            outputs == &floating
+                ? "SQNR and the metrics of the layers are undefined; check these samples, or leave them out"
+                : "SQNR is undefined, and the other accuracies are meaningless for these samples; keep the "
+                  "first layer "
+                  "with such values in float");
     }
-    if (undefined == 0) return std::nullopt;
-    return fmt::format(
-        "the float network's output contains NaN or infinity for {} of {} samples, the first is '{}': SQNR "
-        "and the "
-        "metrics of the layers are undefined; check these samples, or leave them out",
-        undefined, outputs.known, first);
+    return std::nullopt;
 }
 
 std::optional<std::string> driftNotice(const Prepared& prepared, const TransformOptions& transforms,

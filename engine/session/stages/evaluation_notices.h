@@ -20,10 +20,10 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
 /// Returns a notice if labels exceed the number of classes.
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs);
 
-/// Returns a notice that names the first sample for which the float network's output contains NaN or
-/// infinity, if the accuracy is undefined. `outputs`: of the float network, for all samples.
-std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& outputs,
-                                           const Accuracy& accuracy);
+/// Returns a notice that names the first sample for which the output of the float network, or else of the
+/// quantized one, contains NaN or infinity, if the accuracy is undefined. Outputs: for all samples.
+std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& floating,
+                                           const NetworkOutputs& quantized, const Accuracy& accuracy);
 
 /// Returns a notice if the transforms alone change the outputs by more than rounding. `accuracy`: of the
 /// transformed float network, compared with the source network.

@@ -119,8 +119,10 @@ void setCosts(const Graph& source, const MeasuredShapes& shapes, std::vector<Lay
 }
 
 void assumeCosts(const Graph& source, NetworkRunner& runner, std::vector<LayerResult>& layers) {
-    if (std::ranges::any_of(layers, [](const LayerResult& layer) { return !layer.macsReason.empty(); }))
-        setCosts(source, runner.assumedShapes(), layers);
+    const auto unsure = [&](const LayerResult& layer) {
+        return !layer.macsReason.empty() || costOf(source, source.node(layer.node)).guessed;
+    };
+    if (std::ranges::any_of(layers, unsure)) setCosts(source, runner.assumedShapes(), layers);
 }
 
 }  // namespace quantloupe

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/studies/layer_work.h"
 
+#include <unordered_set>
+
 #include "model/layer_cost.h"
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
@@ -8,8 +10,6 @@
 
 namespace quantloupe {
 namespace {
-
-constexpr int kMaxFused = 6;
 
 /// Returns the layer that computes the node. A node that was removed without a host passes its input on
 /// unchanged.
@@ -26,34 +26,37 @@ std::size_t hostOf(const Graph& graph, const std::vector<LayerResult>& layers, s
     return node;
 }
 
-/// Returns the number of elements of the constants that a layer multiplies with its input.
-std::uint64_t weightElements(const Graph& graph, const Node& node) {
-    const OperatorKind kind = traitsOf(node).kind;
-    if (kind != OperatorKind::Convolution && kind != OperatorKind::Product && kind != OperatorKind::Recurrent)
-        return 0;
-    std::uint64_t count = 0;
-    for (const TensorId in : node.inputs) {
-        const Constant* constant = resolveConstant(graph, in);
-        if (constant != nullptr && constant->type() == DataType::Float32 && constant->dims().size() > 1)
-            count += static_cast<std::uint64_t>(constant->size());
-    }
-    return count;
+bool isCode(DataType type) {
+    return type != DataType::Float32 && type != DataType::Float16 && type != DataType::BFloat16 &&
+           type != DataType::Float64;
 }
 
-/// Returns the number of elements of a tensor per sample; empty if its shape is unknown. A tensor that was
-/// fused into the next tensor has the shape of the next tensor.
-std::optional<std::uint64_t> elementsOf(const Graph& graph, TensorId tensor, const MeasuredShapes& measured) {
-    TensorId known = tensor;
-    for (int step = 0; measured.dims && known.valid() && step < kMaxFused; ++step) {
-        if (const auto found = measured.dims->find(known); found != measured.dims->end()) {
-            std::uint64_t count = 1;
-            for (const std::int64_t dim : found->second) count *= static_cast<std::uint64_t>(dim);
-            return count / measured.samples;
-        }
-        const NodeId reader = graph.onlyConsumer(known);
-        if (!reader.valid() || !traitsOf(graph.node(reader)).sameShape) break;
-        known = graph.node(reader).output();
+/// Counts the constants that a layer reads, `seen` being those of earlier layers. What it multiplies with its
+/// input are weights.
+void countParameters(const Graph& graph, const Node& node, std::unordered_set<const Constant*>& seen,
+                     LayerWork& work) {
+    const OperatorKind kind = traitsOf(node).kind;
+    const bool multiplies =
+        kind == OperatorKind::Convolution || kind == OperatorKind::Product || kind == OperatorKind::Recurrent;
+    // The biases of recurrent layers have two dimensions, too.
+    const std::vector<const Constant*> biases = kind == OperatorKind::Recurrent
+                                                    ? rootConstants(graph, node.input(3))
+                                                    : std::vector<const Constant*>{};
+    for (const Constant* constant : parametersOf(graph, node)) {
+        const bool weight = multiplies && !isCode(constant->type()) && constant->dims().size() > 1 &&
+                            !std::ranges::count(biases, constant);
+        const auto size = static_cast<std::uint64_t>(constant->size());
+        (weight ? work.weights : work.others) += size;
+        if (!seen.insert(constant).second) (weight ? work.sharedWeights : work.sharedOthers) += size;
     }
+}
+
+/// Returns the number of elements of a tensor per sample; empty if its shape is unknown.
+std::optional<std::uint64_t> elementsOf(const Graph& graph, TensorId tensor, const MeasuredShapes& measured) {
+    if (const Dims* dims = measuredDims(graph, tensor, measured))
+        return static_cast<std::uint64_t>(elementCount(*dims)) / measured.samples;
+    if (const auto& assumed = graph.tensor(tensor).assumedDims)
+        return static_cast<std::uint64_t>(elementCount(*assumed));
     const auto& shape = graph.tensor(tensor).shape;
     if (!shape) return std::nullopt;
     std::uint64_t count = 1;
@@ -83,6 +86,7 @@ NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
     const Graph& graph = session.graph();
     const MeasuredShapes& measured = partsOf(session).runner.sourceShapes();
     NetworkWork work;
+    std::unordered_set<const Constant*> seen;
     for (const LayerResult& layer : evaluation.layers) {
         const Node& node = graph.node(layer.node);
         const LayerCost cost = costOf(graph, node, measured);
@@ -92,8 +96,7 @@ NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
         one.quantizable = layer.quantizable;
         one.macs = cost.macs;
         one.macsKnown = cost.macsReason.empty();
-        one.weights = std::min(weightElements(graph, node), cost.parameters);
-        one.others = cost.parameters - one.weights;
+        countParameters(graph, node, seen, one);
         one.activations = activationElements(graph, node, measured);
         one.precision = layer.precision;
         work.push_back(std::move(one));
