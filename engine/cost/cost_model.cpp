@@ -22,7 +22,8 @@ std::string withPrefix(double amount) {
 
 double bytesOf(std::uint64_t weights, std::uint64_t others, const Precision& precision) {
     const double otherBits = precision.isInteger() ? 32 : activationBits(precision);
-    return (static_cast<double>(weights) * weightBits(precision) + static_cast<double>(others) * otherBits) / 8;
+    return (static_cast<double>(weights) * weightBits(precision) + static_cast<double>(others) * otherBits) /
+           8;
 }
 
 }  // namespace
@@ -102,8 +103,8 @@ CostModel::CostModel(CostKind kind, NetworkWork work, std::shared_ptr<const Late
 double CostModel::of(std::size_t layer, const Precision& precision) const {
     const LayerWork& work = m_work[layer];
     if (work.host != layer) return 0;
-    const auto parameters = static_cast<double>(
-        work.weights - work.sharedWeights + work.others - work.sharedOthers);
+    const auto parameters =
+        static_cast<double>(work.weights - work.sharedWeights + work.others - work.sharedOthers);
     switch (m_kind) {
         case CostKind::Macs:
             return precision.isInteger() ? 0 : m_macsKnown ? static_cast<double>(work.macs) : parameters;

@@ -38,8 +38,8 @@ inline int activationBits(const Precision& precision) {
 /// One entry per node of the source graph.
 using NetworkWork = std::vector<LayerWork>;
 
-/// Returns the bytes of the constants at a precision, without shared ones. Biases count as 32 bits, in float16 as
-/// 16 bits.
+/// Returns the bytes of the constants at a precision, without shared ones. Biases count as 32 bits, in
+/// float16 as 16 bits.
 double storedBytes(const LayerWork& layer, const Precision& precision);
 /// Returns the bytes that the layer reads and writes at a precision: constants and activations.
 double movedBytes(const LayerWork& layer, const Precision& precision);

@@ -22,8 +22,7 @@ void noteType(GraphBuilder& builder, const onnx::ValueInfoProto& value);
 
 /// Adds what ONNX's shape inference finds. Nodes of other domains and control flow are left out. If the
 /// inference rejects the shapes in the file, it runs again without them; what it cannot infer stays unknown.
-/// If something does, it runs again with the sizes in assumed_sizes.h, which also compute the lengths of
-/// shapes.
+/// If something does, it runs again with the sizes in assumed_sizes.h (TensorInfo::assumedDims).
 void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder);
 
 }  // namespace quantloupe

@@ -10,7 +10,8 @@ namespace quantloupe {
 
 /// Returns why scaling channel c (axis 1) of the node's data by s > 0 does not simply scale channel c of its
 /// output by s; empty if it does. Supports operators with one data input: activations, pooling, padding,
-/// resizing, slices of positions, reductions over positions. The numbers of channels before and after the node must be equal.
+/// resizing, slices of positions, reductions over positions. The numbers of channels before and after the
+/// node must be equal.
 std::string whyScaleStops(const Graph& graph, const Node& node);
 
 /// Whether the node passes its data on unchanged: an Identity, or a Dropout in inference mode whose mask is

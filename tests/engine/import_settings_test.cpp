@@ -82,8 +82,9 @@ class ImportSettingsTest : public QObject {
     void scriptsOfOtherToolsAreRefused() {
         QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("tuned.py").toStdString();
-        writeFileAtomically(
-            path, "from onnxruntime.quantization import quantize_static\nquantize_static(a, b, c, nodes_to_exclude=[])\n");
+        writeFileAtomically(path,
+                            "from onnxruntime.quantization import quantize_static\nquantize_static(a, b, c, "
+                            "nodes_to_exclude=[])\n");
         QCOMPARE(importFile(formatNamed("onnxruntime", true), m_model, {}, path, {}).left.size(), 0u);
         try {
             importFile(formatNamed("quark", true), m_model, {}, path, {});
