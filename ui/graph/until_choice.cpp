@@ -51,7 +51,7 @@ void UntilChoice::preview() {
     const RulePreview preview =
         previewRule(graph, m_document->config(), m_document->layers(), edit.next.rules.back());
     const auto textFor = [&](const QString& end) {
-        return tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add an end")
+        return tr("Skip until %1: %2 \u2014 click applies, Ctrl+click adds ends")
             .arg(end, previewWords(preview));
     };
     // In a narrow window, the name is shortened, not the text about it.
@@ -61,7 +61,7 @@ void UntilChoice::preview() {
     m_canvas->setPreview(
         preview.covered,
         textFor(ends.size() == 1 ? metrics.elidedText(m_document->layerName(ends[0]), Qt::ElideMiddle,
-                                                      std::max(room, 12 * letter))
+                                                      std::max(room, 10 * letter))
                                  : tr("%1 ends").arg(ends.size())));
 }
 
