@@ -48,22 +48,22 @@ class CostFinder {
         if (!m_node.domain.empty() && coded == nullptr) return m_cost;
         std::uint64_t macs = 0;
         if (coded != nullptr && coded->convolution)
-            macs = elements(m_node.output()) * perChannel(m_node.input(coded->weight));
+            macs = perSample(m_node.output()) * perChannel(m_node.input(coded->weight));
         else if (m_node.op == "Conv")
-            macs = elements(m_node.output()) * perChannel(m_node.input(1));
+            macs = perSample(m_node.output()) * perChannel(m_node.input(1));
         else if (m_node.op == "ConvTranspose")
-            macs = elements(m_node.input(0)) * perChannel(m_node.input(1));
+            macs = perSample(m_node.input(0)) * perChannel(m_node.input(1));
         else if (m_node.op == "Gemm" || m_node.op == "QGemm")
-            macs = elements(m_node.output()) *
+            macs = perSample(m_node.output()) *
                    extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
         else if (m_node.op == "MatMul" || coded != nullptr)
-            macs = elements(m_node.output()) * extent(m_node.input(0), 1);
+            macs = perSample(m_node.output()) * extent(m_node.input(0), 1);
         else if (m_node.op == "Attention")
-            macs = (elements(m_node.input(0)) + elements(m_node.output())) * keys();
+            macs = (perSample(m_node.input(0)) + perSample(m_node.output())) * keys();
         else if (traitsOf(m_node).kind == OperatorKind::Recurrent)
             macs = recurrent();
         if (!m_cost.macsReason.empty()) return m_cost;
-        m_cost.macs = macs / (m_usedMeasured ? m_measured.samples : fixedBatch());
+        m_cost.macs = macs;
         return m_cost;
     }
 
@@ -143,6 +143,13 @@ class CostFinder {
         return count;
     }
 
+    /// Some shapes may be measured, and those of fused tensors not.
+    std::uint64_t perSample(TensorId tensor) {
+        m_usedMeasured = false;
+        const std::uint64_t count = elements(tensor);
+        return count / (m_usedMeasured ? m_measured.samples : fixedBatch());
+    }
+
     /// Multiplications per element of a convolution's output (of the input, if transposed).
     std::uint64_t perChannel(TensorId weight) {
         const Dims dims = dimsOf(weight);
@@ -167,7 +174,7 @@ class CostFinder {
     /// [.., hidden].
     std::uint64_t recurrent() {
         const std::uint64_t width = extent(m_node.input(0), 1);
-        const std::uint64_t steps = width == 0 ? 0 : elements(m_node.input(0)) / width;
+        const std::uint64_t steps = width == 0 ? 0 : perSample(m_node.input(0)) / width;
         return steps * (elements(m_node.input(1)) + elements(m_node.input(2)));
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // f(s x) = s f(x) for s > 0, channel by channel: Relu and similar activations (with the kink at 0), pooling
-// and means over positions (per channel), padding with zeros or with the channel's own values, resizing.
-// Cost: O(inputs). Limitation: operators composed of several nodes (such as a sigmoid times its input) are
-// judged node by node.
+// and means over positions (per channel), padding with zeros or with the channel's own values, resizing,
+// slices of positions. Cost: O(inputs). Limitation: operators composed of several nodes (such as a sigmoid
+// times its input) are judged node by node.
 #include "transform/pass_through.h"
 
 #include <fmt/format.h>

@@ -309,8 +309,7 @@ ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& exclude
 std::string whyNoGroups(const ScaleGroups& found) {
     constexpr std::size_t kMostListed = 3;
     if (found.refusals.empty())
-        return "nothing can be equalized: no layer with constant weights follows another, with only "
-               "operators "
+        return "nothing can be equalized: no layer with constant weights follows another with only operators "
                "between them that a factor can pass";
     std::string text = "nothing can be equalized; reasons:";
     for (std::size_t i = 0; i < std::min(kMostListed, found.refusals.size()); ++i)

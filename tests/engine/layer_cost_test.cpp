@@ -154,6 +154,13 @@ class LayerCostTest : public QObject {
         QVERIFY(!costOf(*g, g->node(NodeId(1))).guessed);
     }
 
+    /// Only the shape of the input was measured: the output has the size of one sample.
+    void unmeasuredOutputsAreNotDivided() {
+        const GraphPtr g = graph(
+            "(float[N,3,2] x) => (float[N,3,4] y) <float[2,4] w = {1,2,3,4,5,6,7,8}> { y = MatMul(x, w) }");
+        QCOMPARE(macsOf(g, 0, shapes(g, {{"x", {8, 3, 2}}}, 8)), std::uint64_t(3 * 4 * 2));
+    }
+
     /// The convolution and the sigmoid are fused into the product.
     void swishIsFollowed() {
         const GraphPtr g = graph(
