@@ -46,9 +46,9 @@ class PresetOracleTest : public QObject {
 
     fs::path m_assets = test::assets();
     std::map<QString, std::unique_ptr<Session>> m_sessions;
-    std::vector<std::size_t>
-        m_images;      ///< half of the tools' images, and the first 8, whose logits were stored
     DatasetPtr m_all;  ///< the tools' images
+    /// Those that are compared: every second one, and the first 8, whose logits are stored.
+    std::vector<std::size_t> m_images;
 
     json oracle(const QString& run) const {
         return json::parse(readFile(test::asset("oracles/" + run.toStdString() + ".json")));
@@ -96,11 +96,10 @@ class PresetOracleTest : public QObject {
             SessionOptions options;
             options.arithmetic = Arithmetic::Simulation;
             options.memory = std::size_t{1} << 31;  // several are open at once
-            session = std::make_unique<Session>(
-                loadModel(test::asset("models/" + model.toStdString() + ".onnx")), options);
+            const fs::path path = test::asset("models/" + model.toStdString() + ".onnx");
+            session = std::make_unique<Session>(loadModel(path), options);
             const auto inputs = inputSpecsOf(session->graph());
-            const Preprocess preprocess =
-                loadPreprocess(*preprocessBeside(test::asset("models/" + model.toStdString() + ".onnx")));
+            const Preprocess preprocess = loadPreprocess(*preprocessBeside(path));
             m_all = openDataset(m_assets / "data/cifar10/val", inputs, preprocess);
             m_images.clear();
             for (std::size_t i = 0; i < m_all->size(); ++i)

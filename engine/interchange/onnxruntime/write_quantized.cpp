@@ -49,15 +49,13 @@ ExportResult writeQOperator(const ExportSource& source) {
                         "were rounded: {}",
                         counted(made.roundedBiases.size(), "layer"), shortList(made.roundedBiases)));
     const QuantizationOptions& q = source.config.quantization;
-    result.notices.emplace_back(q.activation.powerOfTwo
-                                    ? "integer operators round in another order than Q/DQ pairs do, and "
-                                      "scales that are powers of two make "
-                                      "ties frequent: up to a quarter of the codes of sums and products "
-                                      "differ from the preview by one; "
-                                      "export Q/DQ pairs (format qdq) for the preview's results"
-                                    : "integer operators round their sums once more than Q/DQ pairs do: a "
-                                      "few codes at ties differ from "
-                                      "the preview by one");
+    result.notices.emplace_back(
+        q.activation.powerOfTwo
+            ? "integer operators round in another order than Q/DQ pairs do, and scales that are powers of "
+              "two make ties frequent: up to a quarter of the codes of sums and products differ from the "
+              "preview by one; export Q/DQ pairs (format qdq) for the preview's results"
+            : "integer operators round their sums once more than Q/DQ pairs do: a few codes at ties differ "
+              "from the preview by one");
     if (q.weight.bits >= 8)
         result.notices.emplace_back(
             "on x86 processors without VNNI, ONNX Runtime's integer operators can saturate with 8-bit "

@@ -95,8 +95,7 @@ std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOut
             outputs == &floating
                 ? "SQNR and the metrics of the layers are undefined; check these samples, or leave them out"
                 : "SQNR is undefined, and the other accuracies are meaningless for these samples; keep the "
-                  "first layer "
-                  "with such values in float");
+                  "first layer with such values in float");
     }
     return std::nullopt;
 }
