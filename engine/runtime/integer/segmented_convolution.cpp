@@ -30,6 +30,10 @@ SegmentedConvolution::Lines::Lines(std::int64_t channels, std::int64_t imageHeig
     paddedHeight = covered(window, 0);
     paddedWidth = roundUp(covered(window, 1), strideX);
     planeHeight = (paddedHeight + strideY - 1) / strideY;
+    const std::size_t before = std::min(left, paddedWidth),
+                      after = paddedWidth - before - std::min(width, paddedWidth - before);
+    pitch =
+        std::max(roundUp(paddedWidth - std::min(before, after), strideX), size(window.output[1]) * strideX);
     planes.resize(strideY, false);
     for (std::int64_t i = 0; i < window.kernel[0]; ++i)
         planes[size(i * window.dilations[0]) % strideY] = true;
@@ -41,7 +45,7 @@ bool SegmentedConvolution::fits(std::int64_t channels, std::int64_t height, std:
     const Lines lines(channels, height, width, window);
     // With a dilation, rows between the last output of a line and the first output of the next line are also
     // computed.
-    const bool dense = lines.paddedWidth / lines.strideX <= 2 * size(window.output[1]) + 2;
+    const bool dense = lines.pitch / lines.strideX <= 2 * size(window.output[1]) + 2;
     return dense && lines.bytes() <= 4 * covered(window, 0) * covered(window, 1) * lines.pixel;
 }
 

@@ -28,23 +28,25 @@ class SegmentedConvolution {
 
   private:
     /// The padded image. With a vertical stride, lines that are read together are stored together: line y is
-    /// line y / stride of plane y % stride. With a horizontal stride, the width is a multiple of it.
+    /// line y / stride of plane y % stride. With a horizontal stride, widths are multiples of it. The padding
+    /// after a line is also the padding before the next one, so lines overlap.
     struct Lines {
         std::size_t pixel;          ///< bytes
         std::size_t height, width;  ///< of the image
         std::size_t top, left;      ///< padding before the image
         std::size_t paddedHeight, paddedWidth, planeHeight;
+        std::size_t pitch;  ///< pixels from one line to the next, at most paddedWidth
         std::size_t strideY, strideX;
         std::vector<bool> planes;  ///< those that are read
 
         Lines(std::int64_t channels, std::int64_t height, std::int64_t width, const Window& window);
-        std::size_t bytes() const { return strideY * planeHeight * paddedWidth * pixel; }
+        std::size_t bytes() const { return (strideY * planeHeight * pitch + paddedWidth - pitch) * pixel; }
         std::size_t at(std::size_t line) const {
-            return (line % strideY * planeHeight + line / strideY) * paddedWidth * pixel;
+            return (line % strideY * planeHeight + line / strideY) * pitch * pixel;
         }
     };
     static SegmentedProduct::Shape shapeOf(const Lines& lines, const Window& window, std::size_t columns);
-    std::size_t pitch() const { return m_lines.paddedWidth / m_lines.strideX; }
+    std::size_t pitch() const { return m_lines.pitch / m_lines.strideX; }
 
     Lines m_lines;
     std::size_t m_outputHeight, m_outputWidth;
