@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "analysis/task_metrics.h"
+
 namespace quantloupe {
 namespace {
 
@@ -35,6 +37,7 @@ ClassResults classifiedResults(const Evaluation& e) {
 }  // namespace
 
 std::string classNameOf(const Evaluation& evaluation, std::int32_t index) {
+    if (index == kNoClass) return "none";
     const auto i = static_cast<std::size_t>(index);
     if (evaluation.classNames && index >= 0 && i < evaluation.classNames->size() &&
         !(*evaluation.classNames)[i].empty())

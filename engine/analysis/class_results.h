@@ -27,14 +27,14 @@ ClassResults classResults(const Evaluation& evaluation);
 
 /// The samples with a given label and a given predicted class.
 struct ConfusionCell {
-    std::int32_t label = 0, predicted = 0;
+    std::int32_t label = 0, predicted = 0;         ///< predicted: kNoClass if all outputs are NaN
     std::vector<std::size_t> floating, quantized;  ///< samples in the order of Evaluation::classes
 };
 /// Returns the cells that are not empty, by label and then by predicted class. Empty without labels or
 /// without classes.
 std::vector<ConfusionCell> confusionCells(const Evaluation& evaluation);
 
-/// Name of a class: its index if it has no name.
+/// Name of a class: its index if it has no name, "none" for kNoClass.
 std::string classNameOf(const Evaluation& evaluation, std::int32_t index);
 
 }  // namespace quantloupe

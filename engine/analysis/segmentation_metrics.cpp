@@ -48,8 +48,9 @@ LabelImage predictedClasses(const SampleOutput& output) {
     if (!channels) {
         std::transform(values, values + pixels, map.classes.begin(), classFrom);
     } else if (dims[0] == 1) {
-        std::transform(values, values + pixels, map.classes.begin(),
-                       [](float value) { return static_cast<std::uint16_t>(value > 0); });
+        std::transform(values, values + pixels, map.classes.begin(), [](float value) {
+            return std::isnan(value) ? kNoPixelClass : static_cast<std::uint16_t>(value > 0);
+        });
     } else {
         std::vector<float> best(values, values + pixels);
         for (std::size_t c = 1; c < static_cast<std::size_t>(dims[0]); ++c) {
@@ -60,6 +61,8 @@ LabelImage predictedClasses(const SampleOutput& output) {
                     map.classes[i] = static_cast<std::uint16_t>(c);
                 }
         }
+        for (std::size_t i = 0; i < pixels; ++i)
+            if (std::isnan(best[i])) map.classes[i] = kNoPixelClass;
     }
     return map;
 }
@@ -111,7 +114,8 @@ PixelCounts countPixels(const LabelImage& predicted, const LabelImage& labels, s
             continue;
         }
         ++counts.labeled[label];
-        if (found >= classes) continue;  // possible if the values of the output are classes, for example 255
+        if (found >= classes)
+            continue;  // kNoPixelClass, or the values of the output are classes, such as 255
         ++counts.predicted[found];
         if (found == label) ++counts.both[label];
     }

@@ -15,6 +15,9 @@
 
 namespace quantloupe {
 
+/// The predicted class of a pixel whose outputs are all NaN: wrong whatever the label is.
+inline constexpr std::uint16_t kNoPixelClass = 65535;
+
 /// Returns the predicted class of each pixel: for C × H × W the index of the largest channel (the first one
 /// for ties), for one channel whether it is above 0, and for H × W the value. Throws Error for other shapes,
 /// and for values of H × W that are not classes.

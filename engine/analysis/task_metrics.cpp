@@ -23,7 +23,7 @@ SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int
     std::size_t best = 0;
     for (std::size_t c = 1; c < classes; ++c)
         if (outputs[c] > outputs[best] || (std::isnan(outputs[best]) && !std::isnan(outputs[c]))) best = c;
-    verdict.predicted = static_cast<std::int32_t>(best);
+    if (!std::isnan(outputs[best])) verdict.predicted = static_cast<std::int32_t>(best);
     if (!label || *label < 0 || static_cast<std::size_t>(*label) >= classes) return verdict;
     const auto expected = static_cast<std::size_t>(*label);
     std::size_t ahead = 0;

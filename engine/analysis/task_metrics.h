@@ -11,10 +11,14 @@
 
 namespace quantloupe {
 
+/// The predicted class if all outputs are NaN. No label equals it (-1 stands for an unlabeled sample).
+constexpr std::int32_t kNoClass = -2;
+
 /// The verdict on one sample.
 struct SampleVerdict {
-    std::int32_t predicted = -1;  ///< index of the largest output, the first one if there are ties
-    bool top5 = false;            ///< the label is among the five largest
+    /// Index of the largest output, the first one if there are ties; kNoClass without a largest output.
+    std::int32_t predicted = kNoClass;
+    bool top5 = false;  ///< the label is among the five largest
 };
 
 /// Judges one sample. Without `label`, top5 is false. Ties rank by index. NaN ranks lowest.

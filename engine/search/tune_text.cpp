@@ -19,6 +19,7 @@ std::string dropText(double drop, double metric, std::string_view kind) {
                            drop < 0 ? "better" : "worse");
     if (kind == "sqnr_db" && drop >= kWorstDrop)
         return "outputs that cannot be compared with those of the float network";
+    if (kind == "sqnr_db" && std::isinf(metric)) return "no difference from float";
     if (kind == "sqnr_db") return fmt::format("{:.2f} dB, {} % relative error", metric, pointsText(drop));
     return fmt::format("{} points {} float", pointsText(std::abs(drop)), drop < 0 ? "above" : "below");
 }

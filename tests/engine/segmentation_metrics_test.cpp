@@ -38,6 +38,10 @@ class SegmentationMetricsTest : public QObject {
         const std::vector<float> values = {1, 5, nan, 2, 5, 3};  // 2 x 1 x 3
         QCOMPARE(show(predictedClasses({{2, 1, 3}, values}).classes), "1 0 1");
         QCOMPARE(show(predictedClasses({{1, 2, 1, 3}, values}).classes), "1 0 1");
+        const std::vector<float> lost = {nan, 5, nan, 2};
+        QCOMPARE(show(predictedClasses({{2, 1, 2}, lost}).classes), "65535 0");
+        const std::vector<float> oneLost = {nan, 5};
+        QCOMPARE(show(predictedClasses({{1, 1, 2}, oneLost}).classes), "65535 1");
         const std::vector<float> binary = {-1, 0.5f, 0};
         QCOMPARE(show(predictedClasses({{1, 1, 3}, binary}).classes), "0 1 0");
         const std::vector<float> indices = {7, 0, 255};

@@ -21,6 +21,9 @@ class TaskMetricsTest : public QObject {
         QVERIFY(!judge(outputs, 7, 9).top5);  // a label outside the classes
         const float poisoned[] = {std::numeric_limits<float>::quiet_NaN(), 1};
         QCOMPARE(judge(poisoned, 2, 1).predicted, 1);
+        const float lost[] = {poisoned[0], poisoned[0]};
+        QCOMPARE(judge(lost, 2, 0).predicted, kNoClass);
+        QVERIFY(!judge(lost, 2, 0).top5);
     }
 
     void countsOverSamples() {

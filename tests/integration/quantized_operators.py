@@ -46,19 +46,23 @@ def main(folder):
             weight = lambda *dims: [numpy_helper.from_array(rng.randint(-63, 64, dims).astype(np.int8), "w")]
             cases["ConvInteger"] = (dynamic + [helper.make_node("ConvInteger", ["q", "w", "q_zero"], ["o"], pads=[1, 1, 1, 1])],
                                     shape, weight(4, 6, 3, 3))
+            cases["ConvIntegerOneDimension"] = (dynamic + [helper.make_node("ConvInteger", ["q", "w", "q_zero"], ["o"], pads=[2, 1], dilations=[2])],
+                                                (2, 6, 9), weight(4, 6, 3))
             cases["MatMulInteger"] = (dynamic + [helper.make_node("MatMulInteger", ["q", "w", "q_zero"], ["o"])], shape, weight(9, 5))
             columns = [numpy_helper.from_array(rng.randint(0, 128, (9, 5)).astype(np.uint8), "w"),
                        numpy_helper.from_array(rng.randint(30, 90, 5).astype(np.uint8), "w_zero")]
             cases["MatMulIntegerOfColumns"] = (dynamic + [helper.make_node("MatMulInteger", ["q", "w", "q_zero", "w_zero"], ["o"])],
                                                shape, columns)
             # 7 bits: without VNNI, ONNX Runtime's sums of two products of 8 bits saturate.
-            w = numpy_helper.from_array(rng.randint(-63, 64, (8, 3, 3, 3)).astype(np.int8), "w")
+            w, w1 = (numpy_helper.from_array(rng.randint(-63, 64, dims).astype(np.int8), "w") for dims in [(8, 3, 3, 3), (8, 3, 3)])
             scales = numpy_helper.from_array(rng.uniform(0.001, 0.01, 8).astype(np.float32), "w_scale")
             zeros = numpy_helper.from_array(np.zeros(8, np.int8), "w_zero")
             for name, how in {"Conv": {"pads": [1, 1, 1, 1]}, "ConvStrided": {"strides": [2, 3], "pads": [2, 0, 1, 2]},
                               "ConvDilated": {"dilations": [2, 2], "pads": [2, 3, 2, 1]}}.items():
                 cases[name] = (helper.make_node("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["o"],
                                                 group=2, **how), shape, x + y + [w, scales, zeros])
+            cases["ConvOneDimension"] = (helper.make_node("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["o"],
+                                                          group=2, strides=[3], pads=[2, 0]), (2, 6, 31), x + y + [w1, scales, zeros])
         for name, (nodes, dims, inits) in cases.items():
             name = f"{name}_{kind}"
             nodes = nodes if isinstance(nodes, list) else [nodes]

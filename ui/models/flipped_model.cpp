@@ -3,6 +3,7 @@
 
 #include <QImageReader>
 
+#include "analysis/task_metrics.h"
 #include "document/metric.h"
 #include "style/path_text.h"
 #include "style/words.h"
@@ -77,6 +78,7 @@ void FlippedModel::load(const QString& name) const {
 
 std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
     const auto className = [&](std::int32_t id) {
+        if (id == kNoClass) return Words::tr("none");
         const auto index = static_cast<std::size_t>(id);
         return id >= 0 && index < flipped.classNames.size()
                    ? QString::fromStdString(flipped.classNames[index])
@@ -87,7 +89,7 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
         FlippedEntry entry;
         entry.sample = sample.sample;
         entry.kind = static_cast<int>(sample.kind);
-        if (sample.floating < 0 && !sample.floatScore) {
+        if (sample.floating == -1 && !sample.floatScore) {
             entry.text = entry.toolTip = QString::fromStdString(sample.sample.name);
             entries.push_back(std::move(entry));
             continue;

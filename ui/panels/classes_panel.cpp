@@ -9,6 +9,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "analysis/task_metrics.h"
 #include "document/metric.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
@@ -292,6 +293,7 @@ void ClassesPanel::refresh() {
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(4, Qt::AscendingOrder);  // the largest loss first
     std::vector<ConfusionCell> cells = confusionCells(*m_shown);
+    std::erase_if(cells, [](const ConfusionCell& cell) { return cell.predicted == kNoClass; });
     std::int32_t most = -1;
     for (const ConfusionCell& cell : cells) most = std::max({most, cell.label, cell.predicted});
     m_scroll->setVisible(!cells.empty() && most < kMostRows);

@@ -212,7 +212,7 @@ void FlippedPanel::summarize() {
     const auto count = [&](FlippedSample::Kind kind) {
         return static_cast<std::size_t>(std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind));
     };
-    if (!m_flipped.samples.empty() && m_flipped.samples.front().floating < 0)
+    if (!m_flipped.samples.empty() && m_flipped.samples.front().floating == -1)
         return show(tr("%1 images without labels%2").arg(formatNumber(m_flipped.evaluated), before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
         return show(

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/class_results.h"
+#include "analysis/task_metrics.h"
 #include "picture/picture_text.h"
 
 namespace quantloupe {
@@ -113,10 +114,11 @@ OrderedJson classesJson(const Evaluation& evaluation) {
     if (cells.empty()) return json;
     json["confusion"] = OrderedJson::array();
     for (const ConfusionCell& cell : cells)
-        json["confusion"].push_back({{"label", cell.label},
-                                     {"predicted", cell.predicted},
-                                     {"float", cell.floating.size()},
-                                     {"quantized", cell.quantized.size()}});
+        json["confusion"].push_back(
+            {{"label", cell.label},
+             {"predicted", cell.predicted == kNoClass ? OrderedJson() : OrderedJson(cell.predicted)},
+             {"float", cell.floating.size()},
+             {"quantized", cell.quantized.size()}});
     return json;
 }
 

@@ -94,8 +94,9 @@ Requantize requantize(const NodeContext& context, std::size_t x, std::size_t w, 
     return result;
 }
 
+/// A convolution in two dimensions; one in a single dimension has a height of 1.
 struct IntegerConvolution {
-    TensorDesc input, output;
+    TensorDesc input;
     Window window;
     std::int64_t groups = 1;
     Dims weightDims;
@@ -109,7 +110,7 @@ struct IntegerConvolution {
 
 void IntegerConvolution::run(const void* source, std::int32_t zero, void* target) const {
     const std::int64_t channels = input.dims[1], height = input.dims[2], width = input.dims[3];
-    const std::int64_t outHeight = output.dims[2], outWidth = output.dims[3], perGroup = weightDims[1];
+    const std::int64_t outHeight = window.output[0], outWidth = window.output[1], perGroup = weightDims[1];
     const std::int64_t outPerGroup = weightDims[0] / groups;
     std::vector<std::int32_t> image(static_cast<std::size_t>(channels * height * width));
     std::vector<std::int32_t> sums(static_cast<std::size_t>(outHeight * outWidth));
@@ -154,6 +155,16 @@ void IntegerConvolution::run(const void* source, std::int32_t zero, void* target
     }
 }
 
+/// Adds a height of 1.
+void addHeight(IntegerConvolution& conv) {
+    conv.input.dims.insert(conv.input.dims.begin() + 2, 1);
+    conv.weightDims.insert(conv.weightDims.begin() + 2, 1);
+    for (Dims* dims :
+         {&conv.window.kernel, &conv.window.strides, &conv.window.dilations, &conv.window.output})
+        dims->insert(dims->begin(), 1);
+    conv.window.padBegin.insert(conv.window.padBegin.begin(), 0);
+}
+
 CompiledNode convolution(const NodeContext& context, std::size_t weightInput, const ZeroPoint& inputZero,
                          const std::vector<std::int64_t>& weightZeros, std::size_t biasInput,
                          Requantize out) {
@@ -162,8 +173,9 @@ CompiledNode convolution(const NodeContext& context, std::size_t weightInput, co
     const Constant& weight = context.needConstant(weightInput, "the weight of " + context.node.op);
     conv.weightDims = weight.dims();
     conv.groups = context.node.attributes.integer("group", 1);
-    if (conv.input.dims.size() != 4 || conv.weightDims.size() != 4)
-        fail(ErrorKind::Unsupported, "{} is supported in two dimensions only", context.node.op);
+    const std::size_t rank = conv.input.dims.size();
+    if ((rank != 3 && rank != 4) || conv.weightDims.size() != rank)
+        fail(ErrorKind::Unsupported, "{} is supported in one and two dimensions only", context.node.op);
     if (conv.groups < 1 || conv.weightDims[1] * conv.groups != conv.input.dims[1] ||
         conv.weightDims[0] % conv.groups != 0)
         failInput("the weight {} with {} groups does not fit an input of {} channels",
@@ -185,11 +197,10 @@ CompiledNode convolution(const NodeContext& context, std::size_t weightInput, co
         failInput("kernel_shape {} differs from the weight's {}", toString(conv.window.kernel),
                   toString(conv.weightDims));
     conv.load = codeReader(conv.input.type, context.node.op);
-    conv.output = {out.type,
-                   {conv.input.dims[0], conv.weightDims[0], conv.window.output[0], conv.window.output[1]},
-                   Layout::Plain};
+    TensorDesc output{out.type, {conv.input.dims[0], conv.weightDims[0]}, Layout::Plain};
+    output.dims.insert(output.dims.end(), conv.window.output.begin(), conv.window.output.end());
+    if (rank == 3) addHeight(conv);
     conv.out = std::move(out);
-    const TensorDesc output = conv.output;
     return {
         {output},
         makeKernel([conv = std::make_shared<const IntegerConvolution>(std::move(conv)), inputZero](

@@ -41,8 +41,9 @@ struct FlippedSample {
     };
     SampleId sample;
     Kind kind = Kind::Other;
-    std::optional<std::int32_t> label;                           ///< the label, if there is one
-    std::int32_t floating = 0, quantized = 0;                    ///< -1: the outputs are not classes
+    std::optional<std::int32_t> label;  ///< the label, if there is one
+    /// Predicted classes. kNoClass: all outputs are NaN; -1: the outputs are not classes.
+    std::int32_t floating = 0, quantized = 0;
     std::optional<double> floatScore = {}, quantizedScore = {};  ///< mAP or mIoU of this sample alone
 };
 
