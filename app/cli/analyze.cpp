@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/class_results.h"
 #include "analysis_extras.h"
@@ -47,7 +48,8 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
                percent(accuracy->top5));
     if (!reference) {
         fmt::print("  {:>9}  {:>13}", percent(accuracy->agreement), decibels(accuracy->sqnrDb));
-        if (accuracy->maxAbsDiff) fmt::print("  {:.3g}", *accuracy->maxAbsDiff);
+        if (accuracy->maxAbsDiff && !std::isnan(*accuracy->maxAbsDiff))
+            fmt::print("  {:.3g}", *accuracy->maxAbsDiff);
         if (accuracy->mse) fmt::print("  MSE {:.4g}, PSNR {}", *accuracy->mse, decibels(accuracy->psnrDb));
     }
     fmt::print("\n");

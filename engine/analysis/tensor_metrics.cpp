@@ -27,7 +27,8 @@ DifferenceSums ofElement(float reference, float tested) {
 }
 
 double deviation(double squares, double mean, double count) {
-    return std::sqrt(std::max(0.0, squares / count - mean * mean));
+    const double variance = squares / count - mean * mean;
+    return std::sqrt(variance < 0 ? 0.0 : variance);  // NaN stays NaN
 }
 
 constexpr std::size_t kTogether = 1024;  // elements of both tensors that fit into the L1 cache
@@ -78,8 +79,12 @@ void DifferenceSums::merge(const DifferenceSums& other) {
 TensorDifference DifferenceSums::result() const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+    // The sums of finite float32 values are finite.
+    const bool poisoned = !std::isfinite(squaredDifference) || !std::isfinite(squaredReference);
     TensorDifference result;
-    if (squaredDifference == 0)
+    if (poisoned)
+        result.qs = undefined;
+    else if (squaredDifference == 0)
         result.qs = 0;
     else
         result.qs = squaredReference == 0 ? infinity : std::sqrt(squaredDifference / squaredReference);
@@ -89,7 +94,6 @@ TensorDifference DifferenceSums::result() const {
     result.absoluteL2 = std::sqrt(squaredDifference);
     if (count == 0) return result;
 
-    const bool poisoned = std::isnan(squaredDifference);
     if (poisoned) {
         result.cosine = undefined;
         result.note = "the values are not all finite";

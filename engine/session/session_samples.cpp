@@ -11,6 +11,7 @@
 #include "data/random_dataset.h"
 #include "data/with_thousands.h"
 #include "model/assumed_sizes.h"
+#include "runtime/aligned.h"
 #include "session/stages/judge_samples.h"
 
 namespace quantloupe {
@@ -41,6 +42,22 @@ std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough, std::siz
     return order;
 }
 
+void addLine(std::string& text, const std::string& line) {
+    if (!line.empty()) text += (text.empty() ? "" : "\n") + line;
+}
+
+/// Returns the data without an incomplete last batch of `together` samples. Throws Error if nothing is left.
+/// `what` is "data" or "calibration data".
+DatasetPtr wholeBatches(DatasetPtr data, std::size_t together, std::string_view what, std::string& notice) {
+    const std::size_t size = data->size(), left = size % together;
+    if (size < together)
+        failInput("the network needs {} samples at a time, but the {} has only {}", together, what, size);
+    if (left == 0) return data;
+    addLine(notice, fmt::format("{} of {} samples of the {} {} left out: the network needs {} at a time",
+                                left, withThousands(size), what, left == 1 ? "is" : "are", together));
+    return subset(data, spreadEvenly(size - left, size - left));
+}
+
 }  // namespace
 
 CalibrationSamples::CalibrationSamples(DatasetPtr data, const Graph& source, std::size_t batch)
@@ -64,18 +81,22 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
             failInput(
                 "the data has one sample, but at least two are needed: one for calibration and one for "
                 "evaluation");
-        if (evaluation->size() <= together)
+        if (evaluation->size() < 2 * together)
             failInput(
                 "the network needs {} samples at a time, so at least {} are needed, one half for "
                 "calibration and one half for evaluation; or choose calibration data",
                 together, 2 * together);
+        evaluation = wholeBatches(evaluation, together, "data", notice);
         std::tie(calibration, evaluation) = splitForCalibration(evaluation, together);
-        notice = fmt::format(
-            "no calibration data: one half of the data ({} samples) is available for calibration, the other "
-            "half ({}) is used for evaluation",
-            withThousands(calibration->size()), withThousands(evaluation->size()));
+        addLine(notice, fmt::format("no calibration data: one half of the data ({} samples) is available for "
+                                    "calibration, the other half ({}) is used for evaluation",
+                                    withThousands(calibration->size()), withThousands(evaluation->size())));
+    } else if (evaluation) {
+        const bool same = calibration == evaluation;
+        evaluation = wholeBatches(evaluation, together, "data", notice);
+        calibration = same ? evaluation : wholeBatches(calibration, together, "calibration data", notice);
     }
-    if (!ignored.empty()) notice += (notice.empty() ? "" : "\n") + ignored;
+    addLine(notice, ignored);
     std::vector<std::size_t> order;
     std::size_t rough = m_rough;
     if (evaluation) {
@@ -116,6 +137,7 @@ void SessionSamples::setRandom(std::size_t samples) {
     constexpr std::size_t kSamples = 32;
     constexpr std::uint64_t kEvaluationSeed = 1, kCalibrationSeed = 2;
     if (samples == 0) samples = m_options.samples > 0 ? m_options.samples : kSamples;
+    samples = roundUp(samples, samplesTogether(randomDataset(*m_source, 1, kEvaluationSeed)));
     set(randomDataset(*m_source, samples, kEvaluationSeed),
         randomDataset(*m_source, samples, kCalibrationSeed));
     m_random = true;

@@ -197,6 +197,19 @@ class TensorMetricsTest : public QObject {
         }
     }
 
+    void infiniteValuesAreNoZeroReference() {
+        const float infinity = std::numeric_limits<float>::infinity();
+        for (const bool inReference : {false, true}) {
+            std::vector<float> values(10, 1), other(10, 2);
+            values[3] = infinity;
+            const TensorDifference d =
+                inReference ? differenceOf(values, other) : differenceOf(other, values);
+            for (const double value : {d.qs, d.sqnrDb, d.cosine, d.maxAbsolute}) QVERIFY(std::isnan(value));
+            QVERIFY(std::isnan(inReference ? d.referenceDeviation : d.testedDeviation));
+            QCOMPARE(d.note, std::string("the values are not all finite"));
+        }
+    }
+
     /// Compared with a direct implementation of the formulas, for lengths around the SIMD width.
     void agreesWithDirectFormulas() {
         for (const std::size_t count : {1u, 7u, 8u, 9u, 16u, 31u, 1000u, 4099u}) {

@@ -140,6 +140,20 @@ class AnalysisTest : public QObject {
         QVERIFY(near(of(*m_small, all, "MatMul_1").cumulative->qs, 0.343247022));
     }
 
+    /// Recurrent layers have weights, too.
+    void onlyWeightsOfARecurrentLayer() {
+        Session session(
+            opset13("g (float[2,batch,1] X) => (float[1,batch,1] H) <float[1,4,1] W = {1, -0.3, 0.5, 0.2}, "
+                    "float[1,4,1] R = {0.3, 0.7, -1, 0.1}> { Y, H = LSTM<hidden_size = 1>(X, W, R) }"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig config = twoBits();
+        config.skipTail = false;
+        LayerMetricsOptions options{QuantizedParts::Weights, MetricReference::Prepared, true, {}};
+        const LayerMetrics lstm = of(session, measureLayers(session, config, options), "LSTM_0");
+        QVERIFY2(lstm.local && lstm.local->qs > 0.01, lstm.reason.c_str());
+        QCOMPARE(lstm.local->qs, lstm.cumulative->qs);
+    }
+
     void onlyActivations() {
         LayerMetricsOptions options{QuantizedParts::Activations, MetricReference::Prepared, true, {}};
         const auto all = measureLayers(*m_small, twoBits(), options);

@@ -71,6 +71,39 @@ class LayerDetailsTest : public QObject {
         QVERIFY(errorOf([&] { sampleDivergence(session, twoBits(), 0); }).contains("mixes the 4 samples"));
     }
 
+    /// The classes are the first output of floats.
+    void classesAfterAnOutputOfIntegers() {
+        Session session(textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[N,3] X) => (int64[N] K, float[N,2] Y) <float[3,2] W = {1, -2, 0.5, 1, 3, -1}> {
+                Y = MatMul(X, W)
+                K = ArgMax<axis = 1, keepdims = 0>(Y)
+            })"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        const SampleDivergence divergence = sampleDivergence(session, twoBits(), 0);
+        QVERIFY(divergence.floating && divergence.quantized);
+    }
+
+    /// Each output channel of a ConvTranspose has the weights of its group.
+    void groupsOfAConvTranspose() {
+        Session session(textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[N,3,2,2] X) => (float[N,6,2,2] Y) <float[3,2,1,1] W = {1, -2, 3, 4, -5, 6}> {
+                Y = ConvTranspose<group = 3>(X, W)
+            })"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig config = twoBits();
+        config.skipTail = false;
+        const LayerDetails details = layerDetails(session, config, "ConvTranspose_0", 4);
+        QCOMPARE(details.channels.size(), std::size_t{6});
+        const float weights[] = {1, -2, 3, 4, -5, 6};
+        for (std::size_t c = 0; c < 6; ++c) {
+            const ChannelDetails& channel = details.channels[c];
+            const ChannelRange only{weights[c], weights[c]};
+            QVERIFY(channel.weightAfter == only && channel.weightBefore == only);
+            QVERIFY(channel.weight && channel.local && channel.cumulative);
+            QCOMPARE(*channel.weightScale, *details.channels[c % 2].weightScale);
+        }
+    }
+
     void everythingAboutALayer() {
         const LayerDetails details = layerDetails(*m_small, twoBits(), "MatMul_0", 4);
         QCOMPARE(details.op, std::string("MatMul"));

@@ -2,11 +2,13 @@
 // Samples in other dimensions than the first, inputs that all samples share, and the shapes of outputs.
 #include <QtTest>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "config/config_json.h"
 #include "config/presets.h"
 #include "session/session.h"
+#include "session/studies/search_context.h"
 #include "support/errors.h"
 #include "support/text_model.h"
 
@@ -107,6 +109,37 @@ class SampleShapesTest : public QObject {
         Session fewer(test::textModel(text), options);
         fewer.setData(steps(80), steps(80));
         QCOMPARE(fewer.sampleCount(), std::size_t{8});
+
+        // An incomplete last batch is left out.
+        fewer.setData(steps(83), steps(6));
+        QCOMPARE(QString::fromStdString(fewer.dataNotice()),
+                 "3 of 83 samples of the data are left out: the network needs 4 at a time\n"
+                 "2 of 6 samples of the calibration data are left out: the network needs 4 at a time");
+        const QString none = test::errorOf([&] { fewer.setData(steps(8), steps(3)); });
+        QVERIFY2(none.contains("4 samples at a time, but the calibration data has only 3"), qPrintable(none));
+        fewer.useRandomInputs(5);
+        QCOMPARE(fewer.sampleCount(), std::size_t{8});
+    }
+
+    /// The samples that a search leaves out are whole batches, too.
+    void searchesSplitWholeBatches() {
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[4,1] X) => (float[4,1] Y) "
+                            "<int64 axis = {0}> { Y = CumSum(X, axis) }"));
+        std::vector<float> values(84);
+        std::iota(values.begin(), values.end(), 0.0f);
+        const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({84, 1}, values)}}, nullptr,
+                                             {{"X", DataType::Float32, Shape{{4, {}}, {1, {}}}, 0}});
+        session.setData(data, data);
+        const SampleSplit split = splitSamples(session);
+        QCOMPARE(split.search->size(), std::size_t{56});
+        QCOMPARE(split.heldOut->size(), std::size_t{28});
+        for (const DatasetPtr& part : {split.search, split.heldOut})
+            for (std::size_t i = 0; i < part->size(); ++i) {
+                float value = 0;
+                std::memcpy(&value, part->sample(i)[0].bytes.data(), sizeof value);
+                QCOMPARE(static_cast<std::size_t>(value) % 4, i % 4);
+            }
     }
 
     /// A network with a dynamic batch whose constants contain the batch size of the example. The advice

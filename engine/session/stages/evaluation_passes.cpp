@@ -203,8 +203,9 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     DifferenceSums difference;
     for (std::size_t s = 0; s < samples; ++s)
         difference.add(reference.row(s), outputs.row(s), outputs.rowWidth);
-    accuracy.sqnrDb = difference.result().sqnrDb;
-    accuracy.maxAbsDiff = difference.maxAbsolute;
+    const TensorDifference result = difference.result();
+    accuracy.sqnrDb = result.sqnrDb;
+    accuracy.maxAbsDiff = result.maxAbsolute;
 
     if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
 

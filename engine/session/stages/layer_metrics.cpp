@@ -96,9 +96,11 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
     UnitComparison comparison{*plan, batches, resume, parts.runner.kernels()};
     comparison.parts = options.parts;
     comparison.cumulative = measured;
-    for (const std::size_t u : measured)
-        if (options.parts != QuantizedParts::Weights || plan->units.units[u].weight.valid())
+    for (const std::size_t u : measured) {
+        const Unit& unit = plan->units.units[u];
+        if (options.parts != QuantizedParts::Weights || unit.weight.valid() || !unit.constants.empty())
             comparison.local.push_back(u);
+    }
     if (fromSource) {
         comparison.source = &source;
         comparison.sourceOptions = &sourceResume;

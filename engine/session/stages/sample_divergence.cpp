@@ -95,9 +95,13 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     SampleDivergence result;
     result.sample = {samples.order()[sample], data.sampleName(sample)};
     if (const auto label = data.label(sample)) result.label = *label;
-    if (samples.part().whole()) {
-        result.floating = classOf(floating, graph.outputs()[0]);
-        result.quantized = classOf(quantized, graph.outputs()[0]);
+    const auto isFloat = [&](TensorId output) {
+        return floating.program().desc(output).type == DataType::Float32;
+    };
+    const auto scores = std::ranges::find_if(graph.outputs(), isFloat);
+    if (samples.part().whole() && scores != graph.outputs().end()) {
+        result.floating = classOf(floating, *scores);
+        result.quantized = classOf(quantized, *scores);
     }
     std::vector<double> errors;
     for (const Unit& unit : plan->units.units) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "config/layer_choices.h"
+#include "model/operator_traits.h"
 #include "session/session_parts.h"
 #include "session/stages/layer_metrics.h"
 #include "session/stages/tensor_collector.h"
@@ -114,7 +115,7 @@ class DetailsRun {
     void addChannels(const ComparedTensor& tensor, Channels& sums) const {
         // The channels of a matrix product are on the last axis, even if a sample has several rows.
         const bool product = m_unit.kind == UnitKind::Weighted && tensor.desc.layout == Layout::Plain &&
-                             m_plan->prepared->graph->node(m_unit.layer).op != "Conv";
+                             !isConvolution(m_plan->prepared->graph->node(m_unit.layer));
         ChannelLayout layout = product ? channelLayout(tensor.desc.dims, -1) : channelLayout(tensor.desc);
         const std::size_t each = layout.channels * layout.inner;
         layout.outer = each == 0 ? 0 : tensor.elements / each;
@@ -143,27 +144,50 @@ class DetailsRun {
     Channels m_local, m_cumulative;
 };
 
+/// Splits a weight into groups whose output channels follow each other. All groups of a ConvTranspose use the
+/// same indices of the output axis; other weights are one group.
+std::vector<ConstantPtr> splitByOutputs(const Node& node, const Constant& weight) {
+    const std::int64_t groups = node.op == "ConvTranspose" ? node.attributes.integer("group", 1) : 1;
+    Dims dims = weight.dims();
+    dims[0] /= groups;
+    const auto size = static_cast<std::size_t>(elementCount(dims));
+    std::vector<ConstantPtr> parts;
+    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) {
+        const auto values = weight.floats().subspan(g * size, size);
+        parts.push_back(Constant::fromFloats(dims, {values.begin(), values.end()}));
+    }
+    return parts;
+}
+
 void putWeight(const Plan& plan, const Unit& unit, const ConstantQuantizer& quantizer, std::size_t bins,
                LayerDetails& details) {
     const Graph& graph = *plan.prepared->graph;
     const Graph& source = *plan.prepared->source;
     const Constant& weight = *graph.constantOf(unit.weight);
     details.weight = weightDetails(graph, unit, quantizer, bins);
-    const ChannelLayout layout = channelLayout(weight.dims(), unit.weightAxis);
-    std::vector<DifferenceSums> sums(layout.channels);
-    addPerChannel(layout, weight.floats().data(), quantizer.dequantized->floats().data(), sums);
-    const std::vector<ChannelRange> after = channelRanges(weight, unit.weightAxis);
-    std::vector<ChannelRange> before;
+    const Node& node = graph.node(unit.layer);
+    const std::vector<ConstantPtr> groups = splitByOutputs(node, weight),
+                                   rounded = splitByOutputs(node, *quantizer.dequantized);
+    std::vector<ConstantPtr> originals;
     const Constant* original = source.constantOf(source.node(details.node).input(1));
     if (original != nullptr && original->type() == DataType::Float32 && original->dims() == weight.dims())
-        before = channelRanges(*original, unit.weightAxis);
-    if (details.channels.size() < layout.channels) details.channels.resize(layout.channels);
-    for (std::size_t c = 0; c < layout.channels; ++c) {
-        ChannelDetails& channel = details.channels[c];
-        channel.weight = sums[c].result();
-        channel.weightAfter = after[c];
-        if (!before.empty()) channel.weightBefore = before[c];
-        channel.weightScale = quantizer.scales[quantizer.scales.size() == 1 ? 0 : c];
+        originals = splitByOutputs(node, *original);
+    const ChannelLayout layout = channelLayout(groups[0]->dims(), unit.weightAxis);
+    const std::size_t channels = groups.size() * layout.channels;
+    if (details.channels.size() < channels) details.channels.resize(channels);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        std::vector<DifferenceSums> sums(layout.channels);
+        addPerChannel(layout, groups[g]->floats().data(), rounded[g]->floats().data(), sums);
+        const std::vector<ChannelRange> after = channelRanges(*groups[g], unit.weightAxis);
+        std::vector<ChannelRange> before;
+        if (!originals.empty()) before = channelRanges(*originals[g], unit.weightAxis);
+        for (std::size_t c = 0; c < layout.channels; ++c) {
+            ChannelDetails& channel = details.channels[g * layout.channels + c];
+            channel.weight = sums[c].result();
+            channel.weightAfter = after[c];
+            if (!before.empty()) channel.weightBefore = before[c];
+            channel.weightScale = quantizer.scales[quantizer.scales.size() == 1 ? 0 : c];
+        }
     }
 }
 

@@ -23,7 +23,7 @@ SampleSplit splitSamples(Session& session) {
     const DatasetPtr all = samples.inDataOrder();
     std::vector<std::size_t> search, heldOut;
     for (std::size_t i = 0; i < all->size(); ++i)
-        (i % kHeldOutOf == kHeldOutOf - 1 ? heldOut : search).push_back(i);
+        (i / samples.together() % kHeldOutOf == kHeldOutOf - 1 ? heldOut : search).push_back(i);
     return {all, subset(all, search), subset(all, heldOut), samples.calibration()};
 }
 

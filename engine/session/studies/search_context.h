@@ -14,7 +14,8 @@ Version searchContext(Session& session);
 struct SampleSplit {
     DatasetPtr all, search, heldOut, calibration;
 };
-/// Splits the samples of a session. They stay in the order of the data. Throws Error without data.
+/// Splits the samples of a session, in the order of the data. Batches that the network mixes are not torn
+/// apart. Throws Error without data.
 SampleSplit splitSamples(Session& session);
 
 }  // namespace quantloupe

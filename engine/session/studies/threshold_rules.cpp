@@ -60,7 +60,12 @@ EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfi
     EvaluationPtr result;
     if (basis == Basis::LeaveOneOut) {
         const MeasuredState before = parts.predictor.last();
-        parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
+        try {
+            parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
+        } catch (...) {
+            parts.predictor.restore(before);
+            throw;
+        }
         parts.predictor.restore(before);
         result = parts.session.exactExperiment(basisConfig, Depth::Accuracy, control.cancel);
     } else {
