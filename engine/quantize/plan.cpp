@@ -131,7 +131,7 @@ class PlanResolver {
                 quantizeBias(values, bits, known.inputs[0].scale, known.constants[0]->scales));
         }
         WeightScheme scheme;
-        if (constant.role == ConstantRole::Weight || m_plan.prepared->operators == OperatorSet::Quark) {
+        if (constant.role != ConstantRole::Operand || m_plan.prepared->operators == OperatorSet::Quark) {
             scheme = weightSchemeOf(m_config, settings, m_plan.prepared->graph->node(unit.layer));
         } else {
             const TensorCalibration how = tensorCalibrationOf(m_config, settings);
@@ -141,8 +141,9 @@ class PlanResolver {
             scheme.powerOfTwo = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
             if (how.method == CalibrationMethod::PowerOfTwoMinMse) scheme.method = WeightMethod::Mse;
         }
-        scheme.perChannel = false;
-        return m_cache.weight(values, scheme, 0, m_config.quantization.rounding);
+        const bool channels = constant.role == ConstantRole::Matrix && values.dims().size() > 1;
+        scheme.perChannel = scheme.perChannel && channels;
+        return m_cache.weight(values, scheme, channels ? 1 : 0, m_config.quantization.rounding);
     }
 
     /// Applies the NPU's rules; returns whether a scale changed.

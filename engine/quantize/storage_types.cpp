@@ -36,7 +36,7 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
     const Graph& graph = *plan.prepared->graph;
     StorageTypes types;
     types.fourBits = fourBits;
-    bool uses4 = false, uses16 = false, perChannel = false;
+    bool uses4 = false, uses16 = false, perChannel = false, otherBias = false;
     const auto use = [&](DataType type) {
         uses4 = uses4 || type == DataType::Int4 || type == DataType::UInt4;
         uses16 = uses16 || type == DataType::Int16 || type == DataType::UInt16;
@@ -51,6 +51,7 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
         if (own.weight) {
             look(*own.weight);
             perChannel = perChannel || own.weight->axis >= 0;
+            otherBias = otherBias || (unit.bias.valid() && (!own.bias || own.bias->bits != 32));
         }
         for (std::size_t i = 0; i < unit.constants.size(); ++i)
             if (own.constants[i] && unit.constants[i].role != ConstantRole::NormBias) look(*own.constants[i]);
@@ -61,6 +62,10 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
         types.fourBits = uses4 = false;
 
     std::int64_t needed = kOpsetPlain;
+    // In opset 10, ONNX Runtime's optimizer replaces layers whose bias is not an int32 with operators of
+    // opset 11.
+    if (otherBias && graph.opset() < kOpsetOtherBias && canRaise(graph, kOpsetOtherBias))
+        needed = kOpsetOtherBias;
     if (perChannel) {
         needed = kOpsetPerChannel;
         types.reason = "per channel";

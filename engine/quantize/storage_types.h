@@ -10,7 +10,7 @@ namespace quantloupe {
 
 // First opsets with QuantizeLinear, with scales per channel, and with codes of 4 and 16 bits (before, these
 // were operators of com.microsoft).
-constexpr std::int64_t kOpsetPlain = 10, kOpsetPerChannel = 13, kOpsetOtherBits = 21;
+constexpr std::int64_t kOpsetPlain = 10, kOpsetOtherBias = 11, kOpsetPerChannel = 13, kOpsetOtherBits = 21;
 
 struct StorageTypes {
     /// Constants of up to 4 bits are stored as int4 or uint4; otherwise as int8 or uint8.

@@ -111,7 +111,9 @@ class UnitFinder {
         unit.float16 = m_skips.inFloat16(m_prepared.sourceOf[id.index()]);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (multipliesWeight(node) || isOneOf(node.op, {"Add", "Mul", "BatchNormalization"}))
+        const bool clippedRange = keepsApart() && m_prepared.placement == Placement::InputsAndOutputs &&
+                                  unit.kind != UnitKind::PassesScale;
+        if (clippedRange || multipliesWeight(node) || isOneOf(node.op, {"Add", "Mul", "BatchNormalization"}))
             fuseActivation(unit);
         else
             fuseFactor(unit);
@@ -187,15 +189,20 @@ class UnitFinder {
         unit.output = m_graph.node(next).output();
     }
 
+    bool padsOtherThanZero(const Node& node) const {
+        if (node.op != "Pad" || node.attributes.text("mode", "constant") != "constant") return false;
+        if (!node.input(2).valid()) return node.attributes.real("value", 0) != 0;  // up to opset 10
+        const Constant* value = m_graph.constantOf(node.input(2));
+        return value == nullptr || value->size() != 1 || value->scalar() != 0;
+    }
+
     OutputScale outputScale(const Node& node) const {
         const OperatorTraits& traits = traitsOf(node);
         switch (m_prepared.operators) {
             case OperatorSet::Layers:
                 return traits.layers;
             case OperatorSet::OnnxRuntime:
-                // The padding value may be outside the range of the input.
-                if (node.op == "Pad" && node.attributes.text("mode", "constant") == "constant")
-                    return OutputScale::Own;
+                if (padsOtherThanZero(node)) return OutputScale::Own;  // may be outside the input's range
                 return traits.onnxRuntime;
             case OperatorSet::Quark:
                 return traits.quark;
@@ -238,6 +245,7 @@ class UnitFinder {
 
     std::string arithmetic(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
+        const bool matrix = m_prepared.operators == OperatorSet::OnnxRuntime && node.op == "MatMul";
         // Further inputs of other operators are parameters, such as the axes of a mean.
         const std::size_t operands = traitsOf(node).everyInput ? node.inputs.size() : 1;
         for (std::size_t i = 0; i < operands; ++i) {
@@ -250,7 +258,7 @@ class UnitFinder {
             else if (!isFloatConstant(m_graph, in))
                 return "one of its operands is a constant that is not float32";
             else
-                unit.constants.push_back({in, ConstantRole::Operand});
+                unit.constants.push_back({in, matrix ? ConstantRole::Matrix : ConstantRole::Operand});
         }
         if (unit.inputs.empty()) return "its operands are constant";
         unit.unitRange = node.op == "Softmax" && !aimet();
@@ -315,22 +323,27 @@ class UnitFinder {
 
     /// Decides, in graph order, which operators that pass their scale on and which separate Relu and Clip
     /// nodes are quantized: those whose input is. For most of them, ONNX Runtime's quantizer only considers
-    /// the layers before them; a Split quantizes its input itself.
+    /// the layers before them; Split and Pad quantize their inputs themselves.
     void decidePassing() {
         std::set<TensorId> anywhere, before;
+        const auto follows = [&](const Unit& unit) {
+            const bool always =
+                m_prepared.operators == OperatorSet::OnnxRuntime && m_graph.node(unit.layer).op == "Pad";
+            return followsInput(unit) && !always;
+        };
         const auto mark = [](const Unit& unit, std::set<TensorId>& quantized) {
             quantized.insert(unit.inputs.begin(), unit.inputs.end());
             quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
             if (unit.quantizesOutput) quantized.insert(unit.output);
         };
         for (const Unit& unit : m_list.units)
-            if (unit.quantized && !followsInput(unit)) mark(unit, anywhere);
+            if (unit.quantized && !follows(unit)) mark(unit, anywhere);
         for (Unit& unit : m_list.units) {
             if (!unit.quantized) continue;
             const bool inOrder =
                 m_prepared.operators == OperatorSet::OnnxRuntime && m_graph.node(unit.layer).op != "Split";
             const std::set<TensorId>& quantized = inOrder ? before : anywhere;
-            if (!followsInput(unit) || quantized.contains(unit.inputs[0]) ||
+            if (!follows(unit) || quantized.contains(unit.inputs[0]) ||
                 quantized.contains(beforeConversion(unit.inputs[0]))) {
                 mark(unit, anywhere);
                 mark(unit, before);

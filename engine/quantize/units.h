@@ -26,6 +26,7 @@ enum class UnitKind {
 enum class ConstantRole {
     Operand,   ///< operand of an Add or Mul: like an activation, from its own range
     Weight,    ///< weight of an LSTM or scale of a LayerNormalization: like a weight, per tensor
+    Matrix,    ///< left operand of a MatMul in ONNX Runtime: like a weight, with channels on axis 1
     NormBias,  ///< bias of a LayerNormalization: like a bias
 };
 

@@ -180,7 +180,7 @@ class AimetTest : public QObject {
             ExportSource source = gatherExport(*m_session, config, formatNamed("aimet", false));
             source.output = "net.encodings";
             const ExportResult result = formatNamed("aimet", false).write(source);
-            for (const std::size_t i : {0u, 1u}) {
+            for (const std::size_t i : {0u, 1u, 2u}) {
                 const ImportResult read = readText("aimet", m_model, result.files[i].text);
                 QCOMPARE(read.config.quantization.activation.symmetric, symmetric);
                 QCOMPARE(read.config.layers.size(), 1u);
@@ -219,6 +219,24 @@ class AimetTest : public QObject {
                      (std::vector<std::string>{"/features/features.0/features.0.0/Conv",
                                                "/classifier/classifier.1/Gemm"}));
             QVERIFY(result.config.layers.empty());
+        }
+    }
+
+    /// Layers without weights stay in float, too.
+    void importsFloatLayersWithoutWeights() {
+        QuantizationConfig config = presetConfig("aimet-default");
+        config.calibration.samples = 16;
+        config.skipTail = false;
+        SkipRule rule;
+        rule.layers = {"/GlobalAveragePool", "/classifier/classifier.1/Gemm"};
+        config.rules = {rule};
+        ExportSource source = gatherExport(*m_session, config, formatNamed("aimet", false));
+        source.output = "net.encodings";
+        const ExportResult result = formatNamed("aimet", false).write(source);
+        for (const std::size_t i : {0u, 1u, 2u}) {
+            const ImportResult read = readText("aimet", m_model, result.files[i].text);
+            QCOMPARE(read.config.rules.size(), 1u);
+            QCOMPARE(read.config.rules[0].layers, rule.layers);
         }
     }
 

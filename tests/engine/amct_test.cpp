@@ -268,6 +268,13 @@ class AmctTest : public QObject {
         QVERIFY(!nlohmann::json::parse(result.json)["Conv_0"]["activation_quant_params"]["asymmetric"]
                      .get<bool>());
         QVERIFY(says(result, "only with symmetric activations, so these become symmetric: Conv_0"));
+        QuantizationConfig wide;
+        wide.quantization.activation.bits = 16;
+        const AmctExport narrowed = exportAmct(p, wide, states(p));
+        QCOMPARE(
+            nlohmann::json::parse(narrowed.json)["Conv_0"]["activation_quant_params"]["num_bits"].get<int>(),
+            8);
+        QVERIFY(says(narrowed, "16 activation bits become 8"));
     }
 
     void batchNormAfterGemmIsReported() {

@@ -324,6 +324,19 @@ class CalibrationMethodsTest : public QObject {
         QVERIFY(q.scale < 0.02f);  // the outlier had one vote
     }
 
+    /// Twice the magnitude of a mask can exceed float32.
+    void masksKeepTheirRange() {
+        TensorStatistics statistics = test::statisticsOf({-3e38f, 3.75f, 1.0f, -2.0f});
+        const auto range = [&](const ActivationScheme& scheme, CalibrationMethod method) {
+            const TensorQuantizer q = solveCalibration(statistics, scheme, method, {}).quantizer;
+            return double(q.scale) * (q.quantMin - q.zeroPoint);
+        };
+        const double affine = range({8, true, false}, CalibrationMethod::Entropy);
+        QVERIFY(affine < -2.9e38 && affine > -3.1e38);
+        const double power = range({8, true, true}, CalibrationMethod::PowerOfTwoNonOverflow);
+        QVERIFY(power < -2.1e38 && power > -4.4e38);  // rounded to the next power
+    }
+
     /// All methods and schemes on degenerate data: no division by zero, 0 is representable, the scale is
     /// finite.
     void degenerateTensors_data() {

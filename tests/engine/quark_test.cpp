@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/presets.h"
+#include "model/graph_builder.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -197,6 +198,50 @@ class QuarkTest : public QObject {
         QVERIFY(says(subgraph.taken, "Quark itself ignores a list here"));
         const ImportResult mistyped = readText("quark", stageModel(), qconfig("\"a\"", "\"/dw/conv\""));
         QVERIFY(says(mistyped.left, "the model has no layer '/dw/conv' (did you mean '/dw/Conv'"));
+    }
+
+    /// Powers of two outside of the NPU mode.
+    void bothFilesDescribeTheSame() {
+        QuantizationConfig config = seedConfig();
+        config.quantization.activation.symmetric = false;
+        const ExportResult result = exported(config);
+        const ImportResult script = readText("quark", stageModel(), result.files[0].text),
+                           json = readText("quark", stageModel(), result.files[2].text);
+        QCOMPARE(json.config.quantization.biasBits, script.config.quantization.biasBits);
+        QVERIFY(json.config.quantization.npuPositions == script.config.quantization.npuPositions);
+        QVERIFY(json.config.transforms.npuOperators == script.config.transforms.npuOperators);
+    }
+
+    void stepsUntilConverged() {
+        const ImportResult result =
+            readText("quark", stageModel(), qconfig("\"cle_steps\": 2", "\"cle_steps\": -1"));
+        QCOMPARE(result.config.transforms.equalization.steps, -1);
+        QVERIFY(says(result.taken, "cle: until converged"));
+    }
+
+    /// The output of a layer can have the name of another layer, which stays quantized.
+    void exclusionsOfOneLayer() {
+        GraphPtr model = textModel(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            net (float[1,1,2,2] X) => (float[1,1,2,2] Y)
+            <float[1,1,1,1] V = {1}, float[1,1,1,1] W = {2}> { second = Conv(X, V) Y = Conv(second, W) })")
+                             .graph;
+        GraphBuilder builder(*model);
+        builder.node(NodeId(0)).name = "first";
+        builder.node(NodeId(1)).name = "second";
+        model = builder.build();
+        QuantizationConfig config = presetConfig("quark-a8w8");
+        config.skipTail = false;
+        SkipRule rule;
+        rule.layers = {"first"};
+        config.rules = {rule};
+        const ExportResult result =
+            formatNamed("quark", false).write(exportSource(model, config, "net.quark.py"));
+        for (const std::size_t file : {0u, 2u}) {
+            const ImportResult back = readText("quark", model, result.files[file].text);
+            QCOMPARE(back.config.rules.size(), 1u);
+            QCOMPARE(back.config.rules[0].layers, std::vector<std::string>{"first"});
+        }
     }
 
     void keysThatAreNotReadAreReported() {

@@ -84,6 +84,22 @@ constexpr const char* kPairs = R"(
     net (float[2,3] X) => (float[2,2] Y)
     <float[2,3] W = {1, 0.2, -0.3, 0.4, 0.7, -0.6}, float[2] b = {0.1, -0.2}> { Y = Gemm<transB = 1>(X, W, b) })";
 
+/// A constant left operand, padding with zeros, a Clip after another operator than a layer, and a bias with
+/// two dimensions.
+constexpr const char* kOperands = R"(
+    <ir_version: 8, opset_import: ["" : 13]>
+    net (float[N,3,4] X) => (float[N,2] Y)
+    <float[2,3] A = {1, 0.2, -0.3, 0.4, 0.7, -1.6}, int64[6] pads = {0, 0, 1, 0, 0, 1}, float lo = {0.2}, float hi = {0.6},
+     float[12,2] W = {1, 0.2, -0.3, 0.4, 0.7, -0.6, 0.3, 0.4, -0.5, 0.6, 0.7, 0.8, -0.9, 1.1, 0.1, 0.2, 0.3, -0.4, 0.5, 0.6, 1, -1, 0.2, 0.3},
+     float[1,2] b = {0.1, -0.2}> {
+        m = MatMul(A, X)
+        p = Pad(m, pads)
+        s = Sigmoid(p)
+        c = Clip(s, lo, hi)
+        f = Flatten(c)
+        Y = Gemm(f, W, b)
+    })";
+
 /// A pool before the layer that quantizes its input.
 constexpr const char* kPoolFirst = R"(
     <ir_version: 8, opset_import: ["" : 13]>
@@ -149,6 +165,7 @@ const std::vector<Configuration>& configurations() {
         {"symmetric, ONNX Runtime's operators",
          "onnxruntime-s8s8",
          {"quantization.activation.symmetric=true"}},
+        {"symmetric unsigned", "onnxruntime-u8s8", {"quantization.activation.symmetric=true"}},
         {"one symmetric layer", "onnxruntime-u8s8", {"layers.LAYER.activation.symmetric=true"}},
         {"widened ranges",
          "default",
@@ -167,6 +184,9 @@ const std::vector<Configuration>& configurations() {
         {"percentile",
          "default",
          {"calibration.method=percentile", "calibration.parameters.percentile=0.97"}},
+        {"ONNX Runtime's operators, entropy",
+         "onnxruntime-s8s8",
+         {"calibration.method=entropy", "calibration.parameters.num_bins=2048"}},
         {"ONNX Runtime's operators, powers of two",
          "onnxruntime-s8s8",
          {"quantization.activation.power_of_two=true", "quantization.weight.power_of_two=true"}},
@@ -258,6 +278,7 @@ class OnnxRuntimeScriptTest : public QObject {
         for (const Configuration& how : configurations()) {
             write("convolutions", kConvolutions, how);
             write("transformer", kTransformer, how);
+            write("operands", kOperands, how);
             write("random", test::RandomNetwork(m_random).text(), how);
         }
         write("samples in the second dimension", kSequence, configurations()[0]);

@@ -19,6 +19,7 @@ namespace {
 struct EncodingEntry {
     int bits = 8;
     bool symmetric = false, perChannel = false, isSigned = true;
+    bool centered = false;  ///< unsigned with the zero point in the middle: probably symmetric
 };
 
 /// Returns the most frequent value.
@@ -150,6 +151,8 @@ class AimetReader {
             entry.bits = std::stoi(digits);
             entry.perChannel = list[i].contains("y_scale") && list[i]["y_scale"].is_array();
             entry.symmetric = entry.isSigned && !list[i].contains("y_zero_point");
+            entry.centered = !entry.isSigned && entry.bits <= 16 &&
+                             list[i].value("y_zero_point", Json()) == (1 << (entry.bits - 1));
             const auto id = m_source.graph->findTensor(name);
             const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
             // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
@@ -157,6 +160,11 @@ class AimetReader {
             if (entry.bits == 32) continue;  // a bias
             add(parameter, name, entry);
         }
+        // An affine quantizer has its zero point in the middle only by chance.
+        const auto isCentered = [](const auto& entry) { return entry.second.centered; };
+        const auto centered = static_cast<std::size_t>(std::ranges::count_if(m_activations, isCentered));
+        if (2 * centered <= m_activations.size()) return;
+        for (auto& [name, entry] : m_activations) entry.symmetric = entry.symmetric || entry.centered;
     }
 
     void add(bool parameter, const std::string& name, const EncodingEntry& entry) {
@@ -231,10 +239,7 @@ class AimetReader {
                 }
                 own(layer, *weight);
             } else if (unit.kind == UnitKind::Arithmetic) {
-                const bool inputs = std::all_of(unit.inputs.begin(), unit.inputs.end(), [&](TensorId input) {
-                    return entryOf(input, m_activations) != nullptr;
-                });
-                if (output == nullptr && !inputs) floating.push_back(layer);
+                if (output == nullptr) floating.push_back(layer);
             }
             if (output == nullptr) continue;
             const ActivationScheme& common = config.quantization.activation;

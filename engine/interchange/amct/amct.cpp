@@ -44,8 +44,9 @@ int weightBits(int requested, const AmctLayer& layer, const std::string& name, G
 
 /// Returns the settings for the layer's input: the layer's own if only inputs are quantized, otherwise those
 /// of the layer that produces the input.
-AmctActivation makeActivation(const Graph& graph, const Node& node, const QuantizationConfig& config,
-                              Groups& said) {
+/// `can`: what AMCT supports for the layer.
+AmctActivation makeActivation(const Graph& graph, const Node& node, const AmctLayer& can,
+                              const QuantizationConfig& config, Groups& said) {
     static const LayerSettings kNone;
     const bool ownInput = config.quantization.placement == Placement::WeightedInputs;
     const auto maker = ownInput ? std::nullopt : amctInputMaker(graph, node);
@@ -63,11 +64,13 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     const LayerSettings& reader = layer == nullptr ? kNone : *layer;
     const bool converted = hasPrecision(reader) || hasPrecision(own);
     a.bits = (converted ? reader : own).activationBits.value_or(config.quantization.activation.bits);
-    const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
+    const bool wide =
+        node.op == "Gemm" || ((node.op == "Conv" || node.op == "ConvTranspose") && !can.symmetricOnly);
     if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
-        said[fmt::format("{} activation bits become 8, because AMCT supports 4, 8 and, in Conv, "
-                         "ConvTranspose and Gemm only, 16",
-                         a.bits)]
+        said[fmt::format(
+                 "{} activation bits become 8, because AMCT supports 4, 8 and, in Gemm and in Conv and "
+                 "ConvTranspose of one or two dimensions only, 16",
+                 a.bits)]
             .push_back(node.name);
         a.bits = 8;
     }
@@ -99,7 +102,7 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer,
     entry.name = node.name;
     entry.enabled = enabled;
     entry.hasWeight = layer.hasWeight;
-    entry.activation = makeActivation(graph, node, config, said);
+    entry.activation = makeActivation(graph, node, layer, config, said);
     if (layer.symmetricOnly && *entry.activation.asymmetric) {
         said
             ["AMCT supports three-dimensional convolutions only with symmetric activations, so these become "

@@ -43,10 +43,8 @@ ClikaNames::ClikaNames(const Graph& graph) : m_graph(graph) {
 }
 
 std::optional<NodeId> ClikaNames::find(const std::string& name) const {
-    if (const auto node = m_graph.findNode(name)) return node;
-    const auto found = m_byName.find(name);
-    if (found == m_byName.end()) return std::nullopt;
-    return found->second;
+    if (const auto found = m_byName.find(name); found != m_byName.end()) return found->second;
+    return m_graph.findNode(name);
 }
 
 std::vector<std::string> ClikaNames::near(const std::string& name) const {

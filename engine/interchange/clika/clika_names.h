@@ -24,7 +24,7 @@ class ClikaNames {
   public:
     explicit ClikaNames(const Graph& graph);
     const std::string& of(NodeId node) const { return m_names[node.index()]; }
-    /// Finds a layer by its ONNX name or else by its CLIKA name.
+    /// Finds a layer by its CLIKA name, or else by its ONNX name.
     std::optional<NodeId> find(const std::string& name) const;
     /// Returns ONNX and CLIKA names similar to a mistyped one.
     std::vector<std::string> near(const std::string& name) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/onnxruntime/float_model.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "model/graph_builder.h"
 #include "quantize/storage_types.h"
@@ -16,6 +18,20 @@ GraphPtr withOpset(const GraphPtr& model, std::int64_t opset, const std::string&
     return builder.build();
 }
 
+/// Makes a bias with leading dimensions of 1 a vector: quantize_static expects one value for each channel.
+void flattenBias(GraphBuilder& builder, const Graph& graph, TensorId bias) {
+    if (!bias.valid()) return;
+    const Constant& value = *graph.constantOf(bias);
+    const std::string& name = graph.tensor(bias).name;
+    const auto isGemm = [&](NodeId reader) { return graph.node(reader).op == "Gemm"; };
+    if (value.dims().size() < 2 || !builder.hasTensor(name) ||
+        !std::ranges::all_of(graph.tensor(bias).consumers, isGemm))
+        return;
+    const std::span<const float> values = value.floats();
+    builder.setConstant(builder.tensor(name),
+                        Constant::fromFloats({value.size()}, {values.begin(), values.end()}));
+}
+
 }  // namespace
 
 GraphPtr floatModelFor(const Prepared& prepared, const UnitList& units, bool perChannel, bool sixteenBits) {
@@ -23,6 +39,7 @@ GraphPtr floatModelFor(const Prepared& prepared, const UnitList& units, bool per
     GraphBuilder builder(*prepared.transformed);
     for (const Unit& unit : units.units) {
         if (!unit.quantized) continue;
+        flattenBias(builder, graph, unit.bias);
         std::vector<TensorId> tensors = unit.inputs;
         tensors.insert(tensors.end(), {graph.node(unit.layer).output(), unit.output});
         tensors.insert(tensors.end(), unit.otherOutputs.begin(), unit.otherOutputs.end());

@@ -9,6 +9,7 @@ namespace quantloupe {
 /// Returns the transformed model with what quantize_static needs:
 /// - All tensors that `units` quantize have a type. It leaves those in float whose type it cannot infer, for
 ///   example after operators of com.microsoft.
+/// - Biases of a quantized Gemm are vectors.
 /// - The opset has QuantizeLinear, with scales per channel or 16 bits if they are used. For scales per
 ///   channel, quantize_static does not raise the opset, but writes a model that cannot be loaded; otherwise
 ///   it converts the model, but changes what an Upsample computes.

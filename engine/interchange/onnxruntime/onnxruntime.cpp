@@ -30,8 +30,7 @@ namespace quantloupe {
 namespace {
 
 std::string activationType(const ActivationScheme& scheme) {
-    const int bits = scheme.bits == 4 || scheme.bits == 16 ? scheme.bits : 8;
-    return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", bits);
+    return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", scheme.bits == 16 ? 16 : 8);
 }
 
 int storedBits(int bits) { return bits <= 4 ? 4 : bits <= 8 ? 8 : 16; }
@@ -170,9 +169,11 @@ class ScriptWriter {
     /// find the same scale as the preview; without data, having the method is enough.
     bool ownActivation(const LayerSettings* settings) const {
         const ActivationScheme mine = tensorCalibrationOf(m_config, settings).scheme;
+        // For unsigned symmetric codes, it divides the range by one step more.
         return hasMethod(settings) && (m_method.exact || !m_source.plan) &&
                m_config.quantization.npuPositions == NpuPositions{} &&
-               mine == tensorCalibrationOf(m_config, nullptr).scheme && !mine.powerOfTwo;
+               mine == tensorCalibrationOf(m_config, nullptr).scheme && !mine.powerOfTwo &&
+               (mine.isSigned || !mine.symmetric);
     }
 
     void collectActivations() {
@@ -237,7 +238,9 @@ class ScriptWriter {
             const TensorId from = graph.node(id).input(0), to = graph.node(id).output();
             const int bits = m_source.prepared->activationBits.at(to);
             if (bits == kFloat16Bits) continue;
-            if (!produced.contains(from) || !isOwnWidth(bits) || !m_conversions.emplace(from, id).second)
+            // An output of the model would be returned after the conversion.
+            if (!produced.contains(from) || graph.tensor(from).graphOutput || !isOwnActivationWidth(bits) ||
+                !m_conversions.emplace(from, id).second)
                 m_losses.leftConversions.insert(graph.tensor(from).name);
             else
                 m_sixteenBits = m_sixteenBits || bits == 16;
@@ -329,13 +332,14 @@ class ScriptWriter {
     void addActivation(TensorId tensor, const ActivationScheme& scheme) {
         const std::string conversion = conversionOf(tensor, scheme);
         const std::string& name = m_source.prepared->graph->tensor(tensor).name;
-        if (!isOwnWidth(scheme.bits)) {
+        if (!isOwnActivationWidth(scheme.bits)) {
             m_losses.oddActivations.push_back(name);
             return;
         }
         m_sixteenBits = m_sixteenBits || scheme.bits == 16;
         if (!m_source.plan) {
-            if (!hasMethod(makerOf(tensor)) || scheme.powerOfTwo) ++m_losses.uncalibrated;
+            const bool otherFormula = scheme.powerOfTwo || (scheme.symmetric && !scheme.isSigned);
+            if (!hasMethod(makerOf(tensor)) || otherFormula) ++m_losses.uncalibrated;
             if (scheme == m_config.quantization.activation && conversion.empty()) return;
             m_overrides.push_back(fmt::format("{}: [{{\"quant_type\": {}, \"symmetric\": {}{}}}]",
                                               pythonString(name), activationType(scheme),

@@ -19,11 +19,11 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
             "ONNX Runtime cannot quantize the bias of a ConvTranspose with groups if its weight has scales "
             "per channel: left in float: {}",
             shortList(losses.unknownBiases)));
-    if (!isOwnWidth(q.activation.bits))
+    if (!isOwnActivationWidth(q.activation.bits))
         notices.push_back(
-            fmt::format("ONNX Runtime's activations have 4, 8 or 16 bits: {} become 8", q.activation.bits));
+            fmt::format("ONNX Runtime's activations have 8 or 16 bits: {} become 8", q.activation.bits));
     else if (!losses.oddActivations.empty())
-        notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
+        notices.push_back("ONNX Runtime's activations have 8 or 16 bits: other widths become " +
                           std::to_string(q.activation.bits));
     if (q.operators == OperatorSet::Quark || q.operators == OperatorSet::Aimet)
         notices.push_back(fmt::format(
@@ -35,7 +35,8 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
     if (!losses.leftConversions.empty())
         notices.push_back(
             fmt::format("ONNX Runtime converts a tensor that is quantized where it is produced, to one "
-                        "other precision of 4, 8 or 16 bits: other conversions are left out: {}",
+                        "other precision of 8 or 16 bits, unless it is an output of the model: other "
+                        "conversions are left out: {}",
                         shortList({losses.leftConversions.begin(), losses.leftConversions.end()})));
     if (!losses.unequalReaders.empty())
         notices.push_back(fmt::format(

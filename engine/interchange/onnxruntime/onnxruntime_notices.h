@@ -23,6 +23,8 @@ struct SchemeLosses {
 
 /// Returns whether ONNX Runtime has a type of this width.
 constexpr bool isOwnWidth(int bits) { return bits == 4 || bits == 8 || bits == 16; }
+/// The same for activations: quantize_static accepts 4 bits, but ONNX Runtime has no kernels for them.
+constexpr bool isOwnActivationWidth(int bits) { return bits == 8 || bits == 16; }
 
 /// Returns the notices about `losses` and about settings of the whole network.
 std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeLosses& losses);

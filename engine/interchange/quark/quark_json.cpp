@@ -46,6 +46,10 @@ std::string quarkJson(const ExportSource& source, const QuarkSettings& s) {
     json["extra_options"] = OrderedJson::object();
     if (s.includeCle) json["extra_options"]["ReplaceClip6Relu"] = s.replaceClip6;
     quarkFlags(source.config, s, [&](const char* key, bool value) { json["extra_options"][key] = value; });
+    if (s.powerOfTwo && !s.npu) {  // such scales enable Quark's NPU mode, whatever else is set
+        if (q.biasBits != kFloatBias) json["extra_options"]["Int32Bias"] = true;
+        for (const char* key : {"SimulateDPU", "NPULimitationCheck"}) json["extra_options"][key] = false;
+    }
     if (source.config.calibration.method == CalibrationMethod::Percentile)
         json["extra_options"]["Percentile"] =
             100 *

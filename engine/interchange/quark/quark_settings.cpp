@@ -93,7 +93,9 @@ void exclude(const ExportSource& source, QuarkSettings& s) {
         // When Quark's simplifier folds a batch norm, it renames the Conv to the Conv's output tensor. Quark
         // silently ignores exclusions that it does not find.
         std::vector<std::string> both = {n.name};
-        if (n.output().valid()) both.push_back(s.model->tensor(n.output()).name);
+        // A tensor can have the name of another node, which would be excluded as well.
+        if (n.output().valid() && !s.model->findNode(s.model->tensor(n.output()).name))
+            both.push_back(s.model->tensor(n.output()).name);
         for (std::string& name : both)  // several layers can be merged into one node
             if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }

@@ -281,8 +281,9 @@ class QuarkJsonReader {
             if (list[i].value("cle_scale_use_threshold", Json()) == true)
                 reader.find("cle_scale_use_threshold");
             reportUnread(reader);
-            m_result.taken.push_back(
-                fmt::format("cle: {}", counted(static_cast<std::size_t>(e.steps), "step")));
+            m_result.taken.push_back("cle: " + (e.steps < 0
+                                                    ? "until converged"
+                                                    : counted(static_cast<std::size_t>(e.steps), "step")));
         }
     }
 

@@ -21,6 +21,7 @@ int basePosition(float min, float max, const ActivationScheme& scheme) {
     const float absmax = std::max(-min, max);
     const float width = scheme.symmetric ? absmax - -absmax : max - min;
     const int steps = scheme.symmetric && scheme.isSigned ? codes - 2 : codes - 1;
+    if (!std::isfinite(width)) return positionOf(2.0 * static_cast<double>(absmax) / steps);
     const float scale = width / static_cast<float>(steps);
     return scale < std::numeric_limits<float>::min() ? 0 : positionOf(static_cast<double>(scale));
 }

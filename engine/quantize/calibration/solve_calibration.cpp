@@ -46,7 +46,9 @@ CalibrationResult solveCalibration(const TensorStatistics& statistics, const Act
         fail(ErrorKind::Internal, "the distribution of a tensor was not collected");
     CalibrationResult result = traitsOf(method).solve(statistics, scheme, parameters);
     // For values near the limits of float32, bins have no valid width.
-    if (!std::isfinite(result.quantizer.scale) ||
+    const bool huge = needsDistribution(method) &&
+                      std::max(-statistics.min, statistics.max) > std::numeric_limits<float>::max() / 2;
+    if (huge || !std::isfinite(result.quantizer.scale) ||
         result.quantizer.scale < std::numeric_limits<float>::min()) {
         result = solveMinMax(statistics, scheme, parameters);
         result.notice = "its values are too small or too large for the method; min_max is used instead";
