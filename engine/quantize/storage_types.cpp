@@ -53,8 +53,11 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
             perChannel = perChannel || own.weight->axis >= 0;
             otherBias = otherBias || (unit.bias.valid() && (!own.bias || own.bias->bits != 32));
         }
-        for (std::size_t i = 0; i < unit.constants.size(); ++i)
-            if (own.constants[i] && unit.constants[i].role != ConstantRole::NormBias) look(*own.constants[i]);
+        for (std::size_t i = 0; i < unit.constants.size(); ++i) {
+            if (!own.constants[i] || unit.constants[i].role == ConstantRole::NormBias) continue;
+            look(*own.constants[i]);
+            perChannel = perChannel || own.constants[i]->axis >= 0;
+        }
     }
     for (const auto& [tensor, quantizer] : plan.tensors)
         if (!quantizer.half) use(StorageTypes::activationType(quantizer.quantMin, quantizer.quantMax));

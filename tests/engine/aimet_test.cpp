@@ -183,6 +183,11 @@ class AimetTest : public QObject {
             for (const std::size_t i : {0u, 1u, 2u}) {
                 const ImportResult read = readText("aimet", m_model, result.files[i].text);
                 QCOMPARE(read.config.quantization.activation.symmetric, symmetric);
+                if (i == 2 &&
+                    !symmetric) {  // 2.0.0: the same as an affine one with the zero point in the middle
+                    QVERIFY(read.config.layers.empty());
+                    continue;
+                }
                 QCOMPARE(read.config.layers.size(), 1u);
                 QCOMPARE(read.config.layers.at(layer).activationSymmetric, std::optional(!symmetric));
                 QCOMPARE(read.config.layers.at(layer).activationSigned, std::optional(!symmetric));

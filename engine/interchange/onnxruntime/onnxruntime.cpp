@@ -18,6 +18,7 @@
 #include "interchange/onnxruntime/float_model.h"
 #include "interchange/onnxruntime/onnxruntime_notices.h"
 #include "interchange/onnxruntime/onnxruntime_script.h"
+#include "interchange/onnxruntime/quant_types.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
@@ -28,17 +29,6 @@
 
 namespace quantloupe {
 namespace {
-
-std::string activationType(const ActivationScheme& scheme) {
-    return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", scheme.bits == 16 ? 16 : 8);
-}
-
-int storedBits(int bits) { return bits <= 4 ? 4 : bits <= 8 ? 8 : 16; }
-
-/// Returns the smallest named type that can store the codes.
-std::string constantType(const ConstantQuantizer& quantizer) {
-    return fmt::format("QuantType.Q{}Int{}", quantizer.quantMin < 0 ? "" : "U", storedBits(quantizer.bits));
-}
 
 /// True for schemes for which ONNX Runtime computes the same scales itself.
 bool isOwnScheme(const WeightScheme& scheme) {
@@ -118,7 +108,7 @@ class ScriptWriter {
         collectConstants(done);
     }
 
-    /// Adds the scales of other quantized constants: operands of sums and products, scales of normalizations.
+    /// Adds the scales of other quantized constants: operands, scales of normalizations.
     void collectConstants(std::set<std::string>& done) {
         if (!m_source.plan) return;
         const Graph& graph = *m_source.prepared->graph;
@@ -130,10 +120,15 @@ class ScriptWriter {
                 const UnitConstant& constant = unit.constants[i];
                 const auto& quantizer = m_source.plan->quantizers.at(u).constants.at(i);
                 if (!quantizer || constant.role == ConstantRole::NormBias) continue;
-                const bool operand = constant.role == ConstantRole::Operand;
+                m_perChannel = m_perChannel || quantizer->axis >= 0;
+                const bool operand = constant.role == ConstantRole::Operand,
+                           matrix = constant.role == ConstantRole::Matrix;
                 const WeightScheme scheme = weightSchemeOf(m_config, settings, graph.node(unit.layer));
-                const std::string& tensor = graph.tensor(constant.tensor).name;
-                if ((operand ? !ownActivation(settings) : !isOwnScheme(scheme)) && done.insert(tensor).second)
+                const bool sameChannels = scheme.perChannel == m_config.quantization.weight.perChannel;
+                const bool own =
+                    operand ? ownActivation(settings) : isOwnScheme(scheme) && (!matrix || sameChannels);
+                if (const std::string& tensor = graph.tensor(constant.tensor).name;
+                    !own && done.insert(tensor).second)
                     addConstant(tensor, *quantizer, operand || saturates(scheme));
             }
         }
@@ -142,7 +137,7 @@ class ScriptWriter {
     /// `saturates`: values may be beyond the range of the codes.
     void addConstant(const std::string& tensor, const ConstantQuantizer& quantizer, bool saturates) {
         const std::string type = constantType(quantizer), name = pythonString(tensor);
-        m_sixteenBits = m_sixteenBits || storedBits(quantizer.bits) == 16;
+        m_sixteenBits = m_sixteenBits || bitsOfType(quantizer.bits) == 16;
         if (quantizer.axis < 0)
             m_overrides.push_back(fmt::format("{}: tensor({}, {}, {})", name, type,
                                               pythonFloat32(quantizer.scales.at(0)),
@@ -152,7 +147,7 @@ class ScriptWriter {
                                               pythonFloats(quantizer.scales),
                                               fmt::join(quantizer.zeroPoints, ", ")));
         // ONNX Runtime saturates at the ends of the type.
-        const int codes = 1 << storedBits(quantizer.bits);
+        const int codes = 1 << bitsOfType(quantizer.bits);
         if (saturates && quantizer.quantMax - quantizer.quantMin + 1 < codes)
             m_codes.push_back(fmt::format("{}: ({}, {})", name, quantizer.quantMin, quantizer.quantMax));
     }
