@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/clika/clika_names.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
 
 #include "config/near_names.h"
