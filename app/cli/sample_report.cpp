@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/class_results.h"
+#include "analysis/task_metrics.h"
 #include "base/short_text.h"
 #include "readable.h"
 
@@ -50,8 +52,8 @@ const char* nameOf(ChangeVerdict verdict) {
     return "no_change";
 }
 
-OrderedJson partOf(const std::optional<std::int32_t>& value) {
-    return value ? OrderedJson(*value) : OrderedJson(nullptr);
+OrderedJson partOf(const std::optional<std::int32_t>& index) {
+    return index && *index != kNoClass ? OrderedJson(*index) : OrderedJson(nullptr);
 }
 
 OrderedJson partOf(const std::vector<SampleId>& samples) {
@@ -81,8 +83,8 @@ OrderedJson toJson(const FlippedSamples& flipped) {
                         {"name", flip.sample.name},
                         {"change", nameOf(flip.kind)},
                         {"wanted", partOf(flip.label)},
-                        {"float", flip.floating},
-                        {"quantized", flip.quantized}});
+                        {"float", partOf(flip.floating)},
+                        {"quantized", partOf(flip.quantized)}});
     }
     OrderedJson json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
     if (!flipped.classNames.empty()) json["class_names"] = flipped.classNames;
@@ -105,9 +107,7 @@ void printScores(const FlippedSamples& changed) {
 void printReadable(const FlippedSamples& flipped) {
     if (!flipped.samples.empty() && flipped.samples.front().floatScore) return printScores(flipped);
     const auto name = [&](const std::optional<std::int32_t>& index) {
-        if (!index) return std::string("-");
-        const auto i = static_cast<std::size_t>(*index);
-        return *index >= 0 && i < flipped.classNames.size() ? flipped.classNames[i] : std::to_string(*index);
+        return index ? classNameOf(flipped.classNames, *index) : std::string("-");
     };
     const auto count = [&](FlippedSample::Kind kind) {
         return std::count_if(flipped.samples.begin(), flipped.samples.end(),

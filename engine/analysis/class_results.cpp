@@ -36,13 +36,15 @@ ClassResults classifiedResults(const Evaluation& e) {
 
 }  // namespace
 
-std::string classNameOf(const Evaluation& evaluation, std::int32_t index) {
+std::string classNameOf(const std::vector<std::string>& names, std::int32_t index) {
     if (index == kNoClass) return "none";
     const auto i = static_cast<std::size_t>(index);
-    if (evaluation.classNames && index >= 0 && i < evaluation.classNames->size() &&
-        !(*evaluation.classNames)[i].empty())
-        return (*evaluation.classNames)[i];
-    return std::to_string(index);
+    return index >= 0 && i < names.size() && !names[i].empty() ? names[i] : std::to_string(index);
+}
+
+std::string classNameOf(const Evaluation& evaluation, std::int32_t index) {
+    static const std::vector<std::string> kUnnamed;
+    return classNameOf(evaluation.classNames ? *evaluation.classNames : kUnnamed, index);
 }
 
 ClassResults classResults(const Evaluation& evaluation) {

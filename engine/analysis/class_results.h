@@ -35,6 +35,7 @@ struct ConfusionCell {
 std::vector<ConfusionCell> confusionCells(const Evaluation& evaluation);
 
 /// Name of a class: its index if it has no name, "none" for kNoClass.
+std::string classNameOf(const std::vector<std::string>& names, std::int32_t index);
 std::string classNameOf(const Evaluation& evaluation, std::int32_t index);
 
 }  // namespace quantloupe

@@ -17,7 +17,9 @@ bool endsWithPart(const std::string& name, const std::string& end) {
 std::optional<std::int32_t> classOf(const Workspace& workspace, TensorId output) {
     const TensorDesc& desc = workspace.program().desc(output);
     if (desc.type != DataType::Float32 || desc.dims.size() != 2 || desc.dims[1] < 2) return std::nullopt;
-    return judge(workspace.floats(output), static_cast<std::size_t>(desc.dims[1]), std::nullopt).predicted;
+    const std::int32_t predicted =
+        judge(workspace.floats(output), static_cast<std::size_t>(desc.dims[1]), std::nullopt).predicted;
+    return predicted == kNoClass ? std::nullopt : std::optional(predicted);
 }
 
 TensorDifference differenceOf(const Workspace& floating, const Workspace& quantized, TensorId tensor) {
