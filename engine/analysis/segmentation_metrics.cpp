@@ -114,8 +114,7 @@ PixelCounts countPixels(const LabelImage& predicted, const LabelImage& labels, s
             continue;
         }
         ++counts.labeled[label];
-        if (found >= classes)
-            continue;  // kNoPixelClass, or the values of the output are classes, such as 255
+        if (found >= classes) continue;  // kNoPixelClass, or a value of the output, for example 255
         ++counts.predicted[found];
         if (found == label) ++counts.both[label];
     }

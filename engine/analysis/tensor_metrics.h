@@ -40,9 +40,9 @@ struct DifferenceSums {
     ///   element, NaN if one of them is all zero; the last two cases set a note; max, mean and root mean
     ///   square of |d|; relative Euclidean distance = QS, but 0 if |f| <= FLT_EPSILON; absolute L2 = |d|
     ///   (CLIKA 24.x); mean and standard deviation (population, from the sums of squares) of q and of f.
-    /// If an element is NaN or infinite, QS, SQNR, cosine and maximum are NaN, and none of the others is
-    /// finite. Without elements, they are as if nothing differed. Formulas
-    /// and special cases: Ascend Model Accuracy Analyzer (msaccucmp), CLIKA ACE.
+    /// If an element is NaN or infinite, QS, SQNR, cosine and maximum are NaN, and what depends on it is not
+    /// finite. Without elements, they are as if nothing differed. Formulas and special cases: Ascend Model
+    /// Accuracy Analyzer (msaccucmp), CLIKA ACE.
     TensorDifference result() const;
 };
 

@@ -65,8 +65,8 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
         types.fourBits = uses4 = false;
 
     std::int64_t needed = kOpsetPlain;
-    // In opset 10, ONNX Runtime's optimizer replaces layers whose bias is not an int32 with operators of
-    // opset 11.
+    // With such biases, ONNX Runtime's optimizer can insert operators of opset 11 (Round), which a model of
+    // opset 10 cannot contain.
     if (otherBias && graph.opset() < kOpsetOtherBias && canRaise(graph, kOpsetOtherBias))
         needed = kOpsetOtherBias;
     if (perChannel) {

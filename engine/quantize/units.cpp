@@ -7,6 +7,7 @@
 
 #include "base/is_one_of.h"
 #include "model/operator_traits.h"
+#include "model/pad_value.h"
 #include "model/quantized_model.h"
 #include "quantize/float_layers.h"
 #include "transform/scalable_layer.h"
@@ -190,10 +191,8 @@ class UnitFinder {
     }
 
     bool padsOtherThanZero(const Node& node) const {
-        if (node.op != "Pad" || node.attributes.text("mode", "constant") != "constant") return false;
-        if (!node.input(2).valid()) return node.attributes.real("value", 0) != 0;  // up to opset 10
-        const Constant* value = m_graph.constantOf(node.input(2));
-        return value == nullptr || value->size() != 1 || value->scalar() != 0;
+        return node.op == "Pad" && node.attributes.text("mode", "constant") == "constant" &&
+               padValue(m_graph, node) != 0.0;
     }
 
     OutputScale outputScale(const Node& node) const {

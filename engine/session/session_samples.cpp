@@ -72,10 +72,14 @@ SessionSamples::SessionSamples(GraphPtr source, const SessionOptions& options)
     : m_source(std::move(source)), m_options(options) {}
 
 void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
+    const std::size_t together = evaluation ? samplesTogether(evaluation) : 1;
+    set(std::move(evaluation), std::move(calibration), together);
+}
+
+void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::size_t together) {
     // Nothing changes if the data cannot be used.
     std::string notice;
     const std::string ignored = evaluation ? evaluation->notice() : std::string();
-    const std::size_t together = evaluation ? samplesTogether(evaluation) : 1;
     if (evaluation && !calibration) {
         if (evaluation->size() < 2)
             failInput(
@@ -137,9 +141,10 @@ void SessionSamples::setRandom(std::size_t samples) {
     constexpr std::size_t kSamples = 32;
     constexpr std::uint64_t kEvaluationSeed = 1, kCalibrationSeed = 2;
     if (samples == 0) samples = m_options.samples > 0 ? m_options.samples : kSamples;
-    samples = roundUp(samples, samplesTogether(randomDataset(*m_source, 1, kEvaluationSeed)));
+    const std::size_t together = samplesTogether(randomDataset(*m_source, 1, kEvaluationSeed));
+    samples = roundUp(samples, together);
     set(randomDataset(*m_source, samples, kEvaluationSeed),
-        randomDataset(*m_source, samples, kCalibrationSeed));
+        randomDataset(*m_source, samples, kCalibrationSeed), together);
     m_random = true;
     m_notice = fmt::format(
         "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement "

@@ -81,6 +81,8 @@ class SessionSamples {
     const CalibrationSamples& calibrationFor(const QuantizationConfig& config);
 
   private:
+    /// set() for evaluation data whose samplesTogether() is `together`.
+    void set(DatasetPtr evaluation, DatasetPtr calibration, std::size_t together);
     /// Chooses the batch size and determines the evaluated part, once per dataset. The batch size is above 1
     /// only if the data flow does not mix samples (runtime/program/sample_flow.h).
     void chooseBatch();

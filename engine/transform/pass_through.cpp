@@ -9,6 +9,7 @@
 
 #include "model/clip_bounds.h"
 #include "model/operator_traits.h"
+#include "model/pad_value.h"
 
 namespace quantloupe {
 namespace {
@@ -32,13 +33,9 @@ std::optional<std::int64_t> rankOf(const Graph& graph, TensorId tensor) {
 std::string whyPadStops(const Graph& graph, const Node& node) {
     const std::string mode = node.attributes.text("mode", "constant");
     if (mode == "constant") {
-        double value = static_cast<double>(node.attributes.real("value", 0));
-        if (node.input(2).valid()) {
-            const Constant* constant = graph.constantOf(node.input(2));
-            if (constant == nullptr || constant->size() != 1) return "pads with a value computed at run time";
-            value = constant->scalar();
-        }
-        if (value != 0) return fmt::format("pads with {:g}, which is not scaled", value);
+        const std::optional<double> value = padValue(graph, node);
+        if (!value) return "pads with a value computed at run time";
+        if (*value != 0) return fmt::format("pads with {:g}, which is not scaled", *value);
     }
     const auto pads = listOf(graph, node, "pads", 1);
     if (!pads) return "its pads are computed at run time";

@@ -3,7 +3,6 @@
 // trips of rules.
 #include <yaml-cpp/yaml.h>
 
-#include "model/graph_builder.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -211,25 +210,7 @@ class ClikaTest : public QObject {
 
     /// A layer can have the name that CLIKA gives to another one.
     void namesOfClikaHavePriority() {
-        GraphPtr model = textModel(R"(
-            <ir_version: 8, opset_import: ["" : 13]>
-            net (float[1,1,2,2] X) => (float[1,1,2,2] Y)
-            <float[1,1,1,1] V = {1}, float[1,1,1,1] W = {2}> { a = Conv(X, V) Y = Conv(a, W) })")
-                             .graph;
-        GraphBuilder builder(*model);
-        builder.node(NodeId(0)).name = "conv_1";
-        builder.node(NodeId(1)).name = "conv";
-        model = builder.build();
-        QuantizationConfig config;
-        config.skipTail = false;
-        SkipRule first;
-        first.layers = {"conv_1"};
-        config.rules = {first};
-        const ExportResult result =
-            formatNamed("clika", false).write(exportSource(model, config, "net.clika.py"));
-        const ImportResult back = readText("clika", model, result.files[0].text);
-        QCOMPARE(back.config.rules.size(), 1u);
-        QCOMPARE(back.config.rules[0].layers, std::vector<std::string>{"conv_1"});
+        QCOMPARE(floatLayersReadBack("clika", {}, {"conv_1", "conv"}, 0), std::vector<std::string>{"conv_1"});
     }
 
     /// CLIKA ignores a rule of a layer that is itself quantized.

@@ -106,6 +106,26 @@ inline ImportResult readText(const char* format, const GraphPtr& graph, const st
                              const QuantizationConfig& start = {}) {
     return formatNamed(format, true).read({graph, start, text, "file", {}});
 }
+/// Exports a configuration that keeps the first of two convolutions in float, imports file number `file` of
+/// the export, and returns the layers that its rules keep in float. The output of the first convolution has
+/// the name "second".
+inline std::vector<std::string> floatLayersReadBack(const char* format, QuantizationConfig config,
+                                                    const std::vector<std::string>& names, std::size_t file) {
+    const GraphPtr model = namedModel(R"(
+        <ir_version: 8, opset_import: ["" : 13]>
+        net (float[1,1,2,2] X) => (float[1,1,2,2] Y)
+        <float[1,1,1,1] V = {1}, float[1,1,1,1] W = {2}> { second = Conv(X, V) Y = Conv(second, W) })",
+                                      names);
+    SkipRule rule;
+    rule.layers = {names[0]};
+    config.rules = {rule};
+    config.skipTail = false;
+    const ExportResult result = formatNamed(format, false).write(exportSource(model, config, "net.py"));
+    std::vector<std::string> layers;
+    for (const SkipRule& read : readText(format, model, result.files[file].text).config.rules)
+        layers.insert(layers.end(), read.layers.begin(), read.layers.end());
+    return layers;
+}
 inline std::string readFailure(const char* format, const GraphPtr& graph, const std::string& text) {
     try {
         readText(format, graph, text);

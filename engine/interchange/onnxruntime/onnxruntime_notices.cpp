@@ -34,9 +34,8 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
             q.operators == OperatorSet::Quark ? "quark" : "aimet"));
     if (!losses.leftConversions.empty())
         notices.push_back(
-            fmt::format("ONNX Runtime converts a tensor that is quantized where it is produced, to one "
-                        "other precision of 8 or 16 bits, unless it is an output of the model: other "
-                        "conversions are left out: {}",
+            fmt::format("ONNX Runtime can convert a quantized tensor to only one other precision of 8 or 16 "
+                        "bits, and not an output of the model; other conversions are left out: {}",
                         shortList({losses.leftConversions.begin(), losses.leftConversions.end()})));
     if (!losses.unequalReaders.empty())
         notices.push_back(fmt::format(

@@ -145,17 +145,16 @@ class DetailsRun {
 };
 
 /// Splits a weight into groups whose output channels follow each other. All groups of a ConvTranspose use the
-/// same indices of the output axis; other weights are one group.
+/// same indices of the output axis; other weights are one group. The parts refer to the weight's values.
 std::vector<ConstantPtr> splitByOutputs(const Node& node, const Constant& weight) {
     const std::int64_t groups = node.op == "ConvTranspose" ? node.attributes.integer("group", 1) : 1;
     Dims dims = weight.dims();
     dims[0] /= groups;
-    const auto size = static_cast<std::size_t>(elementCount(dims));
+    const std::size_t bytes = weight.bytes().size() / static_cast<std::size_t>(groups);
     std::vector<ConstantPtr> parts;
-    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) {
-        const auto values = weight.floats().subspan(g * size, size);
-        parts.push_back(Constant::fromFloats(dims, {values.begin(), values.end()}));
-    }
+    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g)
+        parts.push_back(
+            Constant::view(weight.type(), dims, nullptr, weight.bytes().subspan(g * bytes, bytes)));
     return parts;
 }
 
