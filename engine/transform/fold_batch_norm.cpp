@@ -21,7 +21,6 @@
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
 #include "transform/batch_norm.h"
-#include "transform/channel_path.h"
 #include "transform/fold_sources.h"
 #include "transform/scalable_layer.h"
 
@@ -242,57 +241,41 @@ class Folder {
             foldIntoSources(id, in, axis, affine, false);
     }
 
+    /// Returns an empty text if the layer can take the batch norm.
+    std::string whyNotAfter(const HostAfter& found, const TensorInfo& output) {
+        if (!found.first.valid())
+            return output.graphOutput ? "no layer before it, and its output is a graph output"
+                                      : fmt::format("no layer before it, and its output has {} readers",
+                                                    output.consumers.size());
+        if (!found.axis || !found.host.valid() || !multipliesWeight(m_builder.node(found.host)) ||
+            !readsAsData(m_builder.node(found.host), found.read))
+            return "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
+        return {};
+    }
+
     void tryAfter(NodeId id) {
         const Node& node = m_source.node(id);
         BatchNorm norm;
         readBatchNorm(m_source, node, norm);
-        const TensorInfo& output = m_source.tensor(node.output());
-        // Skip operators that only rearrange values to find the layer.
-        TensorId read = node.output();
-        const NodeId first = onlyReader(m_source, m_builder, read);
-        NodeId host = first;
-        std::optional<std::size_t> axis = 1;
-        std::size_t positions = 1;
-        while (host.valid() && axis && positions == 1 && rearrangesValues(m_source, m_builder.node(host)) &&
-               m_builder.node(host).input(0) == read) {
-            const Node& between = m_builder.node(host);
-            const auto same = axisAfter(m_source, between, *axis);
-            const auto merged = same ? std::nullopt : positionsInLastAxis(m_source, between, *axis);
-            axis = same;
-            read = between.output();
-            if (merged) {
-                axis = m_source.tensor(read).shape->size() - 1;
-                positions = *merged;
-            }
-            host = onlyReader(m_source, m_builder, read);
-        }
-        if (!first.valid()) {
-            if (m_result.notes[id.index()].empty())
-                refuse(id, output.graphOutput
-                               ? "no layer before it, and its output is a graph output"
-                               : fmt::format("no layer before it, and its output has {} readers",
-                                             output.consumers.size()));
+        const HostAfter found = findHostAfter(m_source, m_builder, node.output());
+        if (const std::string reason = whyNotAfter(found, m_source.tensor(node.output())); !reason.empty()) {
+            if (m_result.notes[id.index()].empty()) refuse(id, reason);
             return;
         }
-        if (!axis || !host.valid() || !multipliesWeight(m_builder.node(host)) ||
-            !readsAsData(m_builder.node(host), read)) {
-            if (m_result.notes[id.index()].empty())
-                refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");
-            return;
-        }
+        const NodeId host = found.host;
         const Node& hostNode = m_builder.node(host);
         if (m_skip.contains(hostNode.name)) {
             m_result.notes[id.index()] = fmt::format("not folded: skip_folding names '{}'", hostNode.name);
             return;
         }
         const bool product = isOp(hostNode, "MatMul");
-        const auto& shape = m_source.tensor(read).shape;
+        const auto& shape = m_source.tensor(found.read).shape;
         const std::size_t expected = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
-        if (*axis != expected || (isConvolution(hostNode) && positions > 1)) {
+        if (*found.axis != expected || (isConvolution(hostNode) && found.positions > 1)) {
             refuse(id, fmt::format("'{}' after it does not have the same channel axis", hostNode.name));
             return;
         }
-        const BatchNorm spread = norm.repeated(positions);
+        const BatchNorm spread = norm.repeated(found.positions);
         FoldHost fold;
         if (std::string reason = checkHostAfter(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
                                                 constantNow(host, 2), spread.channels(), fold);
@@ -302,24 +285,28 @@ class Folder {
         }
         std::vector<float> weight = foldIntoNext(fold, spread);
         std::vector<float> shift = fold.bias;
-        m_builder.node(first).inputs[0] = node.input(0);
+        m_builder.node(found.first).inputs[0] = node.input(0);
         replaceConstants(host, std::move(fold), std::move(weight), !product);
-        if (!product) {
+        if (product)
+            addShift(id, host, std::move(shift));
+        else
             remove(id, host);
-            return;
-        }
-        // Adds the shift to the Add after the MatMul, or inserts an Add.
-        const TensorId made = hostNode.output();
-        if (addToBias(onlyReader(m_source, m_builder, made), made, shift)) {
+    }
+
+    /// Adds the shift of batch norm `id` to the Add after the MatMul `host`, or turns the batch norm into an
+    /// Add there.
+    void addShift(NodeId id, NodeId host, std::vector<float> shift) {
+        const TensorId product = m_builder.node(host).output();
+        if (addToBias(onlyReader(m_source, m_builder, product), product, shift)) {
             remove(id, host);
             return;
         }
         const TensorId before =
-            m_builder.tensor(m_builder.unusedTensorName(m_builder.tensorInfo(made).name + "_product"));
-        m_builder.tensorInfo(before).type = m_builder.tensorInfo(made).type;
-        m_builder.tensorInfo(before).shape = m_builder.tensorInfo(made).shape;
+            m_builder.tensor(m_builder.unusedTensorName(m_builder.tensorInfo(product).name + "_product"));
+        m_builder.tensorInfo(before).type = m_builder.tensorInfo(product).type;
+        m_builder.tensorInfo(before).shape = m_builder.tensorInfo(product).shape;
         m_builder.node(host).outputs[0] = before;
-        becomeAdd(id, before, made, std::move(shift), 0, host);
+        becomeAdd(id, before, product, std::move(shift), 0, host);
     }
 
     /// Records the distribution of the host's outputs. A second batch norm transforms the recorded one.

@@ -154,6 +154,26 @@ FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const st
     return SourceFinder(source, builder, producers).find(tensor, axis, channels);
 }
 
+HostAfter findHostAfter(const Graph& source, GraphBuilder& builder, TensorId tensor) {
+    HostAfter found;
+    found.read = tensor;
+    found.host = found.first = onlyReader(source, builder, tensor);
+    while (found.host.valid() && found.axis && found.positions == 1) {
+        const Node& between = builder.node(found.host);
+        if (!rearrangesValues(source, between) || between.input(0) != found.read) break;
+        const auto same = axisAfter(source, between, *found.axis);
+        const auto merged = same ? std::nullopt : positionsInLastAxis(source, between, *found.axis);
+        found.axis = same;
+        found.read = between.output();
+        if (merged) {
+            found.axis = source.tensor(found.read).shape->size() - 1;
+            found.positions = *merged;
+        }
+        found.host = onlyReader(source, builder, found.read);
+    }
+    return found;
+}
+
 NodeId onlyReader(const Graph& source, GraphBuilder& builder, TensorId tensor) {
     NodeId reader;
     if (builder.tensorInfo(tensor).graphOutput) return reader;

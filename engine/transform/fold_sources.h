@@ -37,6 +37,15 @@ struct FoldSources {
 FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers,
                             TensorId tensor, std::size_t axis, std::size_t channels);
 
+/// The layer that reads a tensor, perhaps behind operators that only rearrange values.
+struct HostAfter {
+    NodeId first, host;                   ///< the first reader of the tensor, and the layer; may be invalid
+    TensorId read;                        ///< by the layer
+    std::optional<std::size_t> axis = 1;  ///< of the channels in `read`; empty: they have no single axis
+    std::size_t positions = 1;            ///< consecutive values of a channel, if Flatten merged them
+};
+HostAfter findHostAfter(const Graph& source, GraphBuilder& builder, TensorId tensor);
+
 /// Returns the only reader of a tensor of `source` in the current graph; invalid if there are none or
 /// several, or if the tensor is a graph output.
 NodeId onlyReader(const Graph& source, GraphBuilder& builder, TensorId tensor);

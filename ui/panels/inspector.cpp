@@ -7,9 +7,7 @@
 #include <QVBoxLayout>
 #include <array>
 
-#include "interchange/clika/clika_names.h"
 #include "models/headline.h"
-#include "models/input_roles.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
@@ -24,17 +22,6 @@ namespace {
 
 constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::WeightQs, Metric::LeaveOneOut,
                               Metric::Sqnr};
-
-QString shapeText(const TensorInfo& tensor) {
-    QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : Words::tr("unknown");
-    if (tensor.type != DataType::Undefined && tensor.type != DataType::Float32)
-        text += QLatin1Char(' ') + viewText(dataTypeName(tensor.type));
-    return text;
-}
-
-void clearForm(QFormLayout* form) {
-    while (form->rowCount() > 0) form->removeRow(0);
-}
 
 }  // namespace
 
@@ -182,20 +169,6 @@ void Inspector::build() {
     });
 }
 
-void Inspector::addFact(const QString& name, const QString& value, const std::string& tensor) {
-    auto* label = makeLabel(value, "");
-    label->setToolTip(value);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setFont(numberFont(font()));
-    m_facts->addRow(makeLabel(name, "muted"), label);
-    if (tensor.empty()) return;
-    auto* below = new ElidedLabel(QString::fromStdString(tensor), Qt::ElideMiddle);
-    setRole(below, "muted");
-    below->setFont(scaledFont(font(), 0.88));
-    m_facts->addRow(new QWidget, below);
-}
-
 void Inspector::showSelection() {
     if (m_shown.valid() && m_comment->hasFocus()) commitComment();
     m_shown = m_document->current();
@@ -249,40 +222,6 @@ void Inspector::showSeveral() {
                             : QString()));
 }
 
-void Inspector::showStructure(const Node& node) {
-    const Graph& graph = *m_document->graph();
-    setBreakableText(m_name, m_document->layerName(m_shown));
-    setBreakableText(m_fullName, QString::fromStdString(node.name));
-    clearForm(m_facts);
-    clearForm(m_attributes);
-    QString kind = QString::fromStdString(node.op);
-    if (!node.domain.empty()) kind += QStringLiteral(" \u00b7 ") + QString::fromStdString(node.domain);
-    m_kind->setText(kind);
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        if (!node.inputs[i].valid()) continue;
-        const TensorInfo& tensor = graph.tensor(node.inputs[i]);
-        const QString role = tensor.constant ? inputRole(node, i) : QString();
-        const QString name = !role.isEmpty() ? role : tensor.constant ? tr("constant") : tr("input");
-        addFact(
-            name,
-            tensor.constant ? QString::fromStdString(toString(tensor.constant->dims())) : shapeText(tensor),
-            tensor.name);
-    }
-    for (const TensorId id : node.outputs)
-        if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)), graph.tensor(id).name);
-    addFact(tr("in CLIKA"), QString::fromStdString(ClikaNames(graph).of(m_shown)));
-    for (const auto& [name, value] : node.attributes) {
-        auto* label = makeLabel(QString::fromStdString(toString(value)), "");
-        label->setWordWrap(true);
-        label->setFont(numberFont(font()));
-        label->setToolTip(label->text());
-        m_attributes->addRow(makeLabel(QString::fromStdString(name), "muted"), label);
-    }
-    m_attributesHeading->setRemark(node.attributes.empty() ? tr("none") : QString());
-    const LayerSettings* const settings = m_document->config().settingsOf(node.name);
-    m_comment->setPlainText(settings == nullptr ? QString() : QString::fromStdString(settings->comment));
-}
-
 void Inspector::showResults() {
     if (!m_shown.valid()) {
         if (m_document->hasModel()) showSeveral();
@@ -299,45 +238,62 @@ void Inspector::showResults() {
     }
 
     const Node& node = m_document->graph()->node(m_shown);
-    QString kind = QString::fromStdString(node.op);
-    if (!layer->macsReason.empty()) kind += tr(" \u00b7 \u2013 MACs");
-    if (layer->macs > 0) kind += tr(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
-    if (layer->parameters > 0) kind += tr(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
-    if (layer->quantizable) kind += QStringLiteral(" \u00b7 ") + formatBits(*layer);
-    if (layer->io) kind += tr(" \u00b7 at a graph input or output");
-    m_kind->setText(kind);
+    showKind(node, *layer);
+    showState(*layer);
+    // A folded or fused layer runs inside its host, whose values apply to both.
+    const LayerResult* host = m_document->layer(m_hostNode);
+    showMetrics(*layer, host);
+    showLatency(host ? *host : *layer);
+    if (!m_comment->hasFocus()) {
+        const LayerSettings* const settings = m_document->config().settingsOf(node.name);
+        const QString comment = settings == nullptr ? QString() : QString::fromStdString(settings->comment);
+        if (comment != m_comment->toPlainText()) m_comment->setPlainText(comment);
+    }
+}
 
-    m_state->setText(stateText(layer->state));
-    const QString style = stateStyleSheet(layer->state, themeOf(palette()), m_state->sizeHint().height() / 2);
+void Inspector::showKind(const Node& node, const LayerResult& layer) {
+    QString kind = QString::fromStdString(node.op);
+    if (!layer.macsReason.empty()) kind += tr(" \u00b7 \u2013 MACs");
+    if (layer.macs > 0) kind += tr(" \u00b7 %1 MACs").arg(formatCount(layer.macs));
+    if (layer.parameters > 0) kind += tr(" \u00b7 %1 weights").arg(formatCount(layer.parameters));
+    if (layer.quantizable) kind += QStringLiteral(" \u00b7 ") + formatBits(layer);
+    if (layer.io) kind += tr(" \u00b7 at a graph input or output");
+    m_kind->setText(kind);
+}
+
+/// Shows the state, the host or the reason for it, and how to change it.
+void Inspector::showState(const LayerResult& layer) {
+    m_state->setText(stateText(layer.state));
+    const QString style = stateStyleSheet(layer.state, themeOf(palette()), m_state->sizeHint().height() / 2);
     // Setting a style sheet lays out the whole panel, and so does hiding and showing a widget.
     if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
-    setBreakableText(m_reason, sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));
+    setBreakableText(m_reason, sentence(m_document->withLayerNames(QString::fromStdString(layer.reason))));
     m_hostNode = NodeId();
-    bool tellsReason = !layer->reason.empty();
-    m_host->setVisible(!layer->host.empty());
-    if (!layer->host.empty()) {
-        if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
-        m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
-                            m_document->layerName(layer->host));
+    bool tellsReason = !layer.reason.empty();
+    m_host->setVisible(!layer.host.empty());
+    if (!layer.host.empty()) {
+        if (const auto host = m_document->graph()->findNode(layer.host)) m_hostNode = *host;
+        m_host->setFullText((layer.state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
+                            m_document->layerName(layer.host));
         // The link already contains the reason.
-        if (layer->reason.find(layer->host) != std::string::npos &&
-            layer->reason.size() < layer->host.size() + 40)
+        if (layer.reason.find(layer.host) != std::string::npos &&
+            layer.reason.size() < layer.host.size() + 40)
             tellsReason = false;
     }
     m_reason->setVisible(tellsReason);
-    m_toggle->setText(layer->state == LayerState::Skipped ? tr("Quantize") : tr("Keep in Float"));
-    m_toggle->setVisible(layer->quantizable);
-    m_hint->setVisible(layer->quantizable);
+    m_toggle->setText(layer.state == LayerState::Skipped ? tr("Quantize") : tr("Keep in Float"));
+    m_toggle->setVisible(layer.quantizable);
+    m_hint->setVisible(layer.quantizable);
+}
 
-    // A folded or fused layer runs inside its host, whose values apply to both.
-    const LayerResult* host = m_document->layer(m_hostNode);
-    const LayerResult& valued = host ? *host : *layer;
+void Inspector::showMetrics(const LayerResult& layer, const LayerResult* host) {
+    const LayerResult& valued = host ? *host : layer;
     const bool stale = m_document->metricsStale();
-    const bool asIf = host || layer->state == LayerState::Skipped;
-    m_sensitivity->setRemark(stale                  ? tr("evaluating\u2026")
-                             : host                 ? tr("of %1").arg(m_document->layerName(m_hostNode))
-                             : asIf && layer->local ? tr("local: as if quantized")
-                                                    : QString());
+    const bool asIf = host || layer.state == LayerState::Skipped;
+    m_sensitivity->setRemark(stale                 ? m_document->staleWord()
+                             : host                ? tr("of %1").arg(m_document->layerName(m_hostNode))
+                             : asIf && layer.local ? tr("local: as if quantized")
+                                                   : QString());
     const GainUnit gainUnit = gainUnitOf(m_document->evaluation().get());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
         const auto value = metricValue(valued, kRows[i]);
@@ -354,12 +310,6 @@ void Inspector::showResults() {
     m_metrics.back()->setValue(
         valued.local ? QString::number(valued.local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,
         stale || asIf);
-    showLatency(valued);
-    if (!m_comment->hasFocus()) {
-        const LayerSettings* const settings = m_document->config().settingsOf(node.name);
-        const QString comment = settings == nullptr ? QString() : QString::fromStdString(settings->comment);
-        if (comment != m_comment->toPlainText()) m_comment->setPlainText(comment);
-    }
 }
 
 void Inspector::showLatency(const LayerResult& layer) {

@@ -47,6 +47,10 @@ class Inspector : public QScrollArea {
     void showResults();    ///< the parts that an evaluation changes
     void showStructure(const Node& node);
     void showSeveral();
+    void showKind(const Node& node, const LayerResult& layer);
+    void showState(const LayerResult& layer);
+    /// `host` is the layer that it is folded or fused into, or null.
+    void showMetrics(const LayerResult& layer, const LayerResult* host);
     void showLatency(const LayerResult& layer);
     void commitComment();
     /// `tensor`: its name, below the value.

@@ -100,88 +100,32 @@ void SkipSection::refresh() {
         (!evaluated || evaluation->covered == m_covered))
         return;
     m_any = m_document->hasModel(), m_built = config, m_quantizable = quantizable;
+    m_covered = evaluated ? evaluation->covered : resolvedRules();
+    build();
+}
 
+/// Empty if a rule is wrong; the engine reports the error.
+std::vector<NodeSet> SkipSection::resolvedRules() const {
+    if (!m_document->hasModel()) return {};
+    try {
+        const auto config = withThresholdsFrom(m_document->config(), m_document->layers());
+        return resolveSkips(*m_document->graph(), config).covered;
+    } catch (const std::exception&) {
+        return {};
+    }
+}
+
+/// Builds the rows anew. The switch with the keyboard focus keeps it.
+void SkipSection::build() {
     const auto focused = std::ranges::find_if(m_switches, &QWidget::hasFocus) - m_switches.begin();
     const bool hadFocus = focused < std::ssize(m_switches);
     clearLayout(m_list);
     m_switches.clear();
-    m_covered.clear();
-    if (m_document->hasModel()) {
-        try {
-            m_covered = evaluated
-                            ? evaluation->covered
-                            : resolveSkips(*m_document->graph(), withThresholdsFrom(config, layers)).covered;
-        } catch (const std::exception&) {
-            // The engine reports the error in the rules.
-        }
-    }
-    const Theme& colors = themeOf(palette());
-    auto* tail = new ToggleSwitch;
-    const std::optional<Tail> tailNodes =
-        m_document->hasModel() ? std::optional(tailToSkip(*m_document->graph(), config.wholeTail))
-                               : std::nullopt;
-    const bool refused = config.skipTail && tailNodes && !tailNodes->whyNot.empty();
-    tail->setChecked(config.skipTail && !refused);
-    tail->setAccessibleName(tr("Keep the tail of the model in float"));
-    m_switches.push_back(tail);
-    connect(tail, &ToggleSwitch::clicked, this,
-            [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
-    QString tailText = tailNodes ? coverText(tailNodes->nodes, layers)
-                                 : tr("the last weighted layer and everything after it");
-    if (tailNodes && tailNodes->macsShare)
-        tailText += tr(" \u00b7 %1 of the MACs").arg(formatRate(*tailNodes->macsShare));
-    if (refused) tailText = tr("off, too large: ") + tailText;
-    auto* tailCard = new RuleCard(Symbol::Tail, tr("Tail of the model"), tailText, tail, colors.inFloat);
-    tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) +
-                                       tr("\n\nTurn the switch on to skip it anyway.")
-                                 : tr("From the last weighted layer, which is included, to the outputs"));
-    m_list->addWidget(tailCard);
-
-    const auto removable = [this](const QString& what, auto edit) {
-        auto* button = new QToolButton;
-        button->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
-        button->setToolTip(what);
-        button->setAccessibleName(what);
-        connect(button, &QToolButton::clicked, this,
-                [this, edit] { m_document->edit(edit(m_document->config())); });
-        return button;
-    };
-    for (std::size_t i = 0; i < config.rules.size(); ++i) {
-        const SkipRule& rule = config.rules[i];
-        QString remark = i < m_covered.size() ? coverText(m_covered[i], layers) : QString();
-        if (rule.off && m_document->hasModel()) {
-            const RulePreview preview = previewRule(*m_document->graph(), config, layers, rule);
-            remark = tr("off \u00b7 ") + (preview.complaint.isEmpty()
-                                              ? coverText(preview.covered, layers)
-                                              : m_document->withLayerNames(preview.complaint));
-        }
-        const QString text = m_document->withLayerNames(QString::fromStdString(describe(rule)));
-        auto* controls = new QWidget;
-        auto* row = new QHBoxLayout(controls);
-        row->setContentsMargins(0, 0, 0, 0);
-        auto* on = new ToggleSwitch;
-        on->setChecked(!rule.off);
-        on->setToolTip(rule.off ? tr("Rule disabled") : tr("Rule enabled"));
-        on->setAccessibleName(tr("Rule: ") + text);
-        m_switches.push_back(on);
-        connect(on, &ToggleSwitch::clicked, this,
-                [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
-        row->addWidget(on);
-        row->addWidget(
-            removable(tr("Remove this rule"), [i](const QuantizationConfig& c) { return removeRule(c, i); }));
-        m_list->addWidget(new RuleCard(symbolOf(rule.kind), text, remark, controls,
-                                       rule.off ? colors.faint : colors.inFloat));
-    }
-    for (const auto& [name, settings] : config.layers) {
-        if (!settings.quantize) continue;
-        const std::string layer = name;
-        m_list->addWidget(new RuleCard(
-            Symbol::Pin, m_document->layerName(name),
-            *settings.quantize ? tr("always quantized") : tr("always float"),
-            removable(tr("Remove this setting and use the rules"),
-                      [layer](const QuantizationConfig& c) { return clearLayerChoice(c, layer); }),
-            *settings.quantize ? colors.quantized : colors.inFloat));
-    }
+    addTail();
+    const QuantizationConfig& config = m_document->config();
+    for (std::size_t i = 0; i < config.rules.size(); ++i) addRule(i);
+    for (const auto& [name, settings] : config.layers)
+        if (settings.quantize) addLayerChoice(name, *settings.quantize);
     if (config.rules.empty() && m_document->hasModel()) {
         auto* hint = makeLabel(tr("Select layers and press Space to keep them in float."), "faint", 0.92);
         hint->setWordWrap(true);
@@ -192,6 +136,79 @@ void SkipSection::refresh() {
         QMetaObject::invokeMethod(
             m_switches[static_cast<std::size_t>(focused)],
             [on = m_switches[static_cast<std::size_t>(focused)]] { on->setFocus(); }, Qt::QueuedConnection);
+}
+
+void SkipSection::addTail() {
+    const QuantizationConfig& config = m_document->config();
+    const std::optional<Tail> found = m_document->hasModel()
+                                          ? std::optional(tailToSkip(*m_document->graph(), config.wholeTail))
+                                          : std::nullopt;
+    const bool refused = config.skipTail && found && !found->whyNot.empty();
+    QString text = found ? coverText(found->nodes, m_document->layers())
+                         : tr("the last weighted layer and everything after it");
+    if (found && found->macsShare) text += tr(" \u00b7 %1 of the MACs").arg(formatRate(*found->macsShare));
+    if (refused) text = tr("off, too large: ") + text;
+    auto* on = makeSwitch(config.skipTail && !refused, tr("Keep the tail of the model in float"));
+    connect(on, &ToggleSwitch::clicked, this,
+            [this](bool wanted) { m_document->edit(setTail(m_document->config(), wanted)); });
+    auto* card = new RuleCard(Symbol::Tail, tr("Tail of the model"), text, on, themeOf(palette()).inFloat);
+    card->setToolTip(refused ? QString::fromStdString(found->whyNot) +
+                                   tr("\n\nTurn the switch on to skip it anyway.")
+                             : tr("From the last weighted layer, which is included, to the outputs"));
+    m_list->addWidget(card);
+}
+
+void SkipSection::addRule(std::size_t i) {
+    const SkipRule& rule = m_document->config().rules[i];
+    const auto& layers = m_document->layers();
+    QString remark = i < m_covered.size() ? coverText(m_covered[i], layers) : QString();
+    if (rule.off && m_document->hasModel()) {
+        const RulePreview preview = previewRule(*m_document->graph(), m_document->config(), layers, rule);
+        remark =
+            tr("off \u00b7 ") + (preview.complaint.isEmpty() ? coverText(preview.covered, layers)
+                                                             : m_document->withLayerNames(preview.complaint));
+    }
+    const QString text = m_document->withLayerNames(QString::fromStdString(describe(rule)));
+    auto* controls = new QWidget;
+    auto* row = new QHBoxLayout(controls);
+    row->setContentsMargins(0, 0, 0, 0);
+    auto* on = makeSwitch(!rule.off, tr("Rule: ") + text);
+    on->setToolTip(rule.off ? tr("Rule disabled") : tr("Rule enabled"));
+    connect(on, &ToggleSwitch::clicked, this,
+            [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
+    row->addWidget(on);
+    row->addWidget(makeRemoveButton(tr("Remove this rule"),
+                                    [i](const QuantizationConfig& c) { return removeRule(c, i); }));
+    const Theme& colors = themeOf(palette());
+    m_list->addWidget(
+        new RuleCard(symbolOf(rule.kind), text, remark, controls, rule.off ? colors.faint : colors.inFloat));
+}
+
+void SkipSection::addLayerChoice(const std::string& name, bool quantized) {
+    const Theme& colors = themeOf(palette());
+    m_list->addWidget(new RuleCard(
+        Symbol::Pin, m_document->layerName(name), quantized ? tr("always quantized") : tr("always float"),
+        makeRemoveButton(tr("Remove this setting and use the rules"),
+                         [name](const QuantizationConfig& c) { return clearLayerChoice(c, name); }),
+        quantized ? colors.quantized : colors.inFloat));
+}
+
+ToggleSwitch* SkipSection::makeSwitch(bool on, const QString& name) {
+    auto* control = new ToggleSwitch;
+    control->setChecked(on);
+    control->setAccessibleName(name);
+    m_switches.push_back(control);
+    return control;
+}
+
+QWidget* SkipSection::makeRemoveButton(const QString& what, const MakeEdit& edit) {
+    auto* button = new QToolButton;
+    button->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
+    button->setToolTip(what);
+    button->setAccessibleName(what);
+    connect(button, &QToolButton::clicked, this,
+            [this, edit] { m_document->edit(edit(m_document->config())); });
+    return button;
 }
 
 }  // namespace quantloupe::ui

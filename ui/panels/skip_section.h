@@ -3,6 +3,9 @@
 // Layers that stay in float: the tail, the rules, and layers with their own setting.
 
 #include <QVBoxLayout>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "document/document.h"
 #include "widgets/basics.h"
@@ -15,7 +18,16 @@ class SkipSection : public QWidget {
     explicit SkipSection(Document* document, QWidget* parent = nullptr);
 
   private:
+    using MakeEdit = std::function<ConfigEdit(const QuantizationConfig&)>;
+
     void refresh();
+    std::vector<NodeSet> resolvedRules() const;
+    void build();
+    void addTail();
+    void addRule(std::size_t i);
+    void addLayerChoice(const std::string& name, bool quantized);
+    ToggleSwitch* makeSwitch(bool on, const QString& name);
+    QWidget* makeRemoveButton(const QString& what, const MakeEdit& edit);
 
     Document* m_document;
     SectionHeading* m_heading;

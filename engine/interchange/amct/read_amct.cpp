@@ -51,143 +51,173 @@ ActivationTarget targetOf(const AmctActivation& a, bool offset) {
     return t;
 }
 
-/// Adds a message if activation_offset has no effect because every layer's `asymmetric` overrides it.
-void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& result) {
-    for (const auto& [name, entry] : document.layers)
-        if (entry.enabled &&
-            (!entry.activation.asymmetric || *entry.activation.asymmetric == document.activationOffset))
-            return;
-    result.taken.push_back(
-        fmt::format("activation_offset {} has no effect, since every layer sets asymmetric to {}; an export "
-                    "writes it as {}",
-                    document.activationOffset, !symmetric, !symmetric));
-}
-
-/// Without a fixed batch size, batch_num does not determine the number of samples. One batch is the default
-/// of AMCT's generator.
-void takeBatches(const Graph& graph, int batches, ImportResult& result) {
-    if (batches == 1) return;
-    int& samples = result.config.calibration.samples;
-    if (const auto size = amctBatchSize(graph)) {
-        samples = static_cast<int>(std::min<std::int64_t>(batches * *size, 1'000'000'000));
-        result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches,
-                                           counted(static_cast<std::size_t>(samples), "sample")));
-        return;
+/// Converts the parsed document step by step: which layers are in float, then activations, weights, batches.
+class AmctImport {
+  public:
+    AmctImport(const ImportSource& source, AmctDocument document)
+        : m_graph(*source.graph), m_document(std::move(document)) {
+        m_result.config = source.start;
+        // Unknown names come first: the user can correct them.
+        for (const Error& missing : m_document.missing) m_result.leave(missing);
+        m_result.left.insert(m_result.left.end(), m_document.left.begin(), m_document.left.end());
     }
-    result.left.push_back(fmt::format(
-        "batch_num {} counts batches, but this model has no fixed batch size; calibration.samples stays {}",
-        batches, samples));
-}
 
-}  // namespace
+    ImportResult convert() {
+        QuantizationConfig& config = m_result.config;
+        forgetLayers(config);
+        config.transforms = {};
+        config.transforms.foldBatchNorm = m_document.fusion;
+        config.transforms.skipFolding = m_document.skipFusion;
+        config.quantization = {};
+        config.quantization.placement = Placement::WeightedInputs;
+        config.quantization.weight.perChannelProducts = false;
+        config.quantization.weight.restricted = false;
+        config.quantization.weight.method = WeightMethod::Arq;
+        takeLayers();
+        if (!m_targets.empty()) takeActivations(mostCommon(m_targets));
+        // Products cannot be channel-wise, so the convolutions decide.
+        const std::vector<AmctWeight>& weights = m_convolutions.empty() ? m_products : m_convolutions;
+        if (!weights.empty()) takeWeights(mostCommon(weights));
+        takeBatches();
+        return std::move(m_result);
+    }
 
-ImportResult readAmct(const ImportSource& source) {
-    const Graph& graph = *source.graph;
-    AmctDocument document = parseAmct(source);
-    ImportResult result;
-    result.config = source.start;
-    QuantizationConfig& config = result.config;
-    // Unknown names come first: the user can correct them.
-    for (const Error& missing : document.missing) result.leave(missing);
-    result.left.insert(result.left.end(), document.left.begin(), document.left.end());
-    forgetLayers(config);
-    config.transforms = {};
-    config.transforms.foldBatchNorm = document.fusion;
-    config.transforms.skipFolding = document.skipFusion;
-
-    std::vector<std::string> floating, forgotten, absent, migrating, otherRounding;
-    std::vector<ActivationTarget> targets;
-    std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so convolutions decide
-    for (const Node& node : graph.nodes()) {
-        if (!amctVerdict(graph, node).layer) continue;
-        const auto found = document.layers.find(node.name);
-        if (found == document.layers.end())
-            absent.push_back(node.name);
-        else if (!found->second.enableGiven)
-            forgotten.push_back(node.name);
-        if (found != document.layers.end() && found->second.migrates) migrating.push_back(node.name);
-        if (found == document.layers.end() || !found->second.enabled) {
-            floating.push_back(node.name);
-            continue;
+  private:
+    void takeLayers() {
+        std::vector<std::string> floating, withoutEnable, absent, migrating;
+        for (const Node& node : m_graph.nodes()) {
+            if (!amctVerdict(m_graph, node).layer) continue;
+            const auto found = m_document.layers.find(node.name);
+            if (found == m_document.layers.end()) {
+                absent.push_back(node.name);
+                floating.push_back(node.name);
+                continue;
+            }
+            const AmctEntry& entry = found->second;
+            if (!entry.enableGiven) withoutEnable.push_back(node.name);
+            if (entry.migrates) migrating.push_back(node.name);
+            if (!entry.enabled) {
+                floating.push_back(node.name);
+                continue;
+            }
+            m_targets.push_back(targetOf(entry.activation, m_document.activationOffset));
+            if (node.op == "AveragePool") continue;
+            (node.op.starts_with("Conv") ? m_convolutions : m_products).push_back(entry.weight);
         }
-        targets.push_back(targetOf(found->second.activation, document.activationOffset));
-        if (node.op == "AveragePool") continue;
-        (node.op.starts_with("Conv") ? weights : products).push_back(found->second.weight);
+        takeSkips(floating, m_result);
+        if (!absent.empty())
+            m_result.taken.push_back(
+                fmt::format("without an entry, which AMCT treats as skipped: {}", shortList(absent)));
+        if (!withoutEnable.empty())
+            m_result.left.push_back(fmt::format("quant_enable is missing, which AMCT treats as false: {}",
+                                                shortList(withoutEnable)));
+        if (!migrating.empty())
+            m_result.left.push_back(
+                fmt::format("dmq_balancer_param has no counterpart here: {}", shortList(migrating)));
     }
-    takeSkips(floating, result);
-    if (!absent.empty())
-        result.taken.push_back(
-            fmt::format("without an entry, which AMCT treats as skipped: {}", shortList(absent)));
-    if (!forgotten.empty())
-        result.left.push_back(
-            fmt::format("quant_enable is missing, which AMCT treats as false: {}", shortList(forgotten)));
-    if (!migrating.empty())
-        result.left.push_back(
-            fmt::format("dmq_balancer_param has no counterpart here: {}", shortList(migrating)));
 
-    auto& q = config.quantization;
-    q = {};
-    q.placement = Placement::WeightedInputs;
-    q.weight.perChannelProducts = false;
-    q.weight.restricted = false;
-    q.weight.method = WeightMethod::Arq;
-    if (!targets.empty()) {
-        const ActivationTarget common = mostCommon(targets);
-        q.activation.bits = common.bits;
-        q.activation.symmetric = common.symmetric;
+    void takeActivations(const ActivationTarget& common) {
+        QuantizationConfig& config = m_result.config;
+        config.quantization.activation.bits = common.bits;
+        config.quantization.activation.symmetric = common.symmetric;
         config.calibration.method = common.method;
         config.calibration.parameters = common.parameters;
         // Also for float layers: their parameters apply as soon as they are quantized.
-        for (const auto& [name, entry] : document.layers) {
+        for (const auto& [name, entry] : m_document.layers) {
             if (!entry.enabled && !entry.activationGiven) continue;
-            const ActivationTarget own = targetOf(entry.activation, document.activationOffset);
+            const ActivationTarget own = targetOf(entry.activation, m_document.activationOffset);
             if (own == common) continue;
             LayerSettings& settings = config.layers[name];
             settings.activationSymmetric = own.symmetric;
             settings.activationBits = own.bits;
             settings.calibrationMethod = own.method;
             settings.calibrationParameters = own.parameters;
-            result.taken.push_back(fmt::format("activation_quant_params of '{}'", name));
+            m_result.taken.push_back(fmt::format("activation_quant_params of '{}'", name));
         }
-        result.taken.push_back(fmt::format("activations: {} bits, {}, {}", common.bits,
-                                           common.symmetric ? "symmetric" : "affine",
-                                           common.method == CalibrationMethod::Hfmg ? "hfmg" : "ifmr"));
-        noteIdleOffset(document, common.symmetric, result);
+        m_result.taken.push_back(fmt::format("activations: {} bits, {}, {}", common.bits,
+                                             common.symmetric ? "symmetric" : "affine",
+                                             common.method == CalibrationMethod::Hfmg ? "hfmg" : "ifmr"));
+        noteIdleOffset(common.symmetric);
     }
-    if (weights.empty()) weights = products;
-    if (!weights.empty()) {
-        const AmctWeight common = mostCommon(weights);
-        q.weight.bits = common.bits;
-        q.weight.perChannel = common.channelWise;
-        bool learned = false, nuq = false;
-        for (const auto& [name, entry] : document.layers) {
-            if (graph.node(entry.node).op == "AveragePool") continue;
+
+    /// Adds a message if activation_offset has no effect because every layer's `asymmetric` overrides it.
+    void noteIdleOffset(bool symmetric) {
+        const bool offset = m_document.activationOffset;
+        for (const auto& [name, entry] : m_document.layers)
+            if (entry.enabled && entry.activation.asymmetric.value_or(offset) == offset) return;
+        m_result.taken.push_back(
+            fmt::format("activation_offset {} has no effect, since every layer sets asymmetric to {}; an "
+                        "export writes it as {}",
+                        offset, !symmetric, !symmetric));
+    }
+
+    void takeWeights(const AmctWeight& common) {
+        QuantizationConfig& config = m_result.config;
+        config.quantization.weight.bits = common.bits;
+        config.quantization.weight.perChannel = common.channelWise;
+        bool learned = false, obsolete = false;
+        for (const auto& [name, entry] : m_document.layers) {
+            const std::string& op = m_graph.node(entry.node).op;
+            if (op == "AveragePool") continue;
             learned = learned || (entry.enabled && entry.weight.algorithm == AmctWeightAlgorithm::Ada);
-            nuq = nuq || entry.weight.algorithm == AmctWeightAlgorithm::Nuq;
+            obsolete = obsolete || entry.weight.algorithm == AmctWeightAlgorithm::Nuq;
             if (!entry.enabled && !entry.weightGiven) continue;
             if (entry.weight.bits != common.bits) config.layers[name].weightBits = entry.weight.bits;
-            const bool product = graph.node(entry.node).op == "Gemm" || graph.node(entry.node).op == "MatMul";
+            const bool product = op == "Gemm" || op == "MatMul";
             if (entry.weight.channelWise != (common.channelWise && !product))
                 config.layers[name].weightPerChannel = entry.weight.channelWise;
         }
         config.refine.rounding = learned ? Rounding::Adaround : Rounding::Nearest;
-        for (const auto& [name, entry] : document.layers)
-            if (!entry.enabled && entry.weight.algorithm != AmctWeightAlgorithm::Nuq &&
-                graph.node(entry.node).op != "AveragePool" &&
-                (entry.weight.algorithm == AmctWeightAlgorithm::Ada) != learned)
-                otherRounding.push_back(name);
-        if (!otherRounding.empty())
-            result.left.push_back(fmt::format(
-                "wts_algo {} of layers in float is not kept, because rounding is set for the whole "
-                "network here: {}",
-                learned ? "arq_quantize" : "ada_quantize", shortList(otherRounding)));
-        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is obsolete and becomes arq_quantize");
-        result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits,
-                                           common.channelWise ? "per channel" : "per tensor",
-                                           learned ? ", learned rounding in all layers" : ""));
+        noteOtherRounding(learned);
+        if (obsolete)
+            m_result.left.emplace_back("wts_algo nuq_quantize is obsolete and becomes arq_quantize");
+        m_result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits,
+                                             common.channelWise ? "per channel" : "per tensor",
+                                             learned ? ", learned rounding in all layers" : ""));
     }
-    takeBatches(graph, document.batches, result);
-    return result;
-}
+
+    /// Adds a message about float layers whose rounding differs from the one that the network gets.
+    void noteOtherRounding(bool learned) {
+        std::vector<std::string> names;
+        for (const auto& [name, entry] : m_document.layers)
+            if (!entry.enabled && entry.weight.algorithm != AmctWeightAlgorithm::Nuq &&
+                m_graph.node(entry.node).op != "AveragePool" &&
+                (entry.weight.algorithm == AmctWeightAlgorithm::Ada) != learned)
+                names.push_back(name);
+        if (!names.empty())
+            m_result.left.push_back(
+                fmt::format("wts_algo {} of layers in float is not kept, because rounding is set for the "
+                            "whole network here: {}",
+                            learned ? "arq_quantize" : "ada_quantize", shortList(names)));
+    }
+
+    /// Without a fixed batch size, batch_num does not determine the number of samples. One batch is the
+    /// default of AMCT's generator.
+    void takeBatches() {
+        const int batches = m_document.batches;
+        if (batches == 1) return;
+        int& samples = m_result.config.calibration.samples;
+        if (const auto size = amctBatchSize(m_graph)) {
+            samples = static_cast<int>(std::min<std::int64_t>(batches * *size, 1'000'000'000));
+            m_result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches,
+                                                 counted(static_cast<std::size_t>(samples), "sample")));
+            return;
+        }
+        m_result.left.push_back(fmt::format(
+            "batch_num {} counts batches, but this model has no fixed batch size; calibration.samples stays "
+            "{}",
+            batches, samples));
+    }
+
+    const Graph& m_graph;
+    const AmctDocument m_document;
+    ImportResult m_result;
+    std::vector<ActivationTarget> m_targets;  ///< of the quantized layers
+    std::vector<AmctWeight> m_convolutions, m_products;
+};
+
+}  // namespace
+
+ImportResult readAmct(const ImportSource& source) { return AmctImport(source, parseAmct(source)).convert(); }
 
 }  // namespace quantloupe

@@ -155,7 +155,104 @@ void checkLengths(const NodeContext& context, std::int64_t batch) {
                   batch);
 }
 
-CompiledNode compileAttention(const NodeContext& context) {
+/// What output 3 contains (qk_matmul_output_mode): scaled products, those with softcap, those with the mask,
+/// or the weights.
+enum class ScoreStage { Scaled, Capped, Masked, Weights };
+
+/// All that a run needs to know about the node.
+struct AttentionPlan {
+    Heads q, k, v, out;
+    std::int64_t past = 0, total = 0;  ///< keys before this run, and all keys
+    std::int64_t left = -1, right = -1;
+    float scale = 1, softcap = 0;
+    AttentionMask mask;
+    bool hasLengths = false;
+    ScoreStage shown = ScoreStage::Scaled;
+};
+
+/// Computes one query after the other.
+class AttentionRun {
+  public:
+    AttentionRun(const AttentionPlan& plan, const KernelArguments& arguments)
+        : m_plan(plan),
+          m_arguments(arguments),
+          m_keys(
+              joined(plan.past > 0 ? arguments.inputs[4] : nullptr, plan.past, arguments.inputs[1], plan.k)),
+          m_values(
+              joined(plan.past > 0 ? arguments.inputs[5] : nullptr, plan.past, arguments.inputs[2], plan.v)),
+          m_row(static_cast<std::size_t>(plan.total)),
+          m_scores(arguments.outputs.size() > 3 ? static_cast<float*>(arguments.outputs[3]) : nullptr) {}
+
+    void run() {
+        const auto& outputs = m_arguments.outputs;
+        if (outputs.size() > 1 && outputs[1] != nullptr)
+            std::ranges::copy(m_keys, static_cast<float*>(outputs[1]));
+        if (outputs.size() > 2 && outputs[2] != nullptr)
+            std::ranges::copy(m_values, static_cast<float*>(outputs[2]));
+        for (std::int64_t b = 0; b < m_plan.q.batch; ++b) {
+            const VisibleKeys visible = visibleKeys(b);
+            for (std::int64_t h = 0; h < m_plan.q.heads; ++h)
+                for (std::int64_t i = 0; i < m_plan.q.length; ++i)
+                    query(b, h, i, visible.of(i, m_plan.left, m_plan.right));
+        }
+    }
+
+  private:
+    VisibleKeys visibleKeys(std::int64_t b) const {
+        if (!m_plan.hasLengths) return {m_plan.past, m_plan.total};
+        const std::int64_t valid =
+            std::min(static_cast<const std::int64_t*>(m_arguments.inputs[6])[b], m_plan.total);
+        return {valid - m_plan.q.length, valid};
+    }
+
+    void query(std::int64_t b, std::int64_t h, std::int64_t i, const VisibleKeys& visible) {
+        const Heads &k = m_plan.k, &v = m_plan.v;
+        const std::int64_t firstKey = (b * k.heads + h / (m_plan.q.heads / k.heads)) * m_plan.total;
+        score(b, h, i, firstKey, visible);
+        float* out = static_cast<float*>(m_arguments.outputs[0]) + m_plan.out.at(b, h, i);
+        const auto width = static_cast<std::size_t>(v.width);
+        std::fill_n(out, width, 0.0f);
+        for (std::int64_t j = 0; j < m_plan.total; ++j)
+            addScaled(out, m_values.data() + (firstKey + j) * v.width, m_row[static_cast<std::size_t>(j)],
+                      width);
+    }
+
+    /// Computes the weights of all keys for one query in m_row.
+    void score(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t firstKey,
+               const VisibleKeys& visible) {
+        const Heads& q = m_plan.q;
+        const float* query = static_cast<const float*>(m_arguments.inputs[0]) + q.at(b, h, i);
+        const void* mask = m_plan.mask.given ? m_arguments.inputs[3] : nullptr;
+        float* shown =
+            m_scores == nullptr ? nullptr : m_scores + ((b * q.heads + h) * q.length + i) * m_plan.total;
+        const auto show = [&](ScoreStage stage, std::int64_t j, float value) {
+            if (shown != nullptr && m_plan.shown == stage) shown[j] = value;
+        };
+        bool open = false;  // the query may use at least one key
+        for (std::int64_t j = 0; j < m_plan.total; ++j) {
+            float& score = m_row[static_cast<std::size_t>(j)];
+            score = m_plan.scale * dot(query, m_keys.data() + (firstKey + j) * m_plan.k.width,
+                                       static_cast<std::size_t>(q.width));
+            show(ScoreStage::Scaled, j, score);
+            if (m_plan.softcap > 0) score = m_plan.softcap * std::tanh(score / m_plan.softcap);
+            show(ScoreStage::Capped, j, score);
+            const float summand = visible.contains(j) ? m_plan.mask.at(mask, b, h, i, j) : kMasked;
+            open |= summand != kMasked;
+            score += summand;
+            show(ScoreStage::Masked, j, score);
+        }
+        softmax(m_row, open);
+        if (m_plan.shown == ScoreStage::Weights && shown != nullptr) std::ranges::copy(m_row, shown);
+    }
+
+    const AttentionPlan& m_plan;
+    const KernelArguments& m_arguments;
+    const std::vector<float> m_keys, m_values;
+    std::vector<float> m_row;  ///< of one query: scores, then weights
+    float* m_scores;           ///< output 3
+};
+
+AttentionPlan planOf(const NodeContext& context) {
     const Attributes& attributes = context.node.attributes;
     const Heads q = headsOf(context, 0, "q_num_heads"), k = headsOf(context, 1, "kv_num_heads"),
                 v = headsOf(context, 2, "kv_num_heads");
@@ -163,80 +260,43 @@ CompiledNode compileAttention(const NodeContext& context) {
         q.width != k.width || k.heads == 0 || q.heads % k.heads != 0)
         failInput("Attention cannot combine {}, {} and {}", toString(context.input(0).dims),
                   toString(context.input(1).dims), toString(context.input(2).dims));
-    const std::int64_t past = pastLength(context, k, v);
+    AttentionPlan plan;
+    plan.q = q;
+    plan.k = k;
+    plan.v = v;
+    plan.out = {q.batch, q.heads, q.length, v.width, q.split};
+    plan.past = pastLength(context, k, v);
     checkLengths(context, q.batch);
-    const std::int64_t total = past + k.length;
-    if (total == 0) failInput("Attention has no keys");
-    const Dims scoreDims = {q.batch, q.heads, q.length, total};
-    const AttentionMask mask = maskOf(context, scoreDims);
-    std::int64_t left = attributes.integer("left_window_size", -1);
-    std::int64_t right = attributes.integer("right_window_size", -1);
-    if (attributes.integer("is_causal", 0) != 0) right = 0;
-    left = std::min(left, total + q.length);
-    right = std::min(right, total);
-    const float softcap = attributes.real("softcap", 0);
-    const float scale =
+    plan.hasLengths = context.has(6);
+    plan.total = plan.past + k.length;
+    if (plan.total == 0) failInput("Attention has no keys");
+    plan.mask = maskOf(context, {q.batch, q.heads, q.length, plan.total});
+    plan.left = std::min(attributes.integer("left_window_size", -1), plan.total + q.length);
+    const bool causal = attributes.integer("is_causal", 0) != 0;
+    plan.right = causal ? 0 : std::min(attributes.integer("right_window_size", -1), plan.total);
+    plan.softcap = attributes.real("softcap", 0);
+    plan.scale =
         attributes.real("scale", 1.0f / std::sqrt(static_cast<float>(std::max<std::int64_t>(q.width, 1))));
-    // What output 3 contains: scaled products, those with softcap, those with the mask, or the weights.
     const std::int64_t shown = attributes.integer("qk_matmul_output_mode", 0);
     if (shown < 0 || shown > 3) failInput("Attention has no qk_matmul_output_mode {}", shown);
+    plan.shown = static_cast<ScoreStage>(shown);
+    return plan;
+}
 
-    const Heads out{q.batch, q.heads, q.length, v.width, q.split};
-    TensorDesc output{DataType::Float32, {q.batch, q.length, q.heads * v.width}, Layout::Plain};
-    if (out.split) output.dims = {q.batch, q.heads, q.length, v.width};
-    std::vector<TensorDesc> outputs = {output,
-                                       {DataType::Float32, {k.batch, k.heads, total, k.width}, Layout::Plain},
-                                       {DataType::Float32, {v.batch, v.heads, total, v.width}, Layout::Plain},
-                                       {DataType::Float32, scoreDims, Layout::Plain}};
-    outputs.resize(std::min(outputs.size(), context.node.outputs.size()));
-    return {
-        std::move(outputs), makeKernel([=, hasLengths = context.has(6)](const KernelArguments& a) {
-            const std::vector<float> keys = joined(past > 0 ? a.inputs[4] : nullptr, past, a.inputs[1], k);
-            const std::vector<float> values = joined(past > 0 ? a.inputs[5] : nullptr, past, a.inputs[2], v);
-            for (std::size_t i = 1; i < std::min<std::size_t>(a.outputs.size(), 3); ++i)
-                if (a.outputs[i] != nullptr)
-                    std::ranges::copy(i == 1 ? keys : values, static_cast<float*>(a.outputs[i]));
-            auto* scores = a.outputs.size() > 3 ? static_cast<float*>(a.outputs[3]) : nullptr;
-            const auto width = static_cast<std::size_t>(q.width), wide = static_cast<std::size_t>(v.width);
-            std::vector<float> row(static_cast<std::size_t>(total));
-            for (std::int64_t b = 0; b < q.batch; ++b) {
-                const std::int64_t valid =
-                    hasLengths ? std::min(static_cast<const std::int64_t*>(a.inputs[6])[b], total) : total;
-                const VisibleKeys visible{hasLengths ? valid - q.length : past, valid};
-                for (std::int64_t h = 0; h < q.heads; ++h) {
-                    const std::int64_t shared = (b * k.heads + h / (q.heads / k.heads)) * total;
-                    for (std::int64_t i = 0; i < q.length; ++i) {
-                        const float* query = static_cast<const float*>(a.inputs[0]) + q.at(b, h, i);
-                        const VisibleKeys range = visible.of(i, left, right);
-                        const auto show = [&](std::int64_t stage, std::int64_t j, float score) {
-                            if (scores != nullptr && shown == stage)
-                                scores[((b * q.heads + h) * q.length + i) * total + j] = score;
-                        };
-                        bool open = false;  // the query may use at least one key
-                        for (std::int64_t j = 0; j < total; ++j) {
-                            float& score = row[static_cast<std::size_t>(j)];
-                            score = scale * dot(query, keys.data() + (shared + j) * k.width, width);
-                            show(0, j, score);
-                            if (softcap > 0) score = softcap * std::tanh(score / softcap);
-                            show(1, j, score);
-                            const float summand =
-                                range.contains(j) ? mask.at(mask.given ? a.inputs[3] : nullptr, b, h, i, j)
-                                                  : kMasked;
-                            open |= summand != kMasked;
-                            score += summand;
-                            show(2, j, score);
-                        }
-                        softmax(row, open);
-                        for (std::int64_t j = 0; j < total; ++j) show(3, j, row[static_cast<std::size_t>(j)]);
-                        float* to = static_cast<float*>(a.outputs[0]) + out.at(b, h, i);
-                        std::fill_n(to, wide, 0.0f);
-                        for (std::int64_t j = 0; j < total; ++j)
-                            addScaled(to, values.data() + (shared + j) * v.width,
-                                      row[static_cast<std::size_t>(j)], wide);
-                    }
-                }
-            }
-        })};
+CompiledNode compileAttention(const NodeContext& context) {
+    const AttentionPlan plan = planOf(context);
+    const Heads &q = plan.q, &k = plan.k, &v = plan.v;
+    const Dims merged = {q.batch, q.length, q.heads * v.width};
+    const Dims split = {q.batch, q.heads, q.length, v.width};
+    const std::vector<Dims> dims = {q.split ? split : merged,
+                                    {k.batch, k.heads, plan.total, k.width},
+                                    {v.batch, v.heads, plan.total, v.width},
+                                    {q.batch, q.heads, q.length, plan.total}};
+    std::vector<TensorDesc> outputs;
+    for (std::size_t i = 0; i < std::min(dims.size(), context.node.outputs.size()); ++i)
+        outputs.push_back({DataType::Float32, dims[i], Layout::Plain});
+    return {std::move(outputs),
+            makeKernel([plan](const KernelArguments& arguments) { AttentionRun(plan, arguments).run(); })};
 }
 
 }  // namespace

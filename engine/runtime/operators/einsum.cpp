@@ -79,15 +79,10 @@ struct Loop {
     std::vector<std::size_t> steps;  ///< for each operand, then for the output
 };
 
-QUANTLOUPE_SIMD void addScaled(float* out, const float* in, std::size_t count, float factor) {
-    for (std::size_t i = 0; i < count; ++i) out[i] += factor * in[i];
-}
-
-CompiledNode compileEinsum(const NodeContext& context) {
-    const Equation equation = readEquation(context);
-    const std::size_t operands = equation.operands.size();
+/// The extents of the dimensions; an operand may have 1 where another one has more.
+std::map<char, std::int64_t> extentsOf(const NodeContext& context, const Equation& equation) {
     std::map<char, std::int64_t> extents;
-    for (std::size_t i = 0; i < operands; ++i) {
+    for (std::size_t i = 0; i < equation.operands.size(); ++i) {
         if (context.input(i).type != context.input(0).type)
             failInput("Einsum's operands are of different types");
         for (std::size_t d = 0; d < equation.operands[i].size(); ++d) {
@@ -100,8 +95,13 @@ CompiledNode compileEinsum(const NodeContext& context) {
                           extent);
         }
     }
-    TensorDesc output{context.input(0).type, {}, Layout::Plain};
-    for (const char label : equation.output) output.dims.push_back(extents.at(label));
+    return extents;
+}
+
+/// Nested loops, outermost first: the output's dimensions, with the summed ones before the last of them.
+std::vector<Loop> loopsOf(const NodeContext& context, const Equation& equation,
+                          const std::map<char, std::int64_t>& extents, const TensorDesc& output) {
+    const std::size_t operands = equation.operands.size();
     Labels order = equation.output;
     for (const auto& [label, extent] : extents)
         if (order.find(label) == order.npos)
@@ -120,43 +120,60 @@ CompiledNode compileEinsum(const NodeContext& context) {
         loops.push_back(std::move(loop));
     }
     if (loops.empty()) loops.push_back({1, std::vector<std::size_t>(operands + 1, 0)});
+    return loops;
+}
+
+QUANTLOUPE_SIMD void addScaled(float* out, const float* in, std::size_t count, float factor) {
+    for (std::size_t i = 0; i < count; ++i) out[i] += factor * in[i];
+}
+
+/// Adds the products of the innermost loop to the output; `offsets` are the starts of the operands and the
+/// output.
+template <typename T>
+void addProducts(const Loop& loop, const KernelArguments& a, const std::vector<std::size_t>& offsets) {
+    const std::size_t operands = loop.steps.size() - 1;
+    const auto at = [&](std::size_t i) { return static_cast<const T*>(a.inputs[i]) + offsets[i]; };
+    T* out = static_cast<T*>(a.outputs[0]) + offsets[operands];
+    if constexpr (std::is_same_v<T, float>) {
+        // A scalar times an operand that is contiguous along the output: the usual case with two operands.
+        if (operands == 2 && loop.steps[2] == 1 && loop.steps[0] == 0 && loop.steps[1] == 1) {
+            addScaled(out, at(1), loop.extent, *at(0));
+            return;
+        }
+    }
+    for (std::size_t k = 0; k < loop.extent; ++k) {
+        T product = at(0)[k * loop.steps[0]];
+        for (std::size_t i = 1; i < operands; ++i) product *= at(i)[k * loop.steps[i]];
+        out[k * loop.steps[operands]] += product;
+    }
+}
+
+/// Advances the outer loops by one step; false after the last.
+bool advance(const std::vector<Loop>& loops, std::vector<std::size_t>& at,
+             std::vector<std::size_t>& offsets) {
+    for (std::size_t d = loops.size() - 1; d-- > 0;) {
+        const Loop& loop = loops[d];
+        for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] += loop.steps[i];
+        if (++at[d] < loop.extent) return true;
+        for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] -= loop.extent * loop.steps[i];
+        at[d] = 0;
+    }
+    return false;
+}
+
+CompiledNode compileEinsum(const NodeContext& context) {
+    const Equation equation = readEquation(context);
+    const auto extents = extentsOf(context, equation);
+    TensorDesc output{context.input(0).type, {}, Layout::Plain};
+    for (const char label : equation.output) output.dims.push_back(extents.at(label));
+    const std::vector<Loop> loops = loopsOf(context, equation, extents, output);
     return withArithmeticType(output.type, "Einsum", [&]<typename T>(T) -> CompiledNode {
-        return {{output}, makeKernel([=, count = output.count()](const KernelArguments& a) {
-                    auto* out = static_cast<T*>(a.outputs[0]);
-                    std::fill_n(out, count, T{});
-                    if (count == 0) return;
-                    const Loop& last = loops.back();
-                    std::vector<std::size_t> at(loops.size(), 0), offsets(operands + 1, 0);
-                    const auto value = [&](std::size_t i, std::size_t step) {
-                        return static_cast<const T*>(a.inputs[i])[offsets[i] + step * last.steps[i]];
-                    };
-                    // A scalar times an operand that is contiguous along the output: the usual case with two
-                    // operands.
-                    const bool scaled = std::is_same_v<T, float> && operands == 2 && last.steps[2] == 1 &&
-                                        last.steps[0] == 0 && last.steps[1] == 1;
-                    for (const Loop& loop : loops)
-                        if (loop.extent == 0) return;
-                    while (true) {
-                        if (scaled)
-                            addScaled(reinterpret_cast<float*>(out) + offsets[2],
-                                      static_cast<const float*>(a.inputs[1]) + offsets[1], last.extent,
-                                      static_cast<float>(value(0, 0)));
-                        else
-                            for (std::size_t k = 0; k < last.extent; ++k) {
-                                T product = value(0, k);
-                                for (std::size_t i = 1; i < operands; ++i) product *= value(i, k);
-                                out[offsets[operands] + k * last.steps[operands]] += product;
-                            }
-                        std::size_t d = loops.size() - 1;
-                        while (d-- > 0) {
-                            for (std::size_t i = 0; i <= operands; ++i) offsets[i] += loops[d].steps[i];
-                            if (++at[d] < loops[d].extent) break;
-                            for (std::size_t i = 0; i <= operands; ++i)
-                                offsets[i] -= loops[d].extent * loops[d].steps[i];
-                            at[d] = 0;
-                        }
-                        if (d == static_cast<std::size_t>(-1)) return;
-                    }
+        return {{output}, makeKernel([loops, count = output.count()](const KernelArguments& a) {
+                    std::fill_n(static_cast<T*>(a.outputs[0]), count, T{});
+                    if (std::ranges::any_of(loops, [](const Loop& loop) { return loop.extent == 0; })) return;
+                    std::vector<std::size_t> at(loops.size(), 0), offsets(loops[0].steps.size(), 0);
+                    do addProducts<T>(loops.back(), a, offsets);
+                    while (advance(loops, at, offsets));
                 })};
     });
 }
