@@ -23,13 +23,11 @@ class OperatorValuesTest : public QObject {
         };
         row("average over declared padding only", 17, "1,1,5,5", "",
             "AveragePool <kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1, count_include_pad = 1, "
-            "pads = [0, "
-            "0, 1, 0]> (X)",
+            "pads = [0, 0, 1, 0]> (X)",
             "1.25 2 4.625 2.25 5.75 5.625 3.5625 2.5625 2.5");
         row("average with dilations", 19, "1,1,6", "",
             "AveragePool <kernel_shape = [3], strides = [2], dilations = [2], ceil_mode = 1, "
-            "count_include_pad = 1, "
-            "pads = [1, 0]> (X)",
+            "count_include_pad = 1, pads = [1, 0]> (X)",
             "3.33333 3.08333");
         row("average of a window larger than the input", 17, "1,2,3", "",
             "AveragePool <kernel_shape = [5], strides = [5], ceil_mode = 1> (X)", "-0.41666666 3");
@@ -130,8 +128,7 @@ class OperatorValuesTest : public QObject {
         row("patches that overlap", 18, "1,8,4", "int64[2] image = {3, 4}, int64[2] block = {2, 2}",
             "Col2Im <strides = [1, 2], pads = [1, 0, 0, 1], dilations = [2, 1]> (X, image, block)",
             "-0.5 6.5 6.75 2.75 -1 6 6.25 2.25 2.5 9.5 -1.25 5.75 5.5 1.5 1.75 8.75 5 12 12.25 8.25 8.5 4.5 "
-            "4.75 "
-            "11.75");
+            "4.75 11.75");
         const char* const keys =
             "float[1,3,2] K = {0.5, -1, 0.25, 1, -0.5, 0.125}, float[1,3,2] V = {1, 2, 3, 4, 5, 6}, "
             "float[2,3] M = {0, -1, 2, 0.5, 0, -3}";
@@ -177,6 +174,17 @@ class OperatorValuesTest : public QObject {
             "float[1,12] B = {0.1, -0.1, 0.2, 0.3, -0.2, 0.4, 0.05, 0.15, -0.25, 0.35, 0.45, -0.55}",
             "GRU <hidden_size = 2, linear_before_reset = 1> (X, W, R, B)",
             "0.2002677 0.3367316 0.8461397 0.3875906 0.7668704 -0.02910727");
+        for (const auto& [activation, expected] :
+             {std::pair("\"affine\"], activation_alpha = [0.5], activation_beta = [1.0]", "-1 0.75 2.5"),
+              std::pair("\"HardSigmoid\"], activation_alpha = [0.25]", "0 0.375 1"),
+              std::pair("\"LeakyRelu\"], activation_alpha = [0.5]", "-2 -0.25 3")})
+            row(qPrintable(QString("RNN with ") + activation), 14, "3,1,2",
+                "float[1,1,2] W = {1, 0}, float[1,1,1] R = {0}",
+                qPrintable(QString("RNN <hidden_size = 1, activations = [%1> (X, W, R)").arg(activation)),
+                expected);
+        row("the absolute value of a negative zero", 14, "1,2",
+            "float Z = {0}, float M = {-1}, float P = {1}",
+            "Mul (X, Z) e = Abs (d) f = Reciprocal (e) Y = Clip (f, M, P)", "1 1");
         row("RNN followed by a Relu", 14, "3,1,2",
             "float[1,2,2] W = {0.5, -0.25, 0.1, 0.3}, float[1,2,2] R = {0.1, -0.2, 0.3, 0.4}, "
             "float[1,4] B = {0.1, -0.1, 0.2, 0.3}",

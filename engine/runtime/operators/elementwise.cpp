@@ -214,7 +214,7 @@ void addElementwise(OperatorTable& table) {
         if constexpr (std::is_unsigned_v<decltype(x)>)
             return x;
         else
-            return x < 0 ? -x : x;
+            return x > 0 ? x : 0 - x;  // also 0 for -0
     });
     table["Sign"] = numeric([](auto x) {
         using T = decltype(x);

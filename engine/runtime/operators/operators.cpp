@@ -29,6 +29,7 @@ const OperatorTable& table() {
         addSignals(all);
         addScatters(all);
         addControlFlow(all);
+        addScans(all);
         addSelections(all);
         addRegions(all);
         addSorts(all);

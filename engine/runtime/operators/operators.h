@@ -33,6 +33,7 @@ void addDeformableConvolutions(OperatorTable& table);
 void addSignals(OperatorTable& table);
 void addScatters(OperatorTable& table);
 void addControlFlow(OperatorTable& table);
+void addScans(OperatorTable& table);
 void addSelections(OperatorTable& table);
 void addRegions(OperatorTable& table);
 void addSorts(OperatorTable& table);

@@ -115,7 +115,7 @@ CompiledNode compileCodedSoftmax(const NodeContext& context) {
 }
 
 /// Inputs: the output's scale and zero point, then each part with its scale and zero point.
-CompiledNode compileConcat(const NodeContext& context) {
+CompiledNode compileQuantizedConcat(const NodeContext& context) {
     const std::size_t parts = (context.inputs.size() - std::min<std::size_t>(context.inputs.size(), 2)) / 3;
     if (parts == 0 || context.inputs.size() != 2 + 3 * parts)
         failInput("QLinearConcat needs a scale and a zero point for each of its inputs");
@@ -276,7 +276,7 @@ void addQuantizedPointwise(OperatorTable& table) {
     table["com.microsoft.QLinearLeakyRelu"] = {compileLeakyRelu};
     table["com.microsoft.QLinearSigmoid"] = {compileCodedSigmoid};
     table["com.microsoft.QLinearSoftmax"] = {compileCodedSoftmax};
-    table["com.microsoft.QLinearConcat"] = {compileConcat};
+    table["com.microsoft.QLinearConcat"] = {compileQuantizedConcat};
     table["com.microsoft.QLinearGlobalAveragePool"] = {compileGlobalAveragePool};
     table["com.microsoft.QLinearAveragePool"] = {compileAveragePool};
 }

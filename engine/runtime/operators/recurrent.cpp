@@ -3,10 +3,13 @@
 // part of all steps computed as one product. Cost: the products. Samples are the second dimension (layout 0)
 // or the first (1).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "runtime/operators/operators.h"
 #include "runtime/ordered/matrix_product.h"
 #include "runtime/simd.h"
@@ -17,20 +20,56 @@
 namespace quantloupe {
 namespace {
 
-using Function = float (*)(float);
-
 using Scalar = PlainIsa<1>;
 
 QUANTLOUPE_SIMD float sigmoid(float x) { return sigmoidTile<Scalar>({x}).lane[0]; }
 QUANTLOUPE_SIMD float hyperbolic(float x) { return tanhTile<Scalar>({x}).lane[0]; }
 
-Function functionOf(const std::string& name) {
-    if (name == "Sigmoid") return sigmoid;
-    if (name == "Tanh") return hyperbolic;
-    if (name == "Relu") return [](float x) { return x > 0 ? x : 0.0f; };
-    if (name == "HardSigmoid") return [](float x) { return std::clamp(0.2f * x + 0.5f, 0.0f, 1.0f); };
-    if (name == "Softsign") return [](float x) { return x / (1.0f + std::fabs(x)); };
-    fail(ErrorKind::Unsupported, "the activation '{}' of a recurrent layer is not supported", name);
+/// An activation function with its parameters.
+struct Function {
+    float (*apply)(float x, float alpha, float beta);
+    float alpha = 0, beta = 0;
+    float operator()(float x) const { return apply(x, alpha, beta); }
+};
+
+struct NamedFunction {
+    std::string_view name;  ///< in lower case, because exporters differ
+    Function function;      ///< with the default parameters
+    int parameters;         ///< how many it has
+};
+constexpr std::array kFunctions = {
+    NamedFunction{"sigmoid", {[](float x, float, float) { return sigmoid(x); }}, 0},
+    NamedFunction{"tanh", {[](float x, float, float) { return hyperbolic(x); }}, 0},
+    NamedFunction{"relu", {[](float x, float, float) { return x > 0 ? x : 0.0f; }}, 0},
+    NamedFunction{"softsign", {[](float x, float, float) { return x / (1.0f + std::fabs(x)); }}, 0},
+    NamedFunction{"softplus", {[](float x, float, float) { return std::log1p(std::exp(x)); }}, 0},
+    NamedFunction{"leakyrelu", {[](float x, float a, float) { return x >= 0 ? x : a * x; }, 0.01f}, 1},
+    NamedFunction{"thresholdedrelu", {[](float x, float a, float) { return x > a ? x : 0.0f; }, 1}, 1},
+    NamedFunction{"elu", {[](float x, float a, float) { return x >= 0 ? x : a * std::expm1(x); }, 1}, 1},
+    NamedFunction{"hardsigmoid",
+                  {[](float x, float a, float b) { return std::clamp(a * x + b, 0.0f, 1.0f); }, 0.2f, 0.5f},
+                  2},
+    NamedFunction{"affine", {[](float x, float a, float b) { return a * x + b; }, 1, 0}, 2},
+    NamedFunction{"scaledtanh", {[](float x, float a, float b) { return a * std::tanh(b * x); }, 1, 1}, 2},
+};
+
+/// Returns the functions with these names. Each takes as many values as it has parameters from
+/// activation_alpha and activation_beta, in the order of the names.
+std::vector<Function> functionsOf(const std::vector<std::string>& names, const Attributes& attributes) {
+    const std::vector<float> alphas = attributes.reals("activation_alpha"),
+                             betas = attributes.reals("activation_beta");
+    std::size_t alpha = 0, beta = 0;
+    std::vector<Function> functions;
+    for (const std::string& name : names) {
+        const auto found = std::ranges::find(kFunctions, lowerCase(name), &NamedFunction::name);
+        if (found == kFunctions.end())
+            fail(ErrorKind::Unsupported, "the activation '{}' of a recurrent layer is not supported", name);
+        Function function = found->function;
+        if (found->parameters > 0 && alpha < alphas.size()) function.alpha = alphas[alpha++];
+        if (found->parameters > 1 && beta < betas.size()) function.beta = betas[beta++];
+        functions.push_back(function);
+    }
+    return functions;
 }
 
 enum class Cell { Lstm, Gru, Rnn };
@@ -230,8 +269,6 @@ CompiledNode compileRecurrent(const NodeContext& context) {
                                         [](const auto& a) { return a.first == "activations"; });
         found != attributes.end())
         names = std::get<std::vector<std::string>>(found->second);
-    if (!names.empty() && (attributes.has("activation_alpha") || attributes.has("activation_beta")))
-        fail(ErrorKind::Unsupported, "activations of {} with parameters are not supported", context.node.op);
     const std::vector<std::string> usual = kCell == Cell::Lstm
                                                ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
                                            : kCell == Cell::Gru ? std::vector<std::string>{"Sigmoid", "Tanh"}
@@ -241,7 +278,7 @@ CompiledNode compileRecurrent(const NodeContext& context) {
     if (names.size() != usual.size() * r.directions)
         failInput("{} has {} activations, but needs {}", context.node.op, names.size(),
                   usual.size() * r.directions);
-    for (const std::string& name : names) r.activations.push_back(functionOf(name));
+    r.activations = functionsOf(names, attributes);
     const auto each = [](std::size_t extent) { return static_cast<std::int64_t>(extent); };
     const TensorDesc all{DataType::Float32,
                          r.batchFirst
