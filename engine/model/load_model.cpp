@@ -25,6 +25,7 @@
 #include "model/onnx_proto.h"
 #include "model/operator_signatures.h"
 #include "model/subgraphs.h"
+#include "model/tensor_lists.h"
 #include "model/unroll.h"
 
 namespace quantloupe {
@@ -219,7 +220,8 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
             "the network computes in float16 or bfloat16; here, and in exported models, it computes in "
             "float32");
     }
-    unrollConstantControlFlow(proto, notices);
+    unrollConstantControlFlow(model, notices);
+    appendedListsBecomeScanOutputs(proto);
     const Loading loading{model, owner, folder};
     GraphBuilder builder;
     ModelFacts& facts = builder.facts();
@@ -279,8 +281,7 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
     if (!parsed || !proto->has_graph())
         failInput(
             "this is not an ONNX model, or it is truncated: its {} bytes do not parse as one. Was the "
-            "download or export "
-            "complete?",
+            "download or export complete?",
             size);
     if (proto->opset_import_size() == 0 && proto->ir_version() >= 3)
         failInput("the model names no operator set; export it again");

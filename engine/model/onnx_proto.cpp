@@ -3,6 +3,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -96,6 +97,30 @@ ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims d
 }
 
 }  // namespace
+
+std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
+    const bool single = std::ranges::all_of(tensor.dims(), [](std::int64_t dim) { return dim == 1; });
+    if (!single || tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
+    const std::string& raw = tensor.raw_data();
+    switch (tensor.data_type()) {
+        case onnx::TensorProto::INT64: {
+            std::int64_t value = 0;
+            if (raw.size() == sizeof value)
+                std::memcpy(&value, raw.data(), sizeof value);
+            else if (tensor.int64_data_size() == 1)
+                value = tensor.int64_data(0);
+            else
+                return std::nullopt;
+            return value;
+        }
+        case onnx::TensorProto::BOOL:
+            if (raw.size() == 1) return raw[0] != 0 ? 1 : 0;
+            if (tensor.int32_data_size() == 1) return tensor.int32_data(0) != 0 ? 1 : 0;
+            return std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
 
 ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,
                               const fs::path& folder) {

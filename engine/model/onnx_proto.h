@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "model/graph.h"
@@ -17,6 +18,9 @@ class TensorProto;
 }  // namespace onnx
 
 namespace quantloupe {
+
+/// Returns the value of a single int64 or bool that is stored in the file; empty for other tensors.
+std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor);
 
 /// Returns the tensor's value; raw bytes are referenced, not copied (`owner` keeps the message alive).
 /// External data must be inside `folder`. Throws Error.

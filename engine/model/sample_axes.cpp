@@ -26,6 +26,34 @@ std::optional<std::size_t> firstDimension(const Shape& shape, Condition conditio
     return static_cast<std::size_t>(found - shape.begin());
 }
 
+/// PyTorch Geometric's edge_index: the source and the target of each edge.
+bool isEdgeList(const TensorInfo& tensor) {
+    return tensor.type == DataType::Int64 && tensor.shape && tensor.shape->size() == 2 &&
+           tensor.shape->front().value == 2 && !(*tensor.shape)[1].known();
+}
+
+/// Whether the inputs can only be those of one graph: features of nodes and lists of edges, whose numbers
+/// have nothing in common. `single` are the inputs whose first dimension is fixed above 1 and cannot be the
+/// batch.
+bool isOneGraph(const Graph& graph, const std::vector<TensorId>& single) {
+    const auto isDynamic = [](const Dim& dim) { return !dim.known() && !namesBatch(dim); };
+    const auto hasNodes = [&](TensorId input) {
+        const auto& shape = graph.tensor(input).shape;
+        return shape && !shape->empty() && isDynamic(shape->front());
+    };
+    std::set<std::int64_t> sizes;
+    for (const TensorId input : single) {
+        const TensorInfo& tensor = graph.tensor(input);
+        const Shape& shape = *tensor.shape;
+        sizes.insert(shape.front().value);
+        const bool dynamic = std::any_of(shape.begin() + 1, shape.end(), [&](const Dim& dim) {
+            return isDynamic(dim) && (!dim.symbol.empty() || isEdgeList(tensor));
+        });
+        if (dynamic && std::ranges::any_of(graph.inputs(), hasNodes)) return true;
+    }
+    return sizes.size() > 1;
+}
+
 }  // namespace
 
 bool isOneImage(const std::optional<Shape>& shape) {
@@ -50,7 +78,8 @@ SampleAxes sampleAxes(const Graph& graph) {
         if (!first.symbol.empty()) leading.insert(first.symbol);
     }
     SampleAxes axes;
-    bool common = true;  // one number of samples
+    bool common = true;            // one number of samples
+    std::vector<TensorId> single;  // see isOneGraph()
     for (const TensorId input : graph.inputs()) {
         std::optional<std::size_t>& axis = axes.emplace_back(0);
         const auto& shape = graph.tensor(input).shape;
@@ -63,16 +92,19 @@ SampleAxes sampleAxes(const Graph& graph) {
         if (!found && shape->front().known()) {
             found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
             common = common && (!found || leading.size() == 1);
-            if (!found && shape->front().value != 1 && oneOrAny)
+            if (!found && shape->front().value != 1 && oneOrAny && !isEdgeList(graph.tensor(input)))
                 found = firstDimension(
                     *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
         }
         const bool shared = one && shape->front().known() && shape->front().value != 1;
-        if (found || shared) axis = found;
+        if (found || shared)
+            axis = found;
+        else if (shape->front().known() && shape->front().value > 1)
+            single.push_back(input);
     }
     const bool images = std::ranges::all_of(
         graph.inputs(), [&](TensorId input) { return isOneImage(graph.tensor(input).shape); });
-    if (!common || images) std::ranges::fill(axes, std::nullopt);
+    if (!common || images || isOneGraph(graph, single)) std::ranges::fill(axes, std::nullopt);
     return axes;
 }
 

@@ -43,7 +43,12 @@ std::vector<std::string> freeNames(const onnx::GraphProto& graph) {
     return {free.begin(), free.end()};
 }
 
-void renameCaptured(onnx::GraphProto& graph, const std::map<std::string, std::string>& names) {
+void renameCaptured(onnx::GraphProto& graph, const std::map<std::string, std::string>& outer) {
+    std::map<std::string, std::string> names = outer;
+    for (const auto& input : graph.input()) names.erase(input.name());
+    for (const auto& tensor : graph.initializer()) names.erase(tensor.name());
+    for (const auto& node : graph.node())
+        for (const std::string& out : node.output()) names.erase(out);
     const auto rename = [&](std::string* name) {
         if (const auto found = names.find(*name); found != names.end()) *name = found->second;
     };

@@ -19,7 +19,8 @@ std::vector<std::string> capturedNames(const Attributes& attributes);
 std::size_t formalInputs(const Node& node);
 /// The names that a subgraph reads but neither computes nor has as inputs or initializers, sorted.
 std::vector<std::string> freeNames(const onnx::GraphProto& graph);
-/// Renames the outer tensors that a subgraph and its nested subgraphs read.
+/// Renames the outer tensors that a subgraph and its nested subgraphs read, but not tensors of their own with
+/// the same names.
 void renameCaptured(onnx::GraphProto& graph, const std::map<std::string, std::string>& names);
 
 }  // namespace quantloupe

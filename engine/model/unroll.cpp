@@ -5,13 +5,13 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "model/onnx_proto.h"
 #include "model/subgraphs.h"
+#include "model/tensor_lists.h"
 
 namespace quantloupe {
 namespace {
@@ -22,33 +22,11 @@ constexpr std::size_t kMaxParts = 20000;  ///< nodes and initializers
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxListed = 1'000'000;  ///< tensors in all sequences together
 
-std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
-    const bool single = std::ranges::all_of(tensor.dims(), [](std::int64_t dim) { return dim == 1; });
-    if (!single || tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
-    const std::string& raw = tensor.raw_data();
-    switch (tensor.data_type()) {
-        case onnx::TensorProto::INT64: {
-            std::int64_t value = 0;
-            if (raw.size() == sizeof value)
-                std::memcpy(&value, raw.data(), sizeof value);
-            else if (tensor.int64_data_size() == 1)
-                value = tensor.int64_data(0);
-            else
-                return std::nullopt;
-            return value;
-        }
-        case onnx::TensorProto::BOOL:
-            if (raw.size() == 1) return raw[0] != 0 ? 1 : 0;
-            if (tensor.int32_data_size() == 1) return tensor.int32_data(0) != 0 ? 1 : 0;
-            return std::nullopt;
-        default:
-            return std::nullopt;
-    }
-}
-
 class Unroller {
   public:
-    explicit Unroller(onnx::GraphProto& graph) : m_graph(graph) {}
+    Unroller(onnx::GraphProto& graph, std::int64_t opset) : m_graph(graph), m_opset(opset) {
+        collectNames(graph, m_names);
+    }
 
     std::size_t run() {
         std::size_t unrolled = 0;
@@ -112,7 +90,7 @@ class Unroller {
         if (branch == nullptr || branch->input_size() != 0 || branch->output_size() < node.output_size() ||
             !fits(*branch, 1))
             return false;
-        const auto names = insert(*branch, {}, unusedPrefix(node));
+        const auto names = insert(*branch, {}, unusedPrefix(node, *branch));
         for (int o = 0; o < node.output_size(); ++o)
             if (!node.output(o).empty()) alias(node.output(o), mapped(names, branch->output(o).name()));
         return true;
@@ -140,7 +118,7 @@ class Unroller {
             body->input_size() != carried + 2 || body->output_size() != carried + 1 ||
             node.output_size() > carried || !endless(*body) || !fits(*body, static_cast<std::size_t>(*count)))
             return false;
-        const std::string name = unusedPrefix(node);
+        const std::string name = unusedPrefix(node, *body, *count);
         std::vector<std::string> values(node.input().begin() + 2, node.input().end());
         for (std::int64_t i = 0; i < *count; ++i) {
             const std::string prefix = fmt::format("{}{}/", name, i);
@@ -170,13 +148,31 @@ class Unroller {
                m_addedBytes + copies * body.ByteSizeLong() <= kMaxBytes;
     }
 
-    /// Returns an unused prefix for the names of the nodes and tensors that replace `node`. Other nodes may
-    /// have the same name.
-    std::string unusedPrefix(const onnx::NodeProto& node) {
+    /// Returns an unused prefix for the names of the nodes and tensors of `body` that replace `node`, which
+    /// get a number, too, if there are `times` copies. Other nodes may have the same name.
+    std::string unusedPrefix(const onnx::NodeProto& node, const onnx::GraphProto& body,
+                             std::int64_t times = 0) {
         const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
         std::string prefix = name + "/";
-        for (int n = 1; !m_prefixes.insert(prefix).second; ++n) prefix = fmt::format("{}_{}/", name, n);
+        const auto used = [&] { return clashes(prefix, body, times) || !m_prefixes.insert(prefix).second; };
+        for (int n = 1; used(); ++n) prefix = fmt::format("{}_{}/", name, n);
         return prefix;
+    }
+
+    /// Whether a tensor of `body` would get a name that the graph already has.
+    bool clashes(const std::string& prefix, const onnx::GraphProto& body, std::int64_t times) const {
+        const auto next = m_names.lower_bound(prefix);
+        if (next == m_names.end() || !next->starts_with(prefix)) return false;
+        const auto taken = [&](const std::string& name) {
+            if (times == 0) return m_names.contains(prefix + name);
+            for (std::int64_t i = 0; i < times; ++i)
+                if (m_names.contains(fmt::format("{}{}/{}", prefix, i, name))) return true;
+            return false;
+        };
+        const auto isTaken = [&](const auto& tensor) { return taken(tensor.name()); };
+        return std::ranges::any_of(body.initializer(), isTaken) ||
+               std::ranges::any_of(
+                   body.node(), [&](const auto& node) { return std::ranges::any_of(node.output(), taken); });
     }
 
     static std::string mapped(const std::map<std::string, std::string>& names, const std::string& name) {
@@ -300,13 +296,8 @@ class Unroller {
                 addScalar(out, onnx::TensorProto::INT64, count);
                 resolved.insert(n);
                 continue;
-            } else if (op == "ConcatFromSequence" && count > 0 && newAxis(node) == 0) {
-                node.set_op_type("Concat");
-                node.clear_input();
-                for (const std::string& item : items) node.add_input(item);
-                for (int a = node.attribute_size(); a-- > 0;)
-                    if (node.attribute(a).name() == "new_axis")
-                        node.mutable_attribute()->DeleteSubrange(a, 1);
+            } else if (op == "ConcatFromSequence" && count > 0) {
+                becomeConcat(m_graph, n, items, m_opset, m_names);
                 continue;
             } else {
                 continue;
@@ -318,12 +309,6 @@ class Unroller {
         applyAliases();
         removeUnread();
         return true;
-    }
-
-    static std::int64_t newAxis(const onnx::NodeProto& node) {
-        for (const auto& attribute : node.attribute())
-            if (attribute.name() == "new_axis") return attribute.i();
-        return 0;
     }
 
     void removeNodes(const std::set<int>& positions) {
@@ -364,9 +349,11 @@ class Unroller {
     }
 
     onnx::GraphProto& m_graph;
+    std::int64_t m_opset;
     std::map<std::string, std::int64_t> m_scalars;
     std::map<std::string, std::string> m_aliases;
     std::set<std::string> m_prefixes;
+    std::set<std::string> m_names;  ///< of the tensors before anything was unrolled
     std::size_t m_added = 0, m_addedBytes = 0;
 };
 
@@ -378,9 +365,12 @@ bool hasControlFlow(const onnx::GraphProto& graph) {
 
 }  // namespace
 
-void unrollConstantControlFlow(onnx::GraphProto& graph, std::vector<std::string>& notices) {
-    if (!hasControlFlow(graph)) return;
-    const std::size_t unrolled = Unroller(graph).run();
+void unrollConstantControlFlow(onnx::ModelProto& model, std::vector<std::string>& notices) {
+    if (!hasControlFlow(model.graph())) return;
+    std::int64_t opset = 0;
+    for (const auto& import : model.opset_import())
+        if (isStandardDomain(import.domain())) opset = import.version();
+    const std::size_t unrolled = Unroller(*model.mutable_graph(), opset).run();
     if (unrolled > 0)
         notices.push_back(fmt::format(
             "{} loops, branches and lists of tensors with constant conditions became plain nodes", unrolled));

@@ -9,13 +9,13 @@
 #include <vector>
 
 namespace onnx {
-class GraphProto;
+class ModelProto;
 }
 
 namespace quantloupe {
 
-/// Changes the graph in place and reports what was unrolled. Control flow that depends on the data, or on
-/// shapes that are only known at run time, is kept (runtime/operators/control.cpp).
-void unrollConstantControlFlow(onnx::GraphProto& graph, std::vector<std::string>& notices);
+/// Changes the model's graph in place and reports what was unrolled. Control flow that depends on the data,
+/// or on shapes that are only known at run time, is kept (runtime/operators/control.cpp).
+void unrollConstantControlFlow(onnx::ModelProto& model, std::vector<std::string>& notices);
 
 }  // namespace quantloupe

@@ -169,6 +169,73 @@ class ControlFlowTest : public QObject {
                   w = Mul (v, Half) s = ReduceSum (w) d = Greater (s, Half) }> (M, C, X) })");
         QVERIFY_EXCEPTION_THROWN(test::run(g, {1, 1}, {8}), Error);
     }
+
+    void joinedListsMayHaveANewAxis() {
+        QString list = kList;
+        list.replace(QStringLiteral("Y = SequenceAt (L, Second)"),
+                     QStringLiteral("Y = ConcatFromSequence <axis = 2, new_axis = 1> (L)"));
+        list.replace(QStringLiteral("float[N,2] Y"), QStringLiteral("float[N,2,2] Y"));
+        for (const int opset : {12, 17}) {
+            const GraphPtr g = test::graph(list, opset);
+            for (const Node& node : g->nodes()) QVERIFY2(!node.op.starts_with("Sequence"), node.op.c_str());
+            QCOMPARE(test::run(g, {1, 4}, {1, 2, 3, 4}), (std::vector<float>{1, 3, 2, 4}));
+        }
+    }
+
+    /// "for t in range(x.shape[1]): h = h + x[:, t]; outputs.append(h)", as PyTorch exports it.
+    void listsThatALoopAppendsToAreJoined() {
+        const auto sums = [](const char* join) {
+            const GraphPtr g = test::graph(QString(R"((float[N,T,2] X) => (float Y)
+                <int64 One = {1}, bool C = {1}, int64[1] Axis = {1}>
+                { Sh = Shape (X) D = Gather (Sh, One) Zero = Sub (X, X)
+                  H0 = ReduceSum <keepdims = 0> (Zero, Axis) S = SequenceEmpty <dtype = 1> ()
+                  H, L = Loop <body = b (int64 i, bool c, float[N,2] h, float s) => (bool d, float[N,2] g, float t) {
+                      v = Gather <axis = 1> (X, i) g = Add (h, v) t = SequenceInsert (s, g) d = Identity (C) }> (D, C, H0, S)
+                  Y = ConcatFromSequence <%1> (L) })")
+                                               .arg(join),
+                                           17);
+            return test::run(g, {2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+        };
+        const std::vector<float> bySample = {1, 2, 4, 6, 9, 12, 7, 8, 16, 18, 27, 30};
+        const std::vector<float> byStep = {1, 2, 7, 8, 4, 6, 16, 18, 9, 12, 27, 30};
+        QCOMPARE(sums("axis = 1, new_axis = 1"), bySample);
+        QCOMPARE(sums("axis = 1"), bySample);
+        QCOMPARE(sums("axis = 0, new_axis = 1"), byStep);
+        QCOMPARE(sums("axis = 0"), byStep);
+        QCOMPARE(sums("axis = 2, new_axis = 1"),
+                 (std::vector<float>{1, 4, 9, 2, 6, 12, 7, 16, 27, 8, 18, 30}));
+    }
+
+    /// The branch's own tensor has the name of the If's output, which ONNX Runtime accepts.
+    void namesInsideABranchAreItsOwn() {
+        const GraphPtr g = test::graph(R"((float[1,2] X) => (float[1,2] Y) <int64 M = {2}, bool C = {1}>
+            { Y = Loop <body = b (int64 i, bool c, float[1,2] s) => (bool d, float[1,2] t) {
+                  d = Identity (C)
+                  t = If <then_branch = p () => (float[1,2] t) { t = Add (s, s) },
+                          else_branch = q () => (float[1,2] t) { t = Neg (s) }> (d) }> (M, C, X) })");
+        QCOMPARE(test::run(g, {1, 2}, {1, 2}), (std::vector<float>{4, 8}));
+    }
+
+    /// Sums from the right along the second dimension, as a bidirectional recurrence computes them.
+    void scansRunAlongAnyDimension() {
+        const auto sums = [](const QString& attributes) {
+            const GraphPtr g = test::graph(QString(R"((float[N,3] X) => (float[A,B] Y)
+                <int64[1] Axis = {1}>
+                { Zero = Sub (X, X) S = ReduceMax <keepdims = 0> (Zero, Axis)
+                  T, Y = Scan <num_scan_inputs = 1, %1, body = b (float[N] s, float[N] v) => (float[N] t, float[N] o) {
+                      t = Add (s, v) o = Identity (t) }> (S, X) })")
+                                               .arg(attributes),
+                                           18);
+            return test::run(g, {2, 3}, {1, 2, 3, 4, 5, 6});
+        };
+        const QString reversed = QStringLiteral("scan_input_axes = [1], scan_input_directions = [1]");
+        QCOMPARE(sums(reversed), (std::vector<float>{3, 6, 5, 11, 6, 15}));
+        QCOMPARE(sums(reversed + ", scan_output_axes = [-1]"), (std::vector<float>{3, 5, 6, 6, 11, 15}));
+        QCOMPARE(sums(reversed + ", scan_output_axes = [1], scan_output_directions = [1]"),
+                 (std::vector<float>{6, 5, 3, 15, 11, 6}));
+        const QString error = test::errorOf([&] { sums(QStringLiteral("scan_input_axes = [0, 1]")); });
+        QVERIFY2(error.contains("scan_input_axes has 2 entries instead of 1"), qPrintable(error));
+    }
 };
 
 QTEST_GUILESS_MAIN(ControlFlowTest)

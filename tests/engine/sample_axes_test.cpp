@@ -35,6 +35,8 @@ class SampleAxesTest : public QObject {
         row("two images of any size", "float[3,height,width] x, float[3,height2,width2] y", "- -");
         row("a batch of three short sequences", "float[3,8,16] x", "0");
         row("three rows of a batch", "float[3,batch,64] x", "1");
+        row("a graph without features of edges", "float[nodes,9] x, int64[2,edges] e", "- -");
+        row("a graph of fixed size", "float[7,9] x, int64[2,12] e, float[12,1] w", "- - -");
         row("a graph", "float[nodes,9] x, int64[2,edges] e, float[edges,3] w", "- - -");
     }
     void axes() {
