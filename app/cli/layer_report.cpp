@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/short_text.h"
 #include "readable.h"
 
 namespace quantloupe::cli {
@@ -47,7 +48,7 @@ OrderedJson partOf(const std::optional<TensorDifference>& difference) {
 }
 
 void printTensor(const char* role, const TensorDetails& tensor) {
-    fmt::print("\n{} {}\n", role, tensor.name);
+    fmt::print("\n{} {}\n", role, shortName(tensor.name));
     if (tensor.bits == 0)
         fmt::print("  stays in float\n");
     else
@@ -97,8 +98,8 @@ OrderedJson toJson(const LayerDetails& details) {
 }
 
 void printReadable(const LayerDetails& details, std::size_t worst) {
-    fmt::print("\nlayer {} ({}, {}{}{})\n", details.name, details.op, layerStateName(details.state),
-               details.reason.empty() ? "" : ": ", details.reason);
+    fmt::print("\nlayer {} ({}, {}{}{})\n", shortName(details.name), details.op,
+               layerStateName(details.state), details.reason.empty() ? "" : ": ", details.reason);
     fmt::print("  {:<10} {}\n", "", differenceHeader());
     fmt::print("  {:<10} {}\n", "weight", differenceRow(details.weightDifference));
     fmt::print("  {:<10} {}\n", "local", differenceRow(details.local));

@@ -63,7 +63,8 @@ OrderedJson partOf(const std::vector<SampleId>& samples) {
 }
 
 void printSamples(const char* what, const std::vector<SampleId>& samples) {
-    for (const SampleId& sample : samples) fmt::print("  {:<7} {:>6}  {}\n", what, sample.index, sample.name);
+    for (const SampleId& sample : samples)
+        fmt::print("  {:<7} {:>6}  {}\n", what, sample.index, shortName(sample.name));
 }
 
 }  // namespace
@@ -158,7 +159,7 @@ OrderedJson toJson(const SampleDivergence& divergence) {
 }
 
 void printReadable(const SampleDivergence& divergence) {
-    fmt::print("\nsample {}, {}", divergence.sample.index, divergence.sample.name);
+    fmt::print("\nsample {}, {}", divergence.sample.index, shortName(divergence.sample.name));
     if (divergence.floating && divergence.quantized)
         fmt::print(": class {} in float, {} quantized{}", *divergence.floating, *divergence.quantized,
                    divergence.label ? fmt::format(", label {}", *divergence.label) : "");
@@ -204,11 +205,9 @@ void printReadable(const ConfigComparison& comparison, const std::string& agains
     const PairedComparison& paired = *comparison.paired;
     const auto rate = [](const EvaluationPtr& e) { return percent(taskRate(*e->quantized)->value); };
     fmt::print(
-        "  {}: {} before, {} now; difference {:+.2f} points, {}95 % interval {:+.2f} to {:+.2f}, p = "
-        "{:.3g}\n",
+        "  {}: {} before, {} now; difference {:+.2f} points, 95 % interval {:+.2f} to {:+.2f}, p = {:.3g}\n",
         taskRate(*comparison.after->quantized)->title, rate(comparison.before), rate(comparison.after),
-        paired.difference * 100, paired.graded ? "" : "exact ", paired.low * 100, paired.high * 100,
-        paired.pValue);
+        paired.difference * 100, paired.low * 100, paired.high * 100, paired.pValue);
     printSamples(paired.graded ? "better" : "fixed", comparison.fixed);
     printSamples(paired.graded ? "worse" : "broken", comparison.broken);
 }

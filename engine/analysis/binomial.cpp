@@ -41,16 +41,6 @@ double tailBeyondMean(std::size_t first, std::size_t n, double p, bool upward) {
     return std::min(1.0, std::exp(logTerm(first, n, p)) * sum);
 }
 
-/// Returns the rate at which P(X >= hits), which grows with the rate, equals `tail`.
-double rateOfUpperTail(std::size_t hits, std::size_t trials, double tail) {
-    double low = 0, high = 1;
-    for (int step = 0; step < 200 && high - low > std::numeric_limits<double>::epsilon() * low; ++step) {
-        const double middle = (low + high) / 2;
-        (binomialUpperTail(hits, trials, middle) < tail ? low : high) = middle;
-    }
-    return (low + high) / 2;
-}
-
 }  // namespace
 
 double binomialUpperTail(std::size_t hits, std::size_t trials, double p) {
@@ -60,16 +50,6 @@ double binomialUpperTail(std::size_t hits, std::size_t trials, double p) {
     if (static_cast<double>(hits) > static_cast<double>(trials) * p)
         return tailBeyondMean(hits, trials, p, true);
     return 1 - tailBeyondMean(hits - 1, trials, p, false);
-}
-
-ExactInterval clopperPearson(std::size_t hits, std::size_t trials, double confidence) {
-    const double tail = (1 - confidence) / 2;
-    ExactInterval interval;
-    if (trials == 0) return interval;
-    // P(X <= hits) at p is P(X >= trials - hits) at 1 - p.
-    if (hits > 0) interval.low = rateOfUpperTail(hits, trials, tail);
-    if (hits < trials) interval.high = 1 - rateOfUpperTail(trials - hits, trials, tail);
-    return interval;
 }
 
 }  // namespace quantloupe

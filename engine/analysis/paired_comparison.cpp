@@ -48,30 +48,25 @@ Flips findFlips(std::span<const std::int32_t> before, std::span<const std::int32
         const bool wasRight = before[i] == rightClasses[i], isRight = after[i] == rightClasses[i];
         if (isRight && !wasRight) flips.fixed.push_back(i);
         if (wasRight && !isRight) flips.broken.push_back(i);
+        flips.both += wasRight && isRight;
     }
     return flips;
 }
 
-PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_t samples) {
-    const std::size_t discordant = fixed + broken;
-    if (discordant > samples)
-        fail(ErrorKind::Internal, "{} fixed and {} broken of {} samples", fixed, broken, samples);
+PairedComparison comparePaired(const PairedCounts& counts) {
+    const std::size_t fixed = counts.onlyAfter, broken = counts.onlyBefore, discordant = fixed + broken;
     PairedComparison result;
     result.fixed = fixed;
     result.broken = broken;
-    result.samples = samples;
-    if (samples == 0) return result;
-    const auto n = static_cast<double>(samples), m = static_cast<double>(discordant);
-    result.difference = (static_cast<double>(fixed) - static_cast<double>(broken)) / n;
-    if (discordant == 0) {
-        result.high = clopperPearson(0, samples, kConfidence).high;
-        result.low = -result.high;
-        return result;
-    }
+    result.samples = counts.both + discordant + counts.neither;
+    if (result.samples == 0) return result;
+    result.difference =
+        (static_cast<double>(fixed) - static_cast<double>(broken)) / static_cast<double>(result.samples);
+    const RateInterval drop = pairedDropInterval(counts);
+    result.low = -drop.high;
+    result.high = -drop.low;
+    if (discordant == 0) return result;
     result.pValue = std::min(1.0, 2 * binomialUpperTail(std::max(fixed, broken), discordant, 0.5));
-    const ExactInterval share = clopperPearson(fixed, discordant, kConfidence);
-    result.low = m * (2 * share.low - 1) / n;
-    result.high = m * (2 * share.high - 1) / n;
     if (result.pValue >= 1 - kConfidence)
         result.verdict = ChangeVerdict::WithinNoise;
     else
@@ -80,7 +75,8 @@ PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_
 }
 
 PairedComparison comparePaired(const Flips& flips) {
-    return comparePaired(flips.fixed.size(), flips.broken.size(), flips.samples);
+    const std::size_t fixed = flips.fixed.size(), broken = flips.broken.size();
+    return comparePaired({flips.both, broken, fixed, flips.samples - flips.both - fixed - broken});
 }
 
 std::string describe(const PairedComparison& comparison, std::string_view sample) {

@@ -8,14 +8,9 @@
 // Test: McNemar's, exact (Q. McNemar, Psychometrika 12, 1947). Given m = fixed + broken discordant samples
 // and no real change, fixed ~ Bin(m, 1/2): p = min(1, 2 P(X >= max(fixed, broken))).
 //
-// Interval, 95 %: given m, fixed ~ Bin(m, t), where t is the probability that a discordant sample is fixed.
-// With t's Clopper-Pearson interval [tl, th] the difference of the rates, (fixed - broken) / n = m (2 t - 1)
-// / n, lies in [m (2 tl - 1) / n, m (2 th - 1) / n]: the conditional exact interval (R. G. Newcombe,
-// "Improved confidence intervals for the difference between binomial proportions based on paired data",
-// Statistics in Medicine 17, 1998, reviews it). It contains 0 if and only if p >= 0.05, so the interval and
-// the verdict never disagree. Weakness: m is taken as given, so the interval ignores how m would vary with
-// other samples. For m = 0 it would be a point; there it is [-u, u] instead, where u = 1 - 0.025^(1/n) is the
-// Clopper-Pearson limit for 0 of n.
+// Interval, 95 %: Newcombe's (paired_interval.h), because an interval that takes m as given would be too
+// short: m varies with the samples, too. The test and the interval are different methods: near the limit, the
+// interval can contain 0 although p < 0.05, or the reverse.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,12 +19,15 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/paired_interval.h"
+
 namespace quantloupe {
 
 /// The samples that changed, by index, ascending.
 struct Flips {
     std::vector<std::size_t> fixed, broken;
     std::size_t samples = 0;  ///< number of samples with a right class
+    std::size_t both = 0;     ///< of these, right before and after
 };
 
 /// Returns the samples that changed. All three contain one class per sample. `rightClasses` is the label, or
@@ -51,9 +49,8 @@ struct PairedComparison {
     bool graded = false;
 };
 
-/// Compares by counts. Throws Error if fixed + broken > samples. Without samples: no change, the interval is
-/// -1 to 1.
-PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_t samples);
+/// Without samples: no change, the interval is -1 to 1.
+PairedComparison comparePaired(const PairedCounts& counts);
 PairedComparison comparePaired(const Flips& flips);
 
 /// Returns "+0.8 points, 5 images fixed, 1 broken: within noise"; "a real gain", "a real loss"; "no image

@@ -4,9 +4,7 @@
 //
 // R. G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on
 // paired data", Statistics in Medicine 17 (1998), method 10: combines the Wilson intervals of both rates with
-// the correlation of the pairs, corrected for continuity. Unlike the interval of paired_comparison.h, it
-// accounts for how the number of discordant samples would vary with other samples; a change that no sample
-// shows is still possible.
+// the correlation of the pairs, corrected for continuity. A change that no sample shows is still possible.
 
 #include <cstddef>
 

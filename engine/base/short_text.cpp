@@ -30,9 +30,9 @@ bool opensQuote(std::string_view text, std::size_t at) {
            (at == 0 || isBlank(text[at - 1]) || text[at - 1] == '(' || text[at - 1] == '[');
 }
 
-}  // namespace
+bool isControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-std::string shortName(std::string_view name, std::size_t most) {
+std::string shortened(std::string_view name, std::size_t most = kMaxNameLength) {
     if (name.size() <= most) return std::string(name);  // a text has at least as many bytes as characters
     std::size_t characters = 0;
     for (const char c : name) characters += continues(c) ? 0 : 1;
@@ -46,6 +46,14 @@ std::string shortName(std::string_view name, std::size_t most) {
             --tail;
         while (tail > head && continues(name[tail]));
     return std::string(name.substr(0, head)).append(kEllipsis).append(name.substr(tail));
+}
+
+}  // namespace
+
+std::string shortName(std::string_view name, std::size_t most) {
+    std::string shown = shortened(name, most);
+    std::ranges::replace_if(shown, isControl, '?');
+    return shown;
 }
 
 std::string shortMessage(std::string_view message) {
@@ -65,12 +73,12 @@ std::string shortMessage(std::string_view message) {
         }
         if (!isBlank(message[at]))
             while (end < message.size() && !isBlank(message[end]) && !opensQuote(message, end)) ++end;
-        result += shortName(message.substr(at, end - at));
+        result += shortened(message.substr(at, end - at));
         at = end;
     }
-    for (char& c : result)
-        if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
-    return shortName(result, kMaxMessageLength);
+    std::ranges::replace_if(
+        result, [](char c) { return isControl(c) && !isBlank(c); }, '?');
+    return shortened(result, kMaxMessageLength);
 }
 
 std::string counted(std::size_t count, std::string_view what) {

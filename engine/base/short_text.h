@@ -12,7 +12,7 @@ namespace quantloupe {
 inline constexpr std::size_t kMaxNameLength = 200;
 
 /// The name, or its beginning and end joined by an ellipsis, at most `most` characters in total. Never splits
-/// a UTF-8 character.
+/// a UTF-8 character. Control characters become question marks.
 std::string shortName(std::string_view name, std::size_t most = kMaxNameLength);
 
 /// The message with every quoted name and every word shortened in the same way, at most 4,000 characters in

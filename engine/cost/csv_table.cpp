@@ -19,6 +19,11 @@ std::vector<std::string> readRecord(std::string_view& text, std::size_t& line) {
     std::size_t i = 0;
     const auto finish = [&] {
         cells.push_back(wasQuoted ? cell : std::string(trimmed(cell)));
+        // An apostrophe that keeps spreadsheets from reading the text as a formula is not part of it.
+        std::string& last = cells.back();
+        if (last.size() > 1 && last[0] == '\'' &&
+            std::string_view("=+-@\t\r").find(last[1]) != std::string_view::npos)
+            last.erase(0, 1);
         cell.clear();
         wasQuoted = false;
     };

@@ -23,6 +23,10 @@ std::array<double, 2> nonnegativeFit(std::span<const FitRow> rows) {
         }
         return error;
     };
+    const double determinant = aa * bb - ab * ab;
+    const bool proportional = determinant <= 1e-12 * aa * bb;
+    // Each feature alone fits equally well then.
+    if (proportional && aa > 0 && bb > 0 && av > 0 && bv > 0) return {av / aa / 2, bv / bb / 2};
     std::array<double, 2> best{};
     double least = errorOf(best);
     const auto consider = [&](const std::array<double, 2>& x) {
@@ -34,9 +38,7 @@ std::array<double, 2> nonnegativeFit(std::span<const FitRow> rows) {
     };
     if (aa > 0) consider({av / aa, 0});
     if (bb > 0) consider({0, bv / bb});
-    const double determinant = aa * bb - ab * ab;
-    if (determinant > 1e-12 * aa * bb)
-        consider({(av * bb - bv * ab) / determinant, (bv * aa - av * ab) / determinant});
+    if (!proportional) consider({(av * bb - bv * ab) / determinant, (bv * aa - av * ab) / determinant});
     return best;
 }
 

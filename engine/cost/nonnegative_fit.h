@@ -14,7 +14,8 @@ struct FitRow {
 
 /// Returns the nonnegative coefficients with the smallest sum of squared errors; zeros without rows. With two
 /// coefficients, the solution has an active set of at most two, so all of them are tried (Lawson and Hanson,
-/// Solving Least Squares Problems, 1974, chapter 23).
+/// Solving Least Squares Problems, 1974, chapter 23). If the features of all rows are proportional, each of
+/// them explains half of the values.
 std::array<double, 2> nonnegativeFit(std::span<const FitRow> rows);
 
 }  // namespace quantloupe

@@ -98,6 +98,11 @@ class CostTest : public QObject {
         QCOMPARE(nonnegativeFit(bounded)[1], 0.0);
         QCOMPARE(nonnegativeFit(bounded)[0], 2.0);
         QCOMPARE(nonnegativeFit({})[0], 0.0);
+        // Rounding must not decide between features that explain the values equally well.
+        for (const double value : {54.0, 55.0, 56.0}) {
+            const auto halves = nonnegativeFit(std::vector<FitRow>{{{3, 7}, value}, {{6, 14}, 2 * value}});
+            QVERIFY(std::abs(halves[0] * 3 - value / 2) < 1e-9 && std::abs(halves[1] * 7 - value / 2) < 1e-9);
+        }
     }
 
     void namesAreFoundThroughFusions_data() {
@@ -315,6 +320,11 @@ class CostTest : public QObject {
 
     /// Both took minutes when their effort grew with the square of the length.
     void longLinesAreReadQuickly() {
+        // Names as `profile` writes them.
+        const CsvTable names = parseCsv("layer,ms\n'-dash,1\n\" x \",2\n'quoted',3\n");
+        QCOMPARE(names.rows[0][0], std::string("-dash"));
+        QCOMPARE(names.rows[1][0], std::string(" x "));
+        QCOMPARE(names.rows[2][0], std::string("'quoted'"));
         const CsvTable table = parseCsv(fmt::format("a,b\n1,{:,>300000}x\n", ""));
         QCOMPARE(table.rows[0].size(), std::size_t(2));
         QCOMPARE(table.rows[0][1], fmt::format("{:,>300000}x", ""));

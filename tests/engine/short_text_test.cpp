@@ -30,6 +30,13 @@ class ShortTextTest : public QObject {
         QVERIFY(!QString::fromStdString(shortName(name.toStdString())).contains(QChar(0xfffd)));
     }
 
+    /// A name must not control the terminal or split a row of a table.
+    void namesHaveNoControlCharacters() {
+        QCOMPARE(shortName("a\x1b[31m\nb\tc"), std::string("a?[31m?b?c"));
+        QCOMPARE(shortMessage("first line\nthe name 'a\nb' is unknown"),
+                 std::string("first line\nthe name 'a?b' is unknown"));
+    }
+
     void messagesShortenNamesAndNothingElse() {
         const std::string plain =
             "node 'a b' (Conv): the layer's weight isn't there, and 'c' has 3 values: see the model's "
@@ -66,6 +73,7 @@ class ShortTextTest : public QObject {
         QCOMPARE(csvCell("@SUM(A1,A2)"), std::string("\"'@SUM(A1,A2)\""));
         QCOMPARE(csvCell("+cmd"), std::string("'+cmd"));
         QCOMPARE(csvCell("-x"), std::string("'-x"));
+        QCOMPARE(csvCell(" x"), std::string("\" x\""));  // readers trim cells without quotes
         QCOMPARE(csvCell("\tx"), std::string("'\tx"));
         QCOMPARE(csvCell("\r=x"), std::string("\"'\r=x\""));
         for (const char* number : {"-3.5", "+2", "-1e-05", "-inf", "12"})

@@ -18,7 +18,8 @@ std::string csvCell(std::string_view text) {
                          !isNumber(text);
     std::string cell = formula ? "'" : "";
     cell += text;
-    if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+    const bool spaced = !cell.empty() && (cell.front() == ' ' || cell.back() == ' ');  // readers may trim it
+    if (!spaced && cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
     std::string quoted = "\"";
     for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";
