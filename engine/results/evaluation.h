@@ -164,6 +164,7 @@ struct StageSeconds {
 /// yet known are empty.
 struct Evaluation {
     Version version;  ///< of model, data and configuration
+    Version data;     ///< of the evaluation data and its labels; empty without data
     QuantizationConfig config;
     bool complete = false;
     bool rough = false;  ///< accuracies are of the rough samples only

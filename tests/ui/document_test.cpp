@@ -110,6 +110,26 @@ class DocumentTest : public QObject {
         QVERIFY(m_document->config() == saved);
     }
 
+    /// Otherwise saving would overwrite the second file with the settings of the first.
+    void undoReturnsToTheFileThatWasOpen() {
+        const auto file = [&](const char* name) {
+            return std::filesystem::path(m_folder.filePath(QLatin1String(name)).toStdString());
+        };
+        QVERIFY(m_document->saveConfig(file("a.json")));
+        m_document->edit(skipType(m_document->config(), "Conv"));
+        QVERIFY(m_document->saveConfig(file("b.json")));
+        QVERIFY(m_document->openConfig(file("a.json")));
+        QCOMPARE(m_document->configPath(), file("a.json"));
+        const int steps = m_document->undoStack()->index();
+        m_document->undoStack()->undo();
+        QCOMPARE(m_document->undoStack()->index(), steps - 1);
+        QCOMPARE(m_document->config().rules.size(), 1u);
+        QCOMPARE(m_document->configPath(), file("b.json"));
+        m_document->undoStack()->redo();
+        QVERIFY(m_document->config().rules.empty());
+        QCOMPARE(m_document->configPath(), file("a.json"));
+    }
+
     void onlyTheResultOfTheLastEditIsDelivered() {
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
         for (int i = 0; i < 9; ++i) {

@@ -95,6 +95,31 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
     }
 
+    /// Numbers of other data are listed, but not compared.
+    void resultsOfOtherDataAreNotCompared() {
+        const MeasuredConfig first = m_document->history().entries().back();
+        QVERIFY(!first.data.empty() && m_document->isComparable(first));
+        m_document->pinBaseline(m_document->history().entries().size() - 1);
+        const std::filesystem::path other = m_folder.filePath(QStringLiteral("fewer")).toStdString();
+        std::filesystem::copy(m_data, other, std::filesystem::copy_options::recursive);
+        for (const auto& folder : std::filesystem::directory_iterator(other))
+            std::filesystem::remove(std::filesystem::directory_iterator(folder)->path());
+        m_document->openData(other, other);
+        QVERIFY(waitFor([&] { return m_document->history().entries().size() == 2 && evaluated(); }));
+        QVERIFY(!m_document->isComparable(m_document->history().entries().front()));
+        QVERIFY(m_document->isComparable(m_document->history().entries().back()));
+        HistoryModel model(m_document.get());
+        QVERIFY(model.index(0, HistoryModel::Difference).data().toString().isEmpty());
+        QVERIFY(model.index(1, HistoryModel::Result).data(Qt::FontRole).value<QFont>().italic());
+        QVERIFY(model.index(1, HistoryModel::Result)
+                    .data(Qt::ToolTipRole)
+                    .toString()
+                    .contains(QStringLiteral("on other data")));
+        const std::filesystem::path file = m_folder.filePath(QStringLiteral("d.quantloupe")).toStdString();
+        QVERIFY(m_document->saveProject(file));
+        QCOMPARE(loadProject(file).history[0].data, first.data);
+    }
+
     void frontContainsTheParetoOptimalPoints() {
         std::vector<TradeOffPoint> points;
         for (const auto& [cost, value] : {std::pair{0.0, 50.0},

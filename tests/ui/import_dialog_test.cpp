@@ -126,8 +126,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
     void usedNamesAreNotSuggested() {
         QString text = QStringLiteral(
             "{'version': 1, 'batch_num': 2, 'activation_offset': true, 'joint_quant': false, 'do_fusion': "
-            "true, "
-            "'skip_fusion_layers': [], '%1': {'quant_enable': true}, '%1v': {'quant_enable': true}}");
+            "true, 'skip_fusion_layers': [], '%1': {'quant_enable': true}, '%1v': {'quant_enable': true}}");
         const auto path = written(
             "twice.json",
             text.arg(QLatin1String(kFirst)).replace(QLatin1Char('\''), QLatin1Char('"')).toStdString());

@@ -73,8 +73,7 @@ class MainWindowTest : public QObject {
     void unknownOperatorIsShown() {
         const QString text = QStringLiteral(
             "<ir_version: 8, opset_import: [\"\" : 13, \"my.domain\" : 1]> g (float[N,4] X) => (float[N,4] "
-            "Y) "
-            "{ A = Relu(X) Y = my.domain.Warp(A) }");
+            "Y) { A = Relu(X) Y = my.domain.Warp(A) }");
         const auto path = test::writeModel(m_folder, text, QStringLiteral("warp.onnx"));
         m_window->open({path, {}, {}, {}});
         QVERIFY(

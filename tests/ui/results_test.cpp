@@ -222,6 +222,25 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
     }
 
+    /// They name images and gains of the data that was open.
+    void newDataForgetsSuggestionsAndChosenImages() {
+        SuggestionSection section(m_document.get());
+        section.show();
+        for (auto* button : section.findChildren<QPushButton*>())
+            if (button->text().startsWith(QStringLiteral("Search for Improvements")))
+                QTest::mouseClick(button, Qt::LeftButton);
+        QVERIFY(waitFor([&] { return !section.looking() && !section.suggestions().empty(); }));
+        FlippedPanel panel(m_document.get());
+        panel.show();
+        panel.showSamples(QStringLiteral("green predicted as blue"), {0, 1});
+        QVERIFY(waitFor([&] { return panel.answered() && panel.view()->model()->rowCount() == 2; }));
+        m_document->openData(m_data, m_data);
+        QVERIFY(waitFor([&] { return section.suggestions().empty(); }));
+        QVERIFY(evaluated());
+        const auto changed = static_cast<int>(m_document->evaluation()->quantized->samples / 2);
+        QVERIFY(waitFor([&] { return panel.view()->model()->rowCount() == changed; }));
+    }
+
     /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last
     /// one arrives twice.
     void everySnapshotIsProcessedOnce() {

@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QMessageBox>
+#include <QScreen>
 #include <QSettings>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -37,7 +38,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
       m_list(new QTreeWidget(this)),
       m_status(makeLabel({}, "muted")) {
     setWindowTitle(tr("Export Several Formats"));
-    resize(860, 700);
+    resize(QSize(860, 700).boundedTo(screen()->availableSize()));
     m_folder->setAccessibleName(tr("Folder"));
     m_folder->setText(pathText(outputFolder(document.model()->path)));
     auto* choose = new QPushButton(tr("Choose\u2026"), this);

@@ -131,7 +131,7 @@ struct ExportOrder {
 ExportOrder orderOf(const Document& document) {
     std::vector<AccuracyStep> history;
     for (const MeasuredConfig& measured : document.history().entries())
-        if (!measured.otherModel)
+        if (document.isComparable(measured))
             history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
     LayoutOptions arrangement = document.layoutOptions();
     if (document.picture()) arrangement.arrangement = document.picture()->arrangement;

@@ -80,7 +80,14 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     connect(m_arguments, &QLineEdit::textChanged, this, &MetricProgramDialog::refresh);
     connect(m_run, &QPushButton::clicked, this, &MetricProgramDialog::run);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    connect(&document, &Document::dataChanged, this, &MetricProgramDialog::refresh);
+    const auto forget = [this] {
+        if (!m_running && m_measured) m_result->setText(tr("Out of date: run it again."));
+        m_measured = false;
+        refresh();
+    };
+    connect(&document, &Document::configChanged, this, forget);
+    connect(&document, &Document::dataChanged, this, forget);
+    connect(&document, &Document::modelChanged, this, forget);
     connect(document.job(), &EvaluationJob::queriesDropped, this, [this] {
         if (!m_running) return;
         m_running = false;
@@ -97,7 +104,11 @@ void MetricProgramDialog::refresh() {
     words << QStringLiteral("outputs.npz");
     m_command->setText(program.isEmpty() ? tr("no program chosen") : words.join(QLatin1Char(' ')));
     m_run->setEnabled(!program.isEmpty() && m_document.data().has_value() && !m_running);
-    if (!m_document.data()) m_result->setText(tr("Open evaluation data first."));
+    const QString missing = tr("Open evaluation data first.");
+    if (!m_document.data())
+        m_result->setText(missing);
+    else if (m_result->text() == missing)
+        m_result->clear();
 }
 
 void MetricProgramDialog::run() {
@@ -125,6 +136,7 @@ void MetricProgramDialog::run() {
 
 void MetricProgramDialog::finish(const QString& result) {
     m_running = false;
+    m_measured = true;
     m_result->setText(result);
     refresh();
 }

@@ -32,7 +32,7 @@ class MetricProgramDialog : public QDialog {
     QLineEdit *m_program, *m_arguments;
     QLabel *m_command, *m_result;
     QPushButton* m_run;
-    bool m_running = false;
+    bool m_running = false, m_measured = false;
 };
 
 }  // namespace quantloupe::ui

@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 
 #include <QDialogButtonBox>
+#include <QMessageBox>
 #include <QPainter>
+#include <QScreen>
+#include <QScrollArea>
+#include <QShowEvent>
+#include <algorithm>
 #include <cmath>
 #include <ranges>
 
@@ -104,8 +109,20 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     : QDialog(parent), m_document(document) {
     setWindowTitle(tr("Preprocessing"));
     const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
+    // On small screens, the settings scroll.
+    m_settings = new QWidget;
+    auto* column = new QVBoxLayout(m_settings);
+    column->setContentsMargins({});
     column->setSpacing(unit / 2);
+    auto* scroll = new QScrollArea;
+    scroll->setObjectName(QStringLiteral("panel"));
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(m_settings);
+    auto* outer = new QVBoxLayout(this);
+    outer->setSpacing(unit / 2);
+    outer->addWidget(scroll, 1);
     auto* what = makeLabel(tr("x = (pixel \u00d7 scale \u2212 mean) / std, after resize and crop"), "muted");
     column->addWidget(what);
     const auto line = [&](const QString& name, const QString& placeholder, const QString& tip) {
@@ -148,14 +165,14 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     column->addWidget(m_views);
     m_status = makeLabel({}, "muted");
     m_status->setWordWrap(true);
-    column->addWidget(m_status);
+    outer->addWidget(m_status);
     column->addStretch(1);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     m_apply = buttons->addButton(tr("Apply"), QDialogButtonBox::ApplyRole);
     m_apply->setDefault(true);
     m_save = buttons->addButton(tr("Save Next to Model"), QDialogButtonBox::ActionRole);
     m_save->setAutoDefault(false);
-    column->addWidget(buttons);
+    outer->addWidget(buttons);
     setMinimumWidth(unit * 32);
 
     connect(m_color, &SegmentedControl::chosen, this, [this](int index) {
@@ -260,11 +277,16 @@ void PreprocessDialog::showViews() {
     fitHeight();
 }
 
-/// The minimum size of a layout does not contain the lines of wrapped texts.
+/// Shows all settings if the screen is large enough.
 void PreprocessDialog::fitHeight() {
+    m_settings->layout()->activate();
     layout()->activate();
-    const int needed = layout()->totalHeightForWidth(width());
-    setMinimumHeight(needed);
+    const QMargins margins = layout()->contentsMargins();
+    const int settings = m_settings->sizeHint().height(), space = layout()->spacing(),
+              rest = m_status->heightForWidth(width() - margins.left() - margins.right()) +
+                     findChild<QDialogButtonBox*>()->sizeHint().height();
+    const int needed = std::min(settings + rest + 2 * space + margins.top() + margins.bottom(),
+                                screen()->availableSize().height());
     if (height() < needed) resize(width(), needed);
 }
 
@@ -313,11 +335,26 @@ void PreprocessDialog::apply() {
     m_document.setPreprocess(preprocess);
 }
 
+/// Asks before a file with other settings is replaced.
+bool PreprocessDialog::mayReplaceFile(const Preprocess& by) {
+    const std::filesystem::path file = m_document.preprocessFile();
+    if (!std::filesystem::exists(file)) return true;
+    try {
+        if (loadPreprocess(file) == by) return true;
+    } catch (const std::exception&) {
+        // It cannot be read, but may still be of value.
+    }
+    return QMessageBox::question(this, tr("Replace File"),
+                                 tr("%1 exists, with other settings. Replace it?").arg(pathText(file)),
+                                 QMessageBox::Yes | QMessageBox::Cancel) == QMessageBox::Yes;
+}
+
 void PreprocessDialog::save() {
     const auto preprocess = entered();
     if (!preprocess) return;
     try {
         m_document.openedPaths().checkOutput(m_document.preprocessFile());
+        if (!mayReplaceFile(*preprocess)) return;
         writeFileAtomically(m_document.preprocessFile(), preprocessToJson(*preprocess));
     } catch (const std::exception& error) {
         return complain(sentence(QString::fromUtf8(error.what())));

@@ -48,12 +48,14 @@ class PreprocessDialog : public QDialog {
     void complain(const QString& text);
     std::optional<Preprocess> entered();
     void apply();
+    bool mayReplaceFile(const Preprocess& by);
     void save();
 
     Document& m_document;
     ChoiceBox* m_values;
     SegmentedControl *m_color, *m_layout, *m_fit, *m_interpolation;
     QLineEdit *m_resize, *m_crop, *m_scale, *m_mean, *m_std;
+    QWidget* m_settings;
     QLabel *m_views, *m_status;
     QPushButton *m_apply, *m_save;
 };

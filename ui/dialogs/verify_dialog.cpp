@@ -45,8 +45,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     auto* what = makeLabel(
         tr("Runs the quantized model, as exported, in ONNX Runtime on the same samples and compares it with "
            "the preview. For the verdict, ONNX Runtime's graph optimizations are off, because they change "
-           "where "
-           "values are rounded."),
+           "where values are rounded."),
         "muted");
     for (QLabel* label : {what, m_verdict, m_details, m_stage}) label->setWordWrap(true);
     for (QLabel* label : {m_verdict, m_details}) label->setTextInteractionFlags(Qt::TextSelectableByMouse);

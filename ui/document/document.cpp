@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "commands/config_command.h"
+#include "commands/preprocess_command.h"
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "config/presets.h"
@@ -193,7 +194,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
         evaluate();
 }
 
-bool Document::edit(const ConfigEdit& edit) {
+bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
     if (!edit.complaint.isEmpty()) {
         say(MessageKind::Note, edit.complaint);
         return false;
@@ -207,8 +208,15 @@ bool Document::edit(const ConfigEdit& edit) {
             return false;
         }
     }
-    m_undo.push(new ConfigCommand(m_config, edit.next, withLayerNames(edit.text), edit.mergeKey,
+    const QString text = withLayerNames(edit.text);
+    if (!file.empty()) {
+        m_undo.beginMacro(text);
+        m_undo.push(new DataCommand<std::filesystem::path>(
+            m_configPath, file, text, [this](const std::filesystem::path& path) { m_configPath = path; }));
+    }
+    m_undo.push(new ConfigCommand(m_config, edit.next, text, edit.mergeKey,
                                   [this](const QuantizationConfig& config) { setConfig(config); }));
+    if (!file.empty()) m_undo.endMacro();
     return true;
 }
 
@@ -357,10 +365,11 @@ void Document::waitForIdle() {
 void Document::doIdleWork() {
     if (!m_model || m_job.busy() || m_quiet > 0 || m_pendingEdits > 0) return;
     if (const auto baseline = m_reference.missing())
-        m_job.evaluateInBackground(*baseline, [this](const EvaluationPtr& evaluation) {
-            m_reference.adoptBaseline(evaluation);
-            waitForIdle();
-        });
+        m_job.evaluateInBackground(*baseline,
+                                   [this, version = m_history.baseline()](const EvaluationPtr& evaluation) {
+                                       m_reference.adoptBaseline(version, evaluation);
+                                       waitForIdle();
+                                   });
     else if (m_backgroundEvaluation)
         m_job.measureInBackground(m_config);
 }

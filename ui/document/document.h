@@ -92,6 +92,8 @@ class Document : public QObject {
     void setBackgroundEvaluation(bool on);
     bool accuracyStale() const { return m_accuracyStale; }
     bool metricsStale() const { return m_metricsStale; }
+    /// "evaluating…", or "out of date" if new values are not on their way.
+    QString staleWord() const { return m_evaluating ? tr("evaluating\u2026") : tr("out of date"); }
     bool evaluating() const { return m_evaluating; }
 
     // Selection, shared by graph, table and inspector.
@@ -127,6 +129,9 @@ class Document : public QObject {
     /// looked for; saving and reloading call it.
     void takeTypedText() { Q_EMIT typedTextWanted(); }
     const std::filesystem::path& configPath() const { return m_configPath; }
+    /// Whether the entry of the history was evaluated on the open model and data, so that its numbers can be
+    /// compared with the current ones.
+    bool isComparable(const MeasuredConfig& entry) const;
     /// Whether saving the configuration to its file would leave no unsaved changes.
     bool configHasAllChanges() const {
         return m_projectPath.empty() && !m_configPath.empty() && !m_onlyInProject;
@@ -135,8 +140,8 @@ class Document : public QObject {
     /// unsaved.
     void markProjectChanged();
     /// Applies the edit as one undo step and evaluates it. Returns false and shows a message if the rules are
-    /// invalid.
-    bool edit(const ConfigEdit& edit);
+    /// invalid. `file`: the configuration is now that of this file, until the step is undone.
+    bool edit(const ConfigEdit& edit, const std::filesystem::path& file = {});
     void toggleSelection();
 
     /// The model and data files, which no saved file may overwrite.

@@ -36,8 +36,9 @@ void Document::readData(const fs::path& evaluation, const fs::path& calibration)
 void Document::keepData() {
     m_taskData = m_data->evaluationPath;
     m_dataWanted = {m_data->evaluationPath, m_data->calibrationPath};
-    if (m_task == m_data->requestedTask) return;
+    if (m_task == m_data->requestedTask && m_preprocess == m_data->requestedPreprocess) return;
     m_task = m_data->requestedTask;
+    m_preprocess = m_data->requestedPreprocess;
     Q_EMIT dataChanged();
 }
 

@@ -212,7 +212,7 @@ void Document::adoptConfigPath(const std::filesystem::path& path) {
 bool Document::openConfig(const std::filesystem::path& path) {
     try {
         ConfigEdit change{loadConfig(path), tr("Open %1").arg(pathText(path.filename())), {}};
-        if (!edit(change)) return false;
+        if (!edit(change, path)) return false;
         adoptConfigPath(path);
         return true;
     } catch (const std::exception& error) {
@@ -241,6 +241,11 @@ bool Document::saveConfig(const std::filesystem::path& path) {
 std::optional<MeasuredConfig> Document::measured(const EvaluationPtr& evaluation) const {
     const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
     return measuredConfig(*evaluation, change.toStdString());
+}
+
+bool Document::isComparable(const MeasuredConfig& entry) const {
+    if (entry.otherModel) return false;
+    return entry.data.empty() || !m_evaluation || entry.data == m_evaluation->data.hex();
 }
 
 void Document::remember(std::optional<MeasuredConfig> measured) {

@@ -36,9 +36,7 @@ void LayerReference::keep(std::string version, EvaluationPtr evaluation) {
     Q_EMIT changed();
 }
 
-/// Identified by its version in the history, which would be different for other data.
-void LayerReference::adoptBaseline(EvaluationPtr evaluation) {
-    const std::string version = m_document->history().baseline();
+void LayerReference::adoptBaseline(const std::string& version, EvaluationPtr evaluation) {
     if (evaluation) return keep(version, std::move(evaluation));
     m_refused = version;
     Q_EMIT changed();

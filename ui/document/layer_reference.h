@@ -37,8 +37,9 @@ class LayerReference : public QObject {
 
     /// The baseline's configuration if it is waiting to be evaluated.
     std::optional<QuantizationConfig> missing() const;
-    /// Stores the result of evaluating missing(); null: the evaluation failed and is not tried again.
-    void adoptBaseline(EvaluationPtr evaluation);
+    /// Stores the result of evaluating missing(), whose version in the history is `version`; null: the
+    /// evaluation failed and is not tried again.
+    void adoptBaseline(const std::string& version, EvaluationPtr evaluation);
 
   Q_SIGNALS:
     void changed();

@@ -46,6 +46,15 @@ constexpr std::array kChoices = {
 };
 constexpr double kFirstShare = 0.1;  ///< fraction of the layers that is covered initially
 
+/// Adapts the choice to the unit of the gain, which depends on the task.
+Choice inUnit(Choice choice, GainUnit unit) {
+    if (choice.metric != SkipMetric::LeaveOneOut || unit == GainUnit::Points) return choice;
+    choice.unit = unit == GainUnit::Decibels ? " dB" : "";
+    choice.factor = 1;
+    choice.decimals = 4;
+    return choice;
+}
+
 const Choice& choiceAt(int index) { return kChoices[static_cast<std::size_t>(std::max(0, index))]; }
 
 }  // namespace
@@ -119,7 +128,9 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
 }
 
 SkipMetric ThresholdBar::metric() const { return choiceAt(m_metric->currentIndex()).metric; }
-double ThresholdBar::factor() const { return choiceAt(m_metric->currentIndex()).factor; }
+double ThresholdBar::factor() const {
+    return inUnit(choiceAt(m_metric->currentIndex()), gainUnitOf(m_document->evaluation().get())).factor;
+}
 
 SkipRule ThresholdBar::rule() const {
     SkipRule rule;
@@ -175,7 +186,8 @@ void ThresholdBar::rankLayers() {
 }
 
 void ThresholdBar::chooseMetric(bool keepSide) {
-    const Choice& choice = choiceAt(m_metric->currentIndex());
+    const Choice choice =
+        inUnit(choiceAt(m_metric->currentIndex()), gainUnitOf(m_document->evaluation().get()));
     if (!keepSide) m_side->setCurrentIndex(choice.lowIsBad ? 1 : 0);
     {
         const QSignalBlocker quiet(m_value);

@@ -52,6 +52,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.labels = data->hasLabels();
     info.thumbnails = thumbnailsOf(*data, evaluation);
     info.preprocess = preprocess;
+    info.requestedPreprocess = wanted;
     info.task = info.requestedTask = task;
     if (const auto labels = data->taskLabels()) info.task.task = labels->task;
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);

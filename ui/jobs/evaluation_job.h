@@ -42,9 +42,10 @@ struct DataInfo {
     /// The first images as the network receives them, from the smallest value (black) to the largest (white),
     /// and the range of all values.
     QList<QImage> networkViews;
-    QString networkSpan;    ///< "−2.12 to 2.64"
-    Preprocess preprocess;  ///< preprocessing that is used
-    TaskSettings task;      ///< the labels; the task is never Automatic if there are labels
+    QString networkSpan;                            ///< "−2.12 to 2.64"
+    Preprocess preprocess;                          ///< preprocessing that is used
+    std::optional<Preprocess> requestedPreprocess;  ///< empty: that of the file next to the model
+    TaskSettings task;  ///< the labels; the task is never Automatic if there are labels
     TaskSettings requestedTask;
     std::size_t samples = 0;
     bool labels = false;

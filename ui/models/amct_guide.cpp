@@ -32,8 +32,10 @@ std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const Evaluat
         const auto rate = taskRate(entry.floating);
         const bool sameKind =
             rate ? rateNow && std::string_view(rate->name) == rateNow->name : !rateNow.has_value();
-        const bool sameData = entry.floating.samples == present.samples && sameKind &&
-                              (present.rough || !rate || rate->value == rateNow->value);
+        const bool sameData = !entry.data.empty()
+                                  ? entry.data == present.data.hex()
+                                  : entry.floating.samples == present.samples && sameKind &&
+                                        (present.rough || !rate || rate->value == rateNow->value);
         if (entry.otherModel || !sameData) continue;
         measured.emplace_back(entry.config,
                               amctNumber(entry.floating, entry.quantized, present.randomInputs));

@@ -3,7 +3,9 @@
 
 #include <QDateTime>
 #include <QFont>
+#include <QGuiApplication>
 #include <cmath>
+#include <utility>
 
 #include "document/metric.h"
 #include "style/theme.h"
@@ -26,6 +28,8 @@ QString resultText(const MeasuredConfig& entry) {
 
 /// Difference from the baseline or, if none is pinned, from the float model.
 QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline) {
+    if (baseline != nullptr && !entry.data.empty() && !baseline->data.empty() && entry.data != baseline->data)
+        return {};
     if (const auto rate = rateOf(entry)) {
         const auto other = baseline != nullptr ? rateOf(*baseline) : std::nullopt;
         if (baseline != nullptr) return other ? formatPoints(*rate - *other) : QString();
@@ -45,6 +49,11 @@ HistoryModel::HistoryModel(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
     connect(document, &Document::historyChanged, this, &HistoryModel::update);
     connect(document, &Document::configChanged, this, &HistoryModel::update);
+    connect(document, &Document::evaluationChanged, this, [this] {
+        const EvaluationPtr evaluation = m_document->evaluation();
+        const Version data = evaluation ? evaluation->data : Version{};
+        if (std::exchange(m_data, data) != data) update();  // other entries are comparable now
+    });
     update();
 }
 
@@ -112,7 +121,10 @@ QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
     lines.append(
         tr("%1 quantized, %2 skipped").arg(layersText(entry.counts.quantized)).arg(entry.counts.skipped));
     if (!entry.note.empty()) lines.append(QString::fromStdString(entry.note));
-    if (entry.otherModel) lines.append(tr("Evaluated before the model changed."));
+    if (entry.otherModel)
+        lines.append(tr("Evaluated before the model changed."));
+    else if (!m_document->isComparable(entry))
+        lines.append(tr("Evaluated on other data."));
     if (entry.version == m_document->history().baseline()) lines.append(tr("Pinned as the baseline."));
     return lines.join(QLatin1Char('\n'));
 }
@@ -133,9 +145,12 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const {
         case Qt::FontRole: {
             QFont font;
             font.setBold(m_current == row);
-            font.setItalic(entry.otherModel);
+            font.setItalic(!m_document->isComparable(entry));
             return font;
         }
+        case Qt::ForegroundRole:
+            return m_document->isComparable(entry) ? QVariant()
+                                                   : QVariant(themeOf(QGuiApplication::palette()).faint);
         default:
             return {};
     }

@@ -34,6 +34,7 @@ class HistoryModel : public QAbstractTableModel {
 
     Document* m_document;
     std::vector<std::string> m_versions;   ///< versions of the rows, oldest first
+    Version m_data;                        ///< of the shown evaluation
     std::optional<std::size_t> m_current;  ///< entry of the document's configuration
 };
 

@@ -68,6 +68,14 @@ LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
     connect(document, &Document::selectionChanged, this, &LayerInsightModel::plan);
     connect(document, &Document::evaluationFinished, this, &LayerInsightModel::plan);
     connect(document, &Document::configChanged, this, &LayerInsightModel::changed);
+    connect(document->job(), &EvaluationJob::queriesDropped, this, [this] {
+        m_querying = false;
+        Q_EMIT changed();
+    });
+    // What an export has cancelled is repeated afterwards.
+    connect(document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
+        if (!busy && !m_querying) plan();
+    });
     const auto forget = [this] {
         m_insight = nullptr;
         Q_EMIT changed();
@@ -89,21 +97,28 @@ void LayerInsightModel::setWanted(bool wanted) {
 }
 
 void LayerInsightModel::plan() {
-    Q_EMIT changed();
     m_document->job()->dropQuery(kSlot);
-    if (m_wanted && m_document->current().valid()) m_delay.start();
+    m_querying = m_wanted && m_document->current().valid();
+    if (m_querying) m_delay.start();
+    Q_EMIT changed();
 }
 
 void LayerInsightModel::query() {
     const NodeId node = m_document->current();
     const bool known = m_insight && m_insight->node == node && m_insight->config == m_document->config();
-    if (!m_wanted || !node.valid() || m_document->selection().size() != 1 || known) return;
-    if (!m_document->evaluation() || m_document->evaluating()) return;  // queried again afterwards
+    // During an evaluation: queried again afterwards.
+    if (!m_wanted || !node.valid() || m_document->selection().size() != 1 || known ||
+        !m_document->evaluation() || m_document->evaluating()) {
+        m_querying = false;
+        Q_EMIT changed();
+        return;
+    }
     m_document->job()->query(
         kSlot, [this, node, config = m_document->config()](Session& session, const CancelToken& cancel) {
             auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));
             return [this, insight] {
                 m_insight = insight;
+                m_querying = false;
                 Q_EMIT changed();
             };
         });

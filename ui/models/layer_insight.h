@@ -39,6 +39,8 @@ class LayerInsightModel : public QObject {
     /// Returns null until the first answer, and if the answer belongs to another layer than the current one.
     const LayerInsight* insight() const;
     bool stale() const;
+    /// Whether an answer is on its way.
+    bool querying() const { return m_querying; }
     /// Turns queries off while the panel is not visible.
     void setWanted(bool wanted);
 
@@ -52,7 +54,7 @@ class LayerInsightModel : public QObject {
     Document* m_document;
     std::shared_ptr<const LayerInsight> m_insight;
     Delay m_delay{120};  ///< moving with the arrow keys causes no queries
-    bool m_wanted = false;
+    bool m_wanted = false, m_querying = false;
 };
 
 }  // namespace quantloupe::ui

@@ -117,7 +117,9 @@ void AccuracyPathPanel::showAnswer(const QString& refusal) {
     m_waterfall->setQuiet(stale());
     if (!refusal.isEmpty()) return m_verdict->setText(sentence(refusal));
     if (m_path.empty())
-        return m_verdict->setText(document()->hasModel() ? tr("Evaluating each step\u2026") : QString());
+        return m_verdict->setText(!document()->hasModel()    ? QString()
+                                  : document()->evaluation() ? tr("Evaluating each step\u2026")
+                                                             : tr("The network has not been evaluated."));
     const QString costliest = costliestStep(m_path);
     m_verdict->setText((costliest.isEmpty() ? tr("No step loses accuracy") : costliest) +
                        (document()->evaluation() && document()->evaluation()->randomInputs

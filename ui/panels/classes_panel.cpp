@@ -301,11 +301,12 @@ void ClassesPanel::refresh() {
     for (std::int32_t index = 0; index <= most; ++index)
         names.push_back(QString::fromStdString(classNameOf(*m_shown, index)));
     const QString order = tr("Classes by %1, largest loss first.").arg(metric);
+    const bool old = m_document->accuracyStale() && !m_document->evaluating();
     m_summary->setFullText(
-        cells.empty()
-            ? order
-            : tr("Rows: labels. Columns: predictions of the quantized network. Click a cell to see its "
-                 "images."));
+        (old ? tr("For the previous configuration. ") : QString()) +
+        (cells.empty() ? order
+                       : tr("Rows: labels. Columns: predictions of the quantized network. Click a cell to "
+                            "see its images.")));
     m_summary->setToolTip(
         cells.empty()
             ? order

@@ -124,7 +124,9 @@ void DistributionSection::refresh() {
     // Until the answer arrives, plots are empty instead of hidden, so that nothing jumps. Plots that will
     // have no content are hidden.
     const bool expected = layer != nullptr && layer->quantizable;
-    const QString waiting = insight || !expected ? QString() : tr("evaluating\u2026");
+    const QString waiting = insight || !expected                              ? QString()
+                            : m_model->querying() || m_document->evaluating() ? tr("evaluating\u2026")
+                                                                              : tr("not evaluated");
     const LayerDetails* details = insight && insight->details ? &*insight->details : nullptr;
     const bool weighted = layer != nullptr && layer->parameters > 0 && expected;
     showPlot(m_weight, details ? details->weight : std::nullopt, weighted ? waiting : QString());

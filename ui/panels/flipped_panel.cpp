@@ -150,6 +150,11 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &FlippedPanel::askDivergence);
     connect(m_changed, &QPushButton::clicked, this, [this] { showSamples({}, {}); });
+    const auto forget = [this] {  // the numbers of the samples are those of the old data
+        if (!m_chosen.empty()) showSamples({}, {});
+    };
+    connect(document, &Document::modelChanged, this, forget);
+    connect(document, &Document::dataChanged, this, forget);
     connect(m_picture, &TaskPicture::clicked, this, &FlippedPanel::enlargePicture);
     connect(m_plot, &DivergencePlot::layerClicked, this, &FlippedPanel::layerChosen);
     connect(m_layer, &QPushButton::clicked, this, [this] {

@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QScrollArea>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -77,6 +78,13 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     // Other work has cancelled the comparison: it is repeated afterwards.
     connect(m_document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
         if (!busy && m_comparing) selectionChanged();
+    });
+    connect(m_document->job(), &EvaluationJob::queriesDropped, this, [this] {
+        QTimer::singleShot(0, this, [this] {
+            if (!m_comparing || m_document->job()->busy()) return;
+            m_comparing = false;
+            m_comparison->setText(tr("The comparison was cancelled."));
+        });
     });
     refresh();
 }
@@ -262,7 +270,7 @@ void HistoryPanel::refreshPlot() {
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto cost = costOf(entries[i], m_cost->currentIndex());
         const auto value = valueOf(entries[i]);
-        if (!cost || !value || entries[i].otherModel) continue;
+        if (!cost || !value || !m_document->isComparable(entries[i])) continue;
         rates = rates && taskRate(entries[i].quantized);
         const QString name = m_document->withLayerNames(
             QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name));

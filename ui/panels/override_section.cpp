@@ -294,8 +294,11 @@ void OverrideSection::refresh() {
     const auto own = std::ranges::count_if(
         all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
     m_heading->setTitle(all.size() == 1 ? tr("This layer") : tr("These layers"));
-    m_heading->setRemark(all.size() == 1 ? (own ? tr("own settings") : QString())
-                                         : tr("%1 of %2 have own settings").arg(own).arg(all.size()));
+    const QString share = tr("%1 of %2").arg(own).arg(all.size());
+    if (all.size() == 1)
+        m_heading->setRemark(own ? tr("own settings") : QString());
+    else
+        m_heading->setRemark(share, tr("%1 layers have their own settings").arg(share));
     const bool sameLock = same(&LayerSettings::quantize);
     m_lock->setCurrentIndex(!sameLock ? -1 : !first.quantize ? 0 : *first.quantize ? 1 : 2);
     const QuantizationOptions& q = config.quantization;

@@ -8,6 +8,10 @@ QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
     connect(&m_delay, &QTimer::timeout, this, &QueryPanel::query);
     connect(document, &Document::evaluationFinished, this, &QueryPanel::plan);
     connect(document, &Document::configChanged, this, [this] { showAnswer({}); });
+    // Other work, for example an export, has cancelled the query: it is repeated afterwards.
+    connect(document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
+        if (!busy) plan();
+    });
     const auto forget = [this] {
         m_answered.reset();
         showAnswer({});

@@ -94,7 +94,11 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     connect(job, &EvaluationJob::progressed, this, &StatusLine::progressed);
     connect(job, &EvaluationJob::studied, this, &StatusLine::progressed);
     connect(document, &Document::evaluationFinished, this, &StatusLine::finished);
-    connect(document, &Document::modelChanged, this, &StatusLine::refresh);
+    connect(document, &Document::modelChanged, this, [this] {
+        m_measured.clear();
+        refresh();
+    });
+    connect(document, &Document::evaluationChanged, this, &StatusLine::refresh);
     connect(document, &Document::selectionChanged, this, &StatusLine::refresh);
     refresh();
 }
@@ -238,7 +242,9 @@ void StatusLine::refresh() {
     const QString words = !m_document->hasModel() ? QString()
                           : background            ? pausedWord + tr("while idle: %1").arg(runningText())
                           : querying              ? pausedWord + queryWords(m_running->what)
-                                                  : m_measured;
+                          // An evaluation that was cancelled, has failed, or waits for the user.
+                          : m_document->metricsStale() && !m_document->evaluating() ? QString()
+                                                                                    : m_measured;
     m_right->setText(words);
     m_right->setToolTip(words);
 }

@@ -41,13 +41,15 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
         m_looking = false;
         refresh();
     });
-    connect(document, &Document::modelChanged, this, [this] {
+    const auto forget = [this] {
         m_looking = false;
         m_measured.reset();
         m_suggestions.clear();
         showList();
         refresh();
-    });
+    };
+    connect(document, &Document::modelChanged, this, forget);
+    connect(document, &Document::dataChanged, this, forget);
     refresh();
 }
 

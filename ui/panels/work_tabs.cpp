@@ -69,10 +69,12 @@ int WorkTabs::placeOf(int tab) const {
     return -1;
 }
 
-/// Why there are neither images nor classes; empty if there are some, or if it is not known yet.
+/// Why there are neither images nor classes; empty if there are some, or if it is not known yet. Results of
+/// an unfinished evaluation do not contain the classes, so those before it decide.
 QString WorkTabs::whyNoResults() const {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!evaluation || !evaluation->quantized) return {};
+    if (!evaluation->complete) return m_whyNoResults;
     if (evaluation->randomInputs) return tr("Random inputs have no classes. Open evaluation data first.");
     const auto& info = m_document->data();
     const bool task = info && (info->task.task == Task::Detection || info->task.task == Task::Segmentation);
@@ -89,6 +91,7 @@ QString WorkTabs::whyNot(int tab) const {
 }
 
 void WorkTabs::updateTabs() {
+    m_whyNoResults = whyNoResults();
     if (!whyNot(currentTab()).isEmpty()) showTab(Layers);
     for (const Tab tab : {Blocks, Images, Classes}) m_bar->setTabVisible(placeOf(tab), whyNot(tab).isEmpty());
     fitTabs();

@@ -47,6 +47,7 @@ class WorkTabs : public QWidget {
     void updateTabs();
     void fitTabs();
     QString whyNoResults() const;
+    QString m_whyNoResults;  ///< as of the last finished evaluation
     int placeOf(int tab) const;
 
     Document* m_document;

@@ -38,7 +38,7 @@ void DataCommands::addTo(QMenu* file) {
                                    [this] { chooseCalibration(DataForm::Folder); }));
     m_modelActions->add(addCommand(file, tr("Open Cali&bration File\u2026"), {}, {},
                                    [this] { chooseCalibration(DataForm::File); }));
-    m_modelActions->add(addCommand(file, tr("&Preprocessing\u2026"), {},
+    m_modelActions->add(addCommand(file, tr("Preprocessin&g\u2026"), {},
                                    tr("How images are converted to network inputs"),
                                    [this] { showPreprocess(); }));
 }

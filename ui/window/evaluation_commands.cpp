@@ -63,9 +63,10 @@ void EvaluationCommands::addImproving(QMenu* menu, SummaryBar* summary, ModelAct
     modelActions->add(
         addCommand(menu, tr("Metric P&rogram\u2026"), {},
                    tr("Runs your own program on the outputs of the float and the quantized network"), [this] {
-                       auto* dialog = new MetricProgramDialog(*m_document, m_window);
-                       dialog->setAttribute(Qt::WA_DeleteOnClose);
-                       dialog->show();
+                       if (!m_metricProgram) m_metricProgram = new MetricProgramDialog(*m_document, m_window);
+                       m_metricProgram->show();
+                       m_metricProgram->raise();
+                       m_metricProgram->activateWindow();
                    }));
     connect(summary->improveButton(), &QPushButton::clicked, improve, &QAction::trigger);
     summary->improveButton()->setToolTip(improve->toolTip());

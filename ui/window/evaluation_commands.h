@@ -15,6 +15,7 @@
 namespace quantloupe::ui {
 
 class LatencyDialog;
+class MetricProgramDialog;
 
 class EvaluationCommands : public QObject {
     Q_OBJECT
@@ -40,7 +41,8 @@ class EvaluationCommands : public QObject {
     GraphGestures* m_gestures;
     DemoTour* m_tour;
     QWidget* m_window;
-    LatencyDialog* m_latency = nullptr;  ///< created on first use
+    LatencyDialog* m_latency = nullptr;  ///< created on first use, as the next one
+    MetricProgramDialog* m_metricProgram = nullptr;
 };
 
 }  // namespace quantloupe::ui

@@ -11,6 +11,7 @@
 #include "document/recent_files.h"
 #include "style/path_text.h"
 #include "style/words.h"
+#include "widgets/number_field.h"
 
 namespace quantloupe::ui {
 
@@ -40,6 +41,10 @@ FileCommands::FileCommands(Document* document, MessageBar* message, StartPage* s
         updateRecent();
     });
     connect(document, &Document::failed, this, [this] { m_start->setBusy({}); });
+    connect(document, &Document::typedTextWanted, this, [this] {
+        if (auto* field = qobject_cast<NumberField*>(m_window->focusWidget()))
+            Q_EMIT field->editingFinished();
+    });
     connect(start, &StartPage::openRequested, this, &FileCommands::chooseModel);
     connect(start, &StartPage::demoRequested, this, [this] { openDemo(); });
     connect(start, &StartPage::recentChosen, this, &FileCommands::openPath);
@@ -156,17 +161,24 @@ void FileCommands::chooseProject() {
     openPath(path);
 }
 
+/// Returns an empty path if the user cancels.
+std::filesystem::path FileCommands::chooseOutput(const QString& title, const std::filesystem::path& proposal,
+                                                 const QString& filter, const QString& suffix) {
+    QFileDialog dialog(m_window, title, pathText(proposal.parent_path()), filter);
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(suffix);  // added before it asks to overwrite
+    dialog.selectFile(pathText(proposal.filename()));
+    if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return {};
+    return dialog.selectedFiles().constFirst().toStdString();
+}
+
 bool FileCommands::saveProject(bool askName) {
     std::filesystem::path path = m_document->projectPath();
     if (askName || path.empty()) {
         const std::filesystem::path proposal =
             path.empty() ? proposedOutput(m_document->model()->path, kProjectSuffix) : path;
-        QFileDialog dialog(m_window, tr("Save Project"), pathText(proposal.parent_path()), projectFilter());
-        dialog.setAcceptMode(QFileDialog::AcceptSave);
-        dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks to overwrite
-        dialog.selectFile(pathText(proposal.filename()));
-        if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
-        path = dialog.selectedFiles().constFirst().toStdString();
+        path = chooseOutput(tr("Save Project"), proposal, projectFilter(), QLatin1String(kProjectSuffix + 1));
+        if (path.empty()) return false;
         if (!isProjectFile(path)) {
             m_message->show(MessageKind::Error, tr("The name of a project file must end with .quantloupe."));
             return false;
@@ -185,10 +197,9 @@ bool FileCommands::saveConfig(bool askName) {
     std::filesystem::path path = m_document->configPath();
     if (askName || path.empty()) {
         const std::filesystem::path proposal = proposedOutput(m_document->model()->path, ".config.json");
-        const QString chosen = QFileDialog::getSaveFileName(
-            m_window, tr("Save Configuration"), pathText(proposal), tr("Configurations (*.json)"));
-        if (chosen.isEmpty()) return false;
-        path = chosen.toStdString();
+        path = chooseOutput(tr("Save Configuration"), proposal, tr("Configurations (*.json)"),
+                            QStringLiteral("json"));
+        if (path.empty()) return false;
     }
     return m_document->saveConfig(path);
 }

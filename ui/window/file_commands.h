@@ -47,6 +47,8 @@ class FileCommands : public QObject {
     void chooseModel();
     void openPath(const QString& path);
     void chooseProject();
+    std::filesystem::path chooseOutput(const QString& title, const std::filesystem::path& proposal,
+                                       const QString& filter, const QString& suffix);
     bool saveProject(bool askName);
     void chooseConfig();
     bool saveConfig(bool askName);

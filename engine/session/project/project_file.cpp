@@ -80,6 +80,7 @@ OrderedJson toJson(const MeasuredConfig& measured) {
     if (!measured.name.empty()) json["name"] = measured.name;
     if (!measured.note.empty()) json["note"] = measured.note;
     if (measured.otherModel) json["other_model"] = true;
+    if (!measured.data.empty()) json["data"] = measured.data;
     json["config"] = OrderedJson::parse(configToJson(measured.config));
     return json;
 }
@@ -123,6 +124,7 @@ std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::
     if (evaluation.rough || !evaluation.quantized || !evaluation.floating) return std::nullopt;
     MeasuredConfig measured;
     measured.version = evaluation.version.hex();
+    measured.data = evaluation.data.hex();
     measured.config = evaluation.config;
     measured.change = std::move(change);
     measured.measuredAt = nowText();

@@ -44,6 +44,7 @@ struct MeasuredConfig {
     std::optional<FloatCost> cost = std::nullopt;  ///< empty in files of older versions
     std::string name = {}, note = {};              ///< given by the user
     bool otherModel = false;                       ///< evaluated before the model changed
+    std::string data = {};  ///< Evaluation::data as hexadecimal text; empty in files of older versions
 };
 /// Converts an evaluation with a final accuracy; empty for others. The metrics of layers may be missing.
 std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change);

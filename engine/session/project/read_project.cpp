@@ -149,6 +149,8 @@ MeasuredConfig readMeasured(ObjectReader reader) {
     reader.text("name", measured.name);
     reader.text("note", measured.note);
     reader.boolean("other_model", measured.otherModel);
+    reader.text("data", measured.data);
+    if (!measured.data.empty()) hashOf(reader.pathOf("data"), measured.data);
     measured.config =
         within(reader.pathOf("config"), [&] { return configFromJson(need(reader, "config").dump()); });
     reader.finish();

@@ -83,6 +83,7 @@ Evaluation evaluationOf(const EvaluationRequest& request, const ResolvedNetwork&
                              .add(samples.evaluationVersion())
                              .add(samples.calibration() ? samples.calibration()->version() : Version{})
                              .finish();
+    evaluation.data = samples.evaluationVersion();
     evaluation.config = request.config;
     evaluation.randomInputs = samples.random();
     evaluation.covered = network.skips.covered;
