@@ -50,7 +50,9 @@ void runExport(const Options& options) {
     source.calibrationData = options.calibrationData.empty() ? options.data : options.calibrationData;
     source.preprocess = preprocessOf(options);
     const ExportResult exported = exportTo(format, source);
-    const auto paths = writeExport(exported, options.output, inputsOf(options, opened.session->model()));
+    InputPaths keep = inputsOf(options, opened.session->model());
+    keep.add("the configuration of --save-config", options.saveConfig);
+    const auto paths = writeExport(exported, options.output, keep);
 
     for (const std::string& text : exported.notices) notice(text);
     if (options.json) {

@@ -156,7 +156,7 @@ void runInspect(const Options& options) {
     Options withoutData = options;
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
-    const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
+    const EvaluationPtr states = opened.session->evaluate(options.config, Depth::Structure);
     for (const std::string& text : states->notices) notice(text);
     if (!options.json) return printReadable(*opened.session, *states, options.connections);
 

@@ -36,8 +36,7 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     if (options.data.empty() && options.task != TaskSettings{})
         throw UsageError(
             "--labels, --class-names, --task, --decoder and --category-index describe the evaluation data: "
-            "add "
-            "--data");
+            "add --data");
     if (options.data.empty() && options.calibrationData.empty()) {
         if (!how.randomInputs) return opened;
         opened.session->useRandomInputs();

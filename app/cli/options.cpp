@@ -297,10 +297,21 @@ Options OptionReader::finish() {
     if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
-    const CLI::Option* const steps = m_command.get_option_no_throw("--cle-steps");
-    if (!m_has.window && steps != nullptr && steps->count() > 0 &&
+    const auto given = [this](const char* name) {
+        const CLI::Option* const option = m_command.get_option_no_throw(name);
+        return option != nullptr && option->count() > 0;
+    };
+    if (!m_has.window && given("--cle-steps") &&
         m_options.config.transforms.equalization.profile == EqualizationProfile::Off)
         throw UsageError("--cle-steps has no effect while equalization is off: add --cle PROFILE");
+    if (given("--bins") && !given("--layer"))
+        throw UsageError("--bins has no effect without --layer, whose histograms it is for");
+    if (!given("--labels")) {
+        for (const char* name : {"--decoder", "--category-index"})
+            if (given(name)) throw UsageError(fmt::format("{} has no effect without --labels", name));
+        if (m_options.task.task == Task::Detection || m_options.task.task == Task::Segmentation)
+            throw UsageError("--task detection and segmentation need --labels");
+    }
     if (m_has.window && !m_preset.empty())
         m_options.configure = [config = m_options.config](QuantizationConfig& opened) { opened = config; };
     else if (m_has.window && !m_edits.empty())

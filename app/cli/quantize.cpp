@@ -23,14 +23,13 @@ void runQuantize(const Options& options) {
     const std::vector<std::string> saved =
         saveQuantizedModel(*opened.session, options.config, options.output);
     // Only now is it known which part of the network can be evaluated, and therefore quantized.
-    const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
+    const EvaluationPtr states = opened.session->evaluate(options.config, Depth::Structure);
     std::vector<std::string> notices = states->notices;
     notices.insert(notices.end(), saved.begin(), saved.end());
     for (const std::string& text : notices) notice(text);
 
     const StateCounts& counts = states->counts;
-    const std::size_t samples =
-        std::min(opened.calibrationSize, static_cast<std::size_t>(options.config.calibration.samples));
+    const std::size_t samples = opened.session->calibrationSampleCount(options.config);
     if (options.json) {
         printJson({{"output", options.output.string()},
                    {"counts", toJson(counts)},

@@ -38,18 +38,24 @@ void runVerify(const Options& options) {
     progress.clear();
     const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
     for (const std::string& text : plan->notices) notice(text);
+    if (!options.task.labels.empty() && !result.here)
+        notice(
+            "the labels are not used: verify compares the outputs, and only top-1 is computed on both sides");
 
     if (options.json) {
-        const auto comparison = [](const std::optional<RuntimeComparison>& found) -> OrderedJson {
+        const auto agreementOf = [&](const RuntimeComparison& found) {
+            return result.classifies ? OrderedJson(found.agreement) : OrderedJson();
+        };
+        const auto comparison = [&](const std::optional<RuntimeComparison>& found) -> OrderedJson {
             if (!found) return nullptr;
-            OrderedJson made = {{"agreement", found->agreement}, {"max_abs_diff", found->maxAbsDiff}};
+            OrderedJson made = {{"agreement", agreementOf(*found)}, {"max_abs_diff", found->maxAbsDiff}};
             if (found->top1) made["top1"] = *found->top1;
             return made;
         };
         OrderedJson json = {{"output", options.output.string()},
                             {"runtime", result.runtime},
                             {"samples", result.samples},
-                            {"agreement", result.plain.agreement},
+                            {"agreement", agreementOf(result.plain)},
                             {"max_abs_diff", result.plain.maxAbsDiff},
                             {"optimized", comparison(result.optimized)},
                             {"exact", comparison(result.exact)},

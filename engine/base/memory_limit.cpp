@@ -53,8 +53,7 @@ void requireMemory(std::size_t bytes) {
     if (bytes > left)
         fail(ErrorKind::Unsupported,
              "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the "
-             "model's fixed dimensions "
-             "smaller, use fewer threads, or close other programs",
+             "model's fixed dimensions smaller, use fewer threads, or close other programs",
              mebibytes(bytes), mebibytes(left));
 }
 

@@ -24,8 +24,7 @@ void rethrowWithContext(const std::string& context) {
     } catch (const std::exception&) {
         throw Error(ErrorKind::Internal,
                     "Quantloupe cannot process it and does not know why: the file is damaged, or this is an "
-                    "error in Quantloupe; "
-                    "if other tools accept the file, please report it")
+                    "error in Quantloupe; if other tools accept the file, please report it")
             .addContext(context);
     }
 }

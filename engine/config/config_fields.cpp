@@ -35,7 +35,7 @@ void addTransforms(FieldTable& table) {
         .namesLayers();
     table
         .add("transforms.replace_relu6", AT(transforms.replaceRelu6), choiceField(kReplaceRelu6),
-             "Replace Clip(0, 6) by Relu: nowhere, between equalized layers, or everywhere.")
+             "Replace Clip(0, 6) by Relu: nowhere, between two convolutions, or everywhere.")
         .option("--replace-relu6")
         .changesModel();
     table.group("transforms.equalization", "Cross-layer equalization of weights.");
@@ -256,8 +256,7 @@ void addRefinements(FieldTable& table) {
     table
         .add("refine.migration", AT(refine.migration), numberField({.least = 0, .most = 1}),
              "Move activation outliers of Gemm and MatMul inputs into the weights (SmoothQuant): channel c "
-             "is divided by "
-             "max|x|^migration / max|w|^(1 - migration). 0: off. Needs calibration data.")
+             "is divided by max|x|^migration / max|w|^(1 - migration). 0: off. Needs calibration data.")
         .option("--migration")
         .changesModel();
 }

@@ -48,8 +48,7 @@ OrderedJson layerSchema() {
     OrderedJson precision = optionalField(precisionField()).schema;
     precision["description"] =
         "float32: in float; float16: rounded to half precision; wXaY: quantized to X bits for weights and Y "
-        "bits "
-        "for inputs and outputs. Takes precedence over weight.bits and activation.bits.";
+        "bits for inputs and outputs. Takes precedence over weight.bits and activation.bits.";
     schema["properties"]["precision"] = std::move(precision);
     schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
     const auto help = [](const std::string& path) {

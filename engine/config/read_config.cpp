@@ -30,8 +30,7 @@ void checkFormat(const Json* format) {
                   describeValue(*format));
     fail(ErrorKind::Unsupported,
          "quantloupe: the configuration has format {}, and this version of Quantloupe reads format {}; save "
-         "it again "
-         "with the version that wrote it, or use a newer Quantloupe",
+         "it again with the version that wrote it, or use a newer Quantloupe",
          describeValue(*format), kConfigFormat);
 }
 

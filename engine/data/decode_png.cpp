@@ -122,8 +122,7 @@ LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size) {
     if (!palette && (png_get_color_type(decoder.state, decoder.info) & PNG_COLOR_MASK_COLOR) != 0)
         failInput(
             "the image has colors instead of class indices: a label image is a gray or palette PNG whose "
-            "values "
-            "are classes");
+            "values are classes");
     const Image size3 = allocateRgb(png_get_image_width(decoder.state, decoder.info),
                                     png_get_image_height(decoder.state, decoder.info), size);
     const std::size_t bytes = png_get_bit_depth(decoder.state, decoder.info) == 16 ? 2 : 1;

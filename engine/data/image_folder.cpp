@@ -112,8 +112,7 @@ DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>&
         if (!inside.images.empty() && !top.images.empty())
             failInput(
                 "it contains both images ('{}') and folders of images ('{}'): use a flat folder or one "
-                "folder per "
-                "class",
+                "folder per class",
                 top.images.front(), name);
         if (!inside.folders.empty() && top.images.empty())
             failInput(

@@ -61,8 +61,7 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
         if (channels.known() && channels.value != static_cast<std::int64_t>(m_channels))
             failInput(
                 "input '{}' ({}) takes {} channels in the layout {}, but the preprocessing outputs {}: check "
-                "its "
-                "'layout' and 'color'",
+                "its 'layout' and 'color'",
                 spec.name, toString(spec.shape), channels.value, nameOf(preprocess.layout), m_channels);
         if (const auto& size = preprocess.centerCrop ? preprocess.centerCrop : preprocess.resize) {
             const Dim& height = m_shape[axes.height];

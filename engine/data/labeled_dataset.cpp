@@ -88,8 +88,7 @@ void requireOnePerRow(const Dataset& data, std::size_t labels, const char* what)
     if (labels != data.size())
         failInput(
             "the data has {} samples without file names but there are {} {}: they are matched by position, "
-            "so "
-            "their numbers must be equal",
+            "so their numbers must be equal",
             data.size(), labels, what);
 }
 

@@ -32,6 +32,8 @@ struct ExportSource {
     /// Source of the calibration samples, and how images are preprocessed; empty: not given.
     std::filesystem::path calibrationData;
     Preprocess preprocess;
+    /// Session::samplesTogether(): the batches of the calibration samples.
+    std::size_t samplesTogether = 1;
     std::shared_ptr<const Plan> plan;  ///< the scales; null: not calibrated
     EvaluationPtr evaluation;          ///< the results; null or incomplete if not evaluated
     /// Accuracy loss by step (Session::accuracyPath); empty: not evaluated.

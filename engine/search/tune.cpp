@@ -26,7 +26,17 @@ TuneRun::TuneRun(Session& session, const QuantizationConfig& config, const TuneO
     };
 }
 
+/// Throws Error if there is nothing to choose from.
+void checkChoices(const TuneOptions& options) {
+    if (options.allowFloat) return;
+    if (options.precisions.empty())
+        failInput("without float layers, there is nothing to choose from: give precisions");
+    if (std::ranges::count(options.precisions, Precision::float32()) > 0)
+        failInput("float32 is among the precisions, but float layers are not allowed: leave out one of them");
+}
+
 TuneResult TuneRun::run() {
+    checkChoices(m_options);
     requireTaskMetric(m_session);
     m_measured.start(m_config, {});
     try {

@@ -220,13 +220,14 @@ Evaluation runStages(const EvaluationRequest& request, Depth depth) {
     parts.limitCaches();
     States states = resolveStates(request);
     request.publish(states.evaluation);  // shows the graph at once, even if the network cannot run
-    states.evaluation.seconds.metrics = measureWeights(request, states.network, states.evaluation.layers);
+    if (depth > Depth::Structure)
+        states.evaluation.seconds.metrics = measureWeights(request, states.network, states.evaluation.layers);
     if (!parts.samples.available()) assumeCosts(*parts.model.graph, parts.runner, states.evaluation.layers);
-    if (depth == Depth::States || !parts.samples.available()) return std::move(states.evaluation);
+    if (depth <= Depth::States || !parts.samples.available()) return std::move(states.evaluation);
 
     const bool partKnown = parts.samples.partKnown();
     parts.samples.requireEvaluable();
-    if (!partKnown && !parts.samples.part().whole()) {  // now the states show which layers are not evaluated
+    if (!partKnown && !parts.samples.part().frontier.empty()) {  // now the states show what is evaluated
         const double seconds = states.evaluation.seconds.metrics;
         states = resolveStates(request);
         states.evaluation.seconds.metrics =

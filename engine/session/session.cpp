@@ -53,6 +53,11 @@ void Session::setMetric(std::optional<UserMetric> metric) {
     m_parts->clearMetric();
 }
 
+std::size_t Session::calibrationSampleCount(const QuantizationConfig& config) const {
+    m_parts->samples.require();
+    return m_parts->samples.calibrationFor(config).batches.samples();
+}
+
 std::size_t Session::sampleCount() const {
     m_parts->samples.require();
     return m_parts->samples.evaluation()->size();

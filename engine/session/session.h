@@ -69,10 +69,11 @@ struct WorkDone {
 
 /// How far an evaluation goes.
 enum class Depth {
-    States,    ///< only states and reasons, which need no data
-    Rough,     ///< also the accuracy on the rough samples
-    Accuracy,  ///< also the accuracy on all samples
-    Metrics,   ///< also local and cumulative metrics of all layers
+    Structure,  ///< only states, reasons and costs, which need no data
+    States,     ///< also the errors of the weights
+    Rough,      ///< also the accuracy on the rough samples
+    Accuracy,   ///< also the accuracy on all samples
+    Metrics,    ///< also local and cumulative metrics of all layers
 };
 
 class Session {
@@ -126,8 +127,11 @@ class Session {
     std::vector<AccuracyStep> accuracyPath(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// Returns the number of evaluation samples. Throws Error without data.
     std::size_t sampleCount() const;
+    /// Returns the number of calibration samples that the configuration uses. Throws Error without data.
+    std::size_t calibrationSampleCount(const QuantizationConfig& config) const;
     /// How many consecutive samples stay together if data is split or a part of it is used: above 1 only if
-    /// the model has a fixed batch size and mixes the samples of a batch.
+    /// the model has a fixed batch size and mixes the samples of a batch. Known once there is data or after
+    /// findEvaluatedPart().
     std::size_t samplesTogether() const;
     /// Returns the name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;

@@ -174,8 +174,9 @@ std::shared_ptr<const Program> SessionSamples::compileSource(const SampleBatches
 void SessionSamples::findPart() try {
     if (m_evaluation) return chooseBatch();
     if (std::exchange(m_partSought, true)) return;
-    m_part =
-        evaluatedPart(*m_source, *compileSource(SampleBatches(randomDataset(*m_source, 1, 0), *m_source, 1)));
+    const DatasetPtr sample = randomDataset(*m_source, 1, 0);
+    m_together = samplesTogether(sample);
+    m_part = evaluatedPart(*m_source, *compileSource(SampleBatches(sample, *m_source, 1)), false);
 } catch (const Error&) {
     // An evaluation explains why the network cannot run.
 }
@@ -229,7 +230,7 @@ void SessionSamples::chooseBatch() {
             // 1.
         }
     }
-    m_part = evaluatedPart(*m_source, *program);
+    m_part = evaluatedPart(*m_source, *program, m_evaluation->taskLabels() != nullptr);
     m_batch = chosen;
 }
 

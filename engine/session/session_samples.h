@@ -60,8 +60,8 @@ class SessionSamples {
 
     /// Throws Error if there is no data or no part of the network can be evaluated.
     void requireEvaluable();
-    /// Determines the part that is evaluated, without data from one random sample. Without effect if the
-    /// network cannot be compiled.
+    /// Determines the part that is evaluated, and without data also together(), from one random sample.
+    /// Without effect if the network cannot be compiled.
     void findPart();
     /// The part of the source graph that is evaluated. It is determined together with the batch size, or by
     /// findPart(); before that, it is the whole graph.

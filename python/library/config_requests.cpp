@@ -34,8 +34,9 @@ OrderedJson performOnConfig(const OrderedJson& request) {
     QuantizationConfig config = configFromJson(request.at("config").get<std::string>());
     if (what == "save") {
         const std::filesystem::path path = request.at("path").get<std::string>();
-        if (path.extension() == ".onnx")
-            failInput("'{}' is the name of a model: use a name that ends with .json", path.string());
+        if (path.extension() != ".json")  // it could be the model or the data
+            failInput("'{}' is not the name of a configuration: use a name that ends with .json",
+                      path.string());
         saveConfig(config, path);
     } else if (what == "get") {
         const auto key = request.at("key").get<std::string>();

@@ -54,7 +54,7 @@ class Config:
         return cls._of(config_request(do="load", path=path_text(path)))
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes a configuration file that the window and the command line can open."""
+        """Writes a configuration file, whose name must end with .json, for the window and the command line."""
         config_request(do="save", config=self._text, path=path_text(path))
 
     def get(self, key: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import os
 import pathlib
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional
@@ -128,8 +129,13 @@ class Picture:
         self.svg = svg
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes an SVG file."""
-        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
+        """Writes an SVG file, whose name must end with .svg, so that it cannot replace the model or the data."""
+        target = pathlib.Path(path)
+        if target.suffix.lower() != ".svg":
+            raise ValueError(f"'{target}' is not the name of a picture: use a name that ends with .svg")
+        unfinished = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        unfinished.write_text(self.svg, encoding="utf-8")
+        unfinished.replace(target)
 
     def __repr__(self) -> str:
         return "<Picture of the graph>"
@@ -225,7 +231,12 @@ class LeaveOneOut(_Table):
 
     def best(self, count: int = 10) -> List[Effect]:
         """Returns the layers whose quantization costs most, the largest cost first."""
-        return sorted(self, key=lambda effect: -effect.gain)[:count]
+        def gain(effect: Effect) -> float:
+            if effect.gain is not None:
+                return effect.gain
+            # From a finite value to an infinite one, or the reverse.
+            return math.inf if effect.value is None else -math.inf
+        return sorted(self, key=gain, reverse=True)[:count]
 
     def _repr_html_(self) -> str:
         rows = [[effect.name, number(effect.value), number(effect.gain)] for effect in self.best(len(self))]

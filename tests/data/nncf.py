@@ -42,6 +42,8 @@ SCALE, MEAN, STD = 0.003921569, [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
 # The dimension of the samples in each input, and how many the model takes at once. None: all samples share the value,
 # or a sample is one set of inputs if all are None.
 SAMPLE_AXES = {"X": (0, 1)}
+# How many consecutive samples form a batch. Above 1 if the model mixes the samples of a batch.
+BATCH = 1
 
 
 def image_input(path, dtype):
@@ -70,7 +72,7 @@ def image_input(path, dtype):
 
 
 def samples(model, data, most):
-    """Yields one dictionary of inputs per sample, for at most `most` evenly spread samples."""
+    """Yields the inputs of each run: a sample, or BATCH samples. About `most` samples, evenly spread."""
     graph = onnx.load(model, load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
@@ -87,10 +89,19 @@ def samples(model, data, most):
     def joined(name, parts):
         return np.concatenate(parts, SAMPLE_AXES[name][0]) if SAMPLE_AXES[name] else parts[0]
 
-    def one(name, values, index):
+    def chosen(total):
+        batches = total // BATCH
+        if not batches:
+            sys.exit(f"{data}: {total} samples, but the model needs {BATCH} at a time")
+        count = min(-(-most // BATCH), batches)
+        return [i * batches // count * BATCH for i in range(count)]
+
+    def part(name, values, index):
         if not SAMPLE_AXES[name]:
             return values[index] if values.ndim > ranks[name] else values
         axis, together = SAMPLE_AXES[name]
+        if BATCH > 1:
+            return np.take(values, range(index, index + together), axis)
         return np.repeat(np.take(values, [index], axis), together, axis)
 
     if data.suffix == ".npy":
@@ -102,8 +113,7 @@ def samples(model, data, most):
         values = [{name: array(s / f"input_{i}.pb").astype(dtype) for i, (name, dtype) in enumerate(inputs.items())}
                   for s in sets]
         if not any(SAMPLE_AXES.values()):
-            count = min(most, len(sets))
-            yield from (values[i * len(sets) // count] for i in range(count))
+            yield from (values[i] for i in chosen(len(sets)))
             return
         arrays = {name: joined(name, [v[name] for v in values]) for name in inputs}
     elif not data.is_dir():
@@ -114,18 +124,16 @@ def samples(model, data, most):
                         key=lambda p: p.relative_to(data).as_posix().encode())
         if not images:
             sys.exit(f"{data}: no .jpg, .jpeg or .png in it; give calibration data with --data")
-        count = min(most, len(images))
-        for i in range(count):
-            yield {first: one(first, image_input(images[i * len(images) // count], inputs[first])[None], 0)}
+        for i in chosen(len(images)):
+            yield {first: part(first, np.stack([image_input(p, inputs[first]) for p in images[i:i + BATCH]]), 0)}
         return
     total = 1
     if SAMPLE_AXES[first]:
         total = arrays[first].shape[SAMPLE_AXES[first][0]]
     elif arrays[first].ndim > ranks[first]:
         total = len(arrays[first])
-    count = min(most, total)
-    for i in range(count):
-        yield {name: one(name, arrays[name], i * total // count).astype(dtype) for name, dtype in inputs.items()}
+    for i in chosen(total):
+        yield {name: part(name, arrays[name], i).astype(dtype) for name, dtype in inputs.items()}
 
 
 class Reader(CalibrationDataReader):

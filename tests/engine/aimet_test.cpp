@@ -202,6 +202,7 @@ class AimetTest : public QObject {
             const ImportResult result = readText("aimet", m_model, oracle(name));
             QVERIFY2(result.config.rules.empty(), joined(result.taken).c_str());  // nothing was skipped
             QCOMPARE(result.config.quantization.weight.bits, 8);
+            QCOMPARE(result.config.quantization.operators, OperatorSet::Aimet);
             QVERIFY(result.config.quantization.weight.perChannel);
             QVERIFY(result.config.quantization.weight.symmetric);
             QVERIFY(!result.config.quantization.activation.symmetric);
@@ -243,6 +244,36 @@ class AimetTest : public QObject {
             QCOMPARE(read.config.rules.size(), 1u);
             QCOMPARE(read.config.rules[0].layers, rule.layers);
         }
+    }
+
+    /// More biases than weights: they have 32 bits.
+    void biasesAreNotWeights() {
+        json document = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax.encodings"));
+        for (std::size_t i = 0; i < m_model->nodeCount(); ++i) {
+            const TensorId bias = m_model->node(NodeId(i)).input(2);
+            if (!bias.valid() || m_model->constantOf(bias) == nullptr) continue;
+            json entry = document["param_encodings"][0];
+            entry["name"] = m_model->tensor(bias).name;
+            entry["bw"] = 32;
+            for (int copy = 0; copy < 2; ++copy) {
+                document["param_encodings"].push_back(entry);
+                entry["name"] = entry["name"].get<std::string>() + "_copy";
+            }
+        }
+        QCOMPARE(readText("aimet", m_model, document.dump()).config.quantization.weight.bits, 8);
+    }
+
+    /// No layer has a setting for the bits of the network's input.
+    void otherBitsWithoutALayerAreReported() {
+        const std::string input = m_model->tensor(m_model->inputs()[0]).name;
+        json document = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax.encodings"));
+        const std::string message = "no layer has a setting for: ";
+        QVERIFY(!says(readText("aimet", m_model, document.dump()).left, message.c_str()));
+        for (json& entry : document["activation_encodings"])
+            if (entry["name"] == input) entry["bw"] = 16;
+        const ImportResult result = readText("aimet", m_model, document.dump());
+        QCOMPARE(result.config.quantization.activation.bits, 8);
+        QVERIFY2(says(result.left, (message + input + " (16 bits)").c_str()), joined(result.left).c_str());
     }
 
     void badFiles_data() {

@@ -335,8 +335,7 @@ class DatasetTest : public QObject {
     void specsOfAGraph() {
         const LoadedModel model = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,8,8] x, int64[N] ids) => "
-            "(float[N,3,8,8] y) "
-            "{ y = Relu(x) }");
+            "(float[N,3,8,8] y) { y = Relu(x) }");
         const std::vector<InputSpec> specs = inputSpecsOf(*model.graph);
         QCOMPARE(specs.size(), std::size_t(2));
         QCOMPARE(specs[0].name, std::string("x"));

@@ -116,14 +116,11 @@ class EqualizeEverywhereTest : public QObject {
         QFETCH(QString, nodes);
         const auto g = graph(
             "(float[1,2,4,4] x, int64[4] sizes) => (float[1,2,H,W] y) <float[2,2,1,1] w1 = {1,2,3,4}, "
-            "float[2,2,1,1] w2 = "
-            "{1,2,3,4}, "
-            "float[2,2,1,1] w3 = {1,2,3,4}, float[1,2,1,1] n = {1,2}, float[2,1,1,1] d1 = {1,2}, "
-            "float[4,1,1,1] u = {1,2,3,4}, "
-            "float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, "
-            "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}, "
-            "int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, float[4] twice = {1, 1, 2, 2}, "
-            "float[4] channels = {1, 2, 1, 1}, float[8] roi = {0, 0, 0, 0, 1, "
+            "float[2,2,1,1] w2 = {1,2,3,4}, float[2,2,1,1] w3 = {1,2,3,4}, float[1,2,1,1] n = {1,2}, "
+            "float[2,1,1,1] d1 = {1,2}, float[4,1,1,1] u = {1,2,3,4}, float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, "
+            "float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, int64[8] noPads = {0,0,1,1,0,0,1,1}, float "
+            "zero = {0}, float six = {6}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, "
+            "float[4] twice = {1, 1, 2, 2}, float[4] channels = {1, 2, 1, 1}, float[8] roi = {0, 0, 0, 0, 1, "
             "1, 2, 2}> { " +
             nodes + " }");
         QStringList texts;
@@ -163,8 +160,7 @@ class EqualizeEverywhereTest : public QObject {
             everywhere());
         QCOMPARE(QString::fromStdString(p.notices.at(0)),
                  QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_2': 'Sigmoid_1' is a "
-                         "Sigmoid, which a "
-                         "factor cannot pass"));
+                         "Sigmoid, which a factor cannot pass"));
         const auto output = prepare(
             graph("(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,1,4,4] a) <float[1,1,1,1] w1 = {4}, "
                   "float[1,1,1,1] w2 = {1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"),

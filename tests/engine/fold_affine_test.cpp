@@ -69,10 +69,8 @@ class FoldAffineTest : public QObject {
         const QString norm = "BatchNormalization<epsilon = 0.0>(a, g, be, mu, va)";
         const QString convs =
             "(float[1,3,1,1] x) => (float[%1] y) <float[2,3,1,1] w = {5, 7, 1, 2, 3, -4}, float[2] b = {1, "
-            "-2}, "
-            "int64[2] to2 = {1, 2}, int64[3] to3 = {1, 2, 1}, int64[2] last = {2, 3}, float[2,3] v = {1, 2, "
-            "3, 4, 5, 6}, "
-            "float[2,2,1,1] u = {1, 2, 3, 4}, float[2] s = {2, -3}, %2> ";
+            "-2}, int64[2] to2 = {1, 2}, int64[3] to3 = {1, 2, 1}, int64[2] last = {2, 3}, float[2,3] v = "
+            "{1, 2, 3, 4, 5, 6}, float[2,2,1,1] u = {1, 2, 3, 4}, float[2] s = {2, -3}, %2> ";
         const auto conv = [&](const QString& shape, const QString& nodes) {
             return convs.arg(shape, QString::fromStdString(kNorm2)) + nodes;
         };

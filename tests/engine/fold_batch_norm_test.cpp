@@ -92,8 +92,7 @@ class FoldBatchNormTest : public QObject {
             "Gemm_0", "2 4 -9 -12", "14 11");
         row("forward into an unpadded Conv",  // sums over the kernel {1+2, 3+4}; 1 + 3*8 + 7*26
             "(float[N,2,4,4] x) => (float[N,1,4,4] y) <float[1,2,1,2] w = {1, 2, 3, 4}, float[1] c = {1}, "
-            "%1> "
-            "{ r = Relu(x) b = NORM(r) y = Conv(b, w, c) }",
+            "%1> { r = Relu(x) b = NORM(r) y = Conv(b, w, c) }",
             "Conv_2", "2 4 -9 -12", "207");
         row("forward into a Gemm",  // 8*1 + 26*3, 8*2 + 26*4
             "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, %1> { b = NORM(x) y = Gemm(b, w) "
@@ -138,8 +137,7 @@ class FoldBatchNormTest : public QObject {
 
     void graphOutputsKeepTheirNames() {
         const auto p = prepare(network("(float[N,1,4,4] x) => (float[N,2,4,4] y) <float[2,1,1,1] w = {5, 7}, "
-                                       "float[2] c = {3, 5}, %1> "
-                                       "{ a = Conv(x, w, c) y = NORM(a) }"),
+                                       "float[2] c = {3, 5}, %1> { a = Conv(x, w, c) y = NORM(a) }"),
                                {});
         QCOMPARE(p.graph->tensor(p.graph->outputs()[0]).name, std::string("y"));
     }
@@ -156,9 +154,8 @@ class FoldBatchNormTest : public QObject {
 
     void foldedForward() {
         const auto p = prepare(network("(float[N,2,4,4] x) => (float[N,1,4,4] y) <float[1,2,1,2] w = {1, 2, "
-                                       "3, 4}, float[1] c = {1}, "
-                                       "%1> "
-                                       "{ r = Relu(x) b = NORM(r) y = Conv(b, w, c) }"),
+                                       "3, 4}, float[1] c = {1}, %1> { r = Relu(x) b = NORM(r) y = Conv(b, "
+                                       "w, c) }"),
                                {});
         QCOMPARE(ops(*p.graph), QString("Relu Conv"));
         QCOMPARE(p.layerMappings[1].foldedInto, NodeId(2));
@@ -197,8 +194,7 @@ class FoldBatchNormTest : public QObject {
             "the output of 'Conv_0' has 2 readers");
         row("graph output",
             "(float[N,2,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] a) <float[2,2,1,1] w = {5, 7, 1, 1}, "
-            "%1> "
-            "{ a = Conv(x, w) y = NORM(a) }",
+            "%1> { a = Conv(x, w) y = NORM(a) }",
             "the output of 'Conv_0' is also a graph output");
         row("padded conv after it", head + "{ a = Relu(x) b = NORM(a) y = Conv<pads = [1,1,0,0]>(b, w) }",
             "the Conv 'Conv_2' after it is padded");
@@ -247,8 +243,7 @@ class FoldBatchNormTest : public QObject {
             "'MatMul_0' is a MatMul without a bias for its part of the shift");
         row("negative variance",
             "(float[N,2,4,4] x) => (float[N,2,4,4] y) <float[2,2,1,1] w = {5, 7, 1, 1}, float[2] n = {-1, "
-            "1}, "
-            "%1> { a = Conv(x, w) y = BatchNormalization(a, g, be, mu, n) }",
+            "1}, %1> { a = Conv(x, w) y = BatchNormalization(a, g, be, mu, n) }",
             "its scale is infinite or undefined in 1 of 2 channels");
     }
     void refusals() {

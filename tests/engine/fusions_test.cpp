@@ -220,14 +220,10 @@ class FusionsTest : public QObject {
         const auto graph = [&](const char* op) {
             return textModel(
                        QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,4,3,5] X) => "
-                               "(float[a,b,c,d] Y) "
-                               "<int64[4] Sh = {2, 4, 3, 5}, int64[3] Tok = {2, 4, 15}, float[4,2] W = {1, "
-                               "2, 3, 4, 5, 6, 7, "
-                               "8}, "
-                               "int64[2] St = {0, -1}, int64[2] En = {3, -9}, int64[2] Ax = {1, 3}, int64[2] "
-                               "Stp = {2, -2}, "
-                               "int64[8] Pads = {0, 1, 1, 0, 0, 0, 1, 2}, float[4] Sc = {1, 1, 2, 1.6}, "
-                               "float One = {1}, "
+                               "(float[a,b,c,d] Y) <int64[4] Sh = {2, 4, 3, 5}, int64[3] Tok = {2, 4, 15}, "
+                               "float[4,2] W = {1, 2, 3, 4, 5, 6, 7, 8}, int64[2] St = {0, -1}, int64[2] En "
+                               "= {3, -9}, int64[2] Ax = {1, 3}, int64[2] Stp = {2, -2}, int64[8] Pads = {0, "
+                               "1, 1, 0, 0, 0, 1, 2}, float[4] Sc = {1, 1, 2, 1.6}, float One = {1}, "
                                "float[4,1,1] Chan = {1, 2, 3, 4}> { A = %1 (X) N = Neg (X) B = %1 (N) %2 }")
                            .arg(op, body)
                            .toStdString())

@@ -67,6 +67,37 @@ class ImportSettingsTest : public QObject {
                 presetConfig("onnxruntime-w4s8").quantization);
     }
 
+    /// Lists and dictionaries that a script changes after it assigned them. What is not read is reported.
+    void changesOfListsAreRead() {
+        const auto read = [&](const char* changes) {
+            return readText(
+                "onnxruntime", m_model,
+                fmt::format("NODES = [\"/stem/Conv\"]\nEXTRA = {{\"WeightSymmetric\": True}}\n{}\n"
+                            "quantize_static(a, b, c, nodes_to_exclude=NODES, extra_options=EXTRA)\n",
+                            changes));
+        };
+        const auto skipped = [](const ImportResult& result) {
+            return result.config.rules.empty() ? std::vector<std::string>() : result.config.rules[0].layers;
+        };
+        const std::vector<std::string> both = {"/stem/Conv", "/out/Conv"};
+        for (const char* change : {"NODES.append(\"/out/Conv\")", "NODES.extend([\"/out/Conv\"])",
+                                   "NODES += [\"/out/Conv\"]", "MORE = [\"/out/Conv\"]\nNODES += MORE"}) {
+            const ImportResult result = read(change);
+            QCOMPARE(skipped(result), both);
+            QVERIFY2(result.left.empty(), joined(result.left).c_str());
+        }
+        for (const char* change :
+             {"EXTRA.update({\"ActivationSymmetric\": True})", "EXTRA[\"ActivationSymmetric\"] = True",
+              "EXTRA.update(ActivationSymmetric=True)"})
+            QVERIFY(read(change).config.quantization.activation.symmetric);
+        for (const char* change : {"NODES.remove(\"/stem/Conv\")", "NODES[0] = \"/out/Conv\"",
+                                   "NODES += [n for n in names]", "EXTRA.pop(\"WeightSymmetric\")"}) {
+            const ImportResult result = read(change);
+            QCOMPARE(skipped(result), std::vector<std::string>{"/stem/Conv"});
+            QVERIFY(says(result.left, "line 3: a change of '"));
+        }
+    }
+
     /// A file or folder in a script can be named like another tool.
     void scriptsAreRecognizedByTheirImports() {
         const std::string paths = "MODEL = HERE / 'quark' / 'model.onnx'\n";

@@ -19,9 +19,8 @@ namespace {
 
 const QString kHead =
     "(float[1,3,2] x) => (float[1,3,2] y%2) <float[2] g = {1, 3}, float[2] b = {4, 1}, float[2,2] w = {2, "
-    "-1, 8, 4}, "
-    "float[2,2] v = {1, 0.5, -2, 1}, float[2,2] z = {0, 0, 1, 1}, float half = {0.5}, float[1,1,2] two = {2, "
-    "3}, %3> { %1 }";
+    "-1, 8, 4}, float[2,2] v = {1, 0.5, -2, 1}, float[2,2] z = {0, 0, 1, 1}, float half = {0.5}, "
+    "float[1,1,2] two = {2, 3}, %3> { %1 }";
 
 Prepared prepared(const QString& nodes, const QString& outputs = {},
                   const QString& constants = "float unused = {0}") {

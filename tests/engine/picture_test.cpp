@@ -343,8 +343,7 @@ void PictureTest::nodesMoveDownToTheirFirstConsumer() {
 void PictureTest::trunkIsStraight() {
     const GraphPtr graph = fromText(
         "g (float[2] x) => (float[2] y) { a = Relu(x) b = Abs(a) c = Neg(b) d = Add(a, c) e = Abs(d) f = "
-        "Neg(e) "
-        "y = Add(d, f) }");
+        "Neg(e) y = Add(d, f) }");
     const Picture picture = layoutPicture(*graph);
     for (const PictureNode& node : picture.nodes) QCOMPARE(node.box.x, picture.nodes.front().box.x);
     // room for the skip connections next to it

@@ -113,8 +113,7 @@ class PlanTest : public QObject {
         QFETCH(QString, bias);
         const GraphPtr network = graph(
             "(float[2,2] x) => (float[2,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}, float[2] g "
-            "= "
-            "{0.5, 0.5}, float[2] s = {10, 10}, float[2] m = {0, 0}, float[2] q = {1, 1}, float[2,2] v = "
+            "= {0.5, 0.5}, float[2] s = {10, 10}, float[2] m = {0, 0}, float[2] q = {1, 1}, float[2,2] v = "
             "{1, 2, 3, 4}, " +
             bias + "> { a = Gemm(x, w, b)\n n = BatchNormalization(a, g, s, m, q)\n r = Relu(n)\n y = Gemm" +
             attributes + "(r, v, c) }");

@@ -86,9 +86,8 @@ class ProgramTest : public QObject {
         QFETCH(QString, says);
         const GraphPtr graph = test::graph(
             "(float X) => (float Y) <float[2] S = {0, 0}, int64[1] Zero = {0}, float[1,1,1,2] Grid = {0, "
-            "-1}, "
-            "int64[2] Empty = {2, 0}, int64[3] Immense = {4611686018427387904, 4, -1}, "
-            "int64[4] Wide = {2147483648, 2147483648, 2147483648, 2147483648}> { " +
+            "-1}, int64[2] Empty = {2, 0}, int64[3] Immense = {4611686018427387904, 4, -1}, int64[4] Wide = "
+            "{2147483648, 2147483648, 2147483648, 2147483648}> { " +
                 nodes + " }",
             17);
         const std::vector<float> x(static_cast<std::size_t>(elementCount(dims)), 1.0f);

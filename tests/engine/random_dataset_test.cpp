@@ -81,8 +81,7 @@ class RandomDatasetTest : public QObject {
     void integersAreValidForTheModel() {
         const auto model = test::textModel(
             graph("int64[N,32] ids, int64[N,32] attention_mask, int32[N,32] flags, uint8[N,64] pixels, "
-                  "bool[N,2] on, "
-                  "float[N,sequence,2] rest",
+                  "bool[N,2] on, float[N,sequence,2] rest",
                   "<float[3,2] table = {1, 2, 3, 4, 5, 6}> { E = Gather(table, ids) Y = Relu(rest) }"));
         const auto tensors = randomDataset(*model.graph, 3, 1)->sample(1);
         QCOMPARE(tensors.size(), std::size_t{6});

@@ -65,16 +65,13 @@ class SpreadPairsTest : public QObject {
         QTest::newRow("after a Dropout")
             << QByteArray(
                    "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) E, mask = "
-                   "Dropout(D) "
-                   "M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(E) Y = Sin(M)")
+                   "Dropout(D) M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(E) Y = Sin(M)")
             << "Pair Dropout Pair MaxPool Pair Sin";
         QTest::newRow("after a Cast without effect, with two readers")
             << QByteArray(
-                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
-                   "C = Cast<to = 1>(D) M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(C) "
-                   "T = Transpose<perm = [0, 1, 3, 2]>(C) N = MaxPool<kernel_shape = [2, 2], strides = [2, "
-                   "2]>(T) "
-                   "Y = Add(M, N)")
+                   "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) C = Cast<to = "
+                   "1>(D) M = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(C) T = Transpose<perm = [0, "
+                   "1, 3, 2]>(C) N = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(T) Y = Add(M, N)")
             << "Pair Cast Pair MaxPool Transpose Pair Pair MaxPool Pair Add";
         QTest::newRow("not past other operators")
             << QByteArray(

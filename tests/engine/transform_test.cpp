@@ -74,8 +74,8 @@ class TransformTest : public QObject {
         const auto noticesOf = [](const char* bounds, const char* clip, EqualizationProfile profile) {
             const auto source =
                 test::textModel(std::string("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] "
-                                            "x) => (float[N,1,4,4] y) "
-                                            "<float[1,1,1,1] w = {2}, float[1,1,1,1] v = {3}") +
+                                            "x) => (float[N,1,4,4] y) <float[1,1,1,1] w = {2}, "
+                                            "float[1,1,1,1] v = {3}") +
                                 (*clip == 'i' ? ", float lo = {0}, float hi = {6}" : "") + "> { " + bounds +
                                 " a = Conv(x, w)\n i = Dropout(a)\n b = Clip(i, lo, hi)\n d = Identity(b)\n "
                                 "y = Conv(d, v) }")
@@ -338,8 +338,7 @@ class TransformTest : public QObject {
         }
         qInfo(
             "%zu layers; weights: %.2g relative, %zu of %zu not the same bits; worst channel %.2g; biases: "
-            "%.2g, "
-            "%zu of %zu",
+            "%.2g, %zu of %zu",
             layers, weights.relative, weights.different, weights.all, worst, biases.relative,
             biases.different, biases.all);
         QVERIFY(layers >= 10);

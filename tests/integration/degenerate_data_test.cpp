@@ -153,8 +153,7 @@ class DegenerateDataTest : public QObject {
     void nanInWeightsIsReported() {
         auto model = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4,2] W = "
-            "{1, 2, 3, 4, 5, "
-            "6, 7, 8}> { Y = MatMul(X, W) }");
+            "{1, 2, 3, 4, 5, 6, 7, 8}> { Y = MatMul(X, W) }");
         GraphBuilder builder(*model.graph);
         builder.setConstant(*model.graph->findTensor("W"),
                             Constant::fromFloats({4, 2}, {1, 2, 3, 4, 5, 6, 7, NAN}));
@@ -176,10 +175,9 @@ class DegenerateDataTest : public QObject {
              {"<float low = {-3.4028235e38}, float[4,2] W = {1, 2, 3, 4, 5, 6, 7, 8}> { on = Less(X, low) "
               "f = Cast<to = 1>(on) m = Mul(f, low) n = Mul(f, low) k = Add(m, n) s = Add(X, k) "
               "p = Softmax(s) Y = MatMul(p, W) }",
-              "<int64[4] pads = {0, 1, 0, 1}, float minus_infinity = {0}, int64[1] a = {1}, "
-              "float[5,2] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}> { q = Pad(X, pads, minus_infinity) u = "
-              "Unsqueeze(q, a) "
-              "m = MaxPool<kernel_shape = [2]>(u) s = Squeeze(m, a) Y = MatMul(s, W) }"}) {
+              "<int64[4] pads = {0, 1, 0, 1}, float minus_infinity = {0}, int64[1] a = {1}, float[5,2] W = "
+              "{1, 2, 3, 4, 5, 6, 7, 8, 9, 1}> { q = Pad(X, pads, minus_infinity) u = Unsqueeze(q, a) m = "
+              "MaxPool<kernel_shape = [2]>(u) s = Squeeze(m, a) Y = MatMul(s, W) }"}) {
             Loop loop(net, {1, 2, 3, 4, -1, 5, -3, 7, 2, 2, 1, 0});
             QuantizationConfig config = presetConfig("onnxruntime-s8s8");
             config.skipTail = false;
@@ -253,8 +251,8 @@ class DegenerateDataTest : public QObject {
         Session session(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13, \"own\" : 1]> g (float[N,4] X) => (float[N,4] Y) "
             "<float[4,4] V = {1, 2, 3, 4, 5, -6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}, float[4,4] W = {1, 2, 3, 4, "
-            "5, -6, 7, 8, "
-            "1, 2, 3, 4, 5, 6, 7, 8}> { a = MatMul(X, V) b = own.Unknown(a) Y = MatMul(b, W) }"));
+            "5, -6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}> { a = MatMul(X, V) b = own.Unknown(a) Y = MatMul(b, W) "
+            "}"));
         session.useRandomInputs(8);
         QuantizationConfig config = all();
         config.refine.migration = 0.5;
@@ -266,9 +264,8 @@ class DegenerateDataTest : public QObject {
     void outputsThatCannotBeComparedAreLeftOut() {
         const std::string net =
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I, float[3] A, "
-            "float[N,2] Y) "
-            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[3] c = {1, 2, 3}> "
-            "{ Y = MatMul(X, W) I = ArgMax<axis = 1>(Y) A = Relu(c) }";
+            "float[N,2] Y) <float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[3] c = {1, 2, 3}> { Y = "
+            "MatMul(X, W) I = ArgMax<axis = 1>(Y) A = Relu(c) }";
         Session session(test::textModel(net));
         session.useRandomInputs(200);
         const auto outputs = session.outputs(std::nullopt);
@@ -286,6 +283,27 @@ class DegenerateDataTest : public QObject {
         none.useRandomInputs(6);
         const QString error = test::errorOf([&] { none.evaluate(all(), Depth::Accuracy); });
         QVERIFY2(error.contains("'I' is int64"), qPrintable(error));
+    }
+
+    /// Labels of pixels, decoded characters: the scores that they are computed from are compared.
+    void integersAreComparedByTheirScores() {
+        const auto evaluated = [](const char* outputs, const char* nodes) {
+            Session session(test::textModel(
+                QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (%1) <float[4,2] W = "
+                        "{1, 2, 3, "
+                        "4, 5, -6, 7, 8}, int64 Zero = {0}> { Y = MatMul(X, W) I = ArgMax<axis = 1>(Y) %2 }")
+                    .arg(outputs, nodes)
+                    .toStdString()));
+            session.useRandomInputs(200);
+            return session.evaluate(all(), Depth::Metrics);
+        };
+        for (const EvaluationPtr& result :
+             {evaluated("int64[N,1] I", ""),
+              evaluated("int64[2,K] P", "G = Greater(I, Zero) P = NonZero(G)")}) {
+            QVERIFY(result->quantized->sqnrDb.value_or(0) > 20);
+            QVERIFY(!result->quantized->agreement);
+            QVERIFY(!result->unevaluated.empty());
+        }
     }
 
     void fewerSamplesThanRequestedAreReported() {

@@ -27,10 +27,8 @@ class FloatLayersTest : public QObject {
     void infiniteMasksStayInFloat() {
         auto model = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4] m = {0, "
-            "0, 0, "
-            "0}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float[4,2] W = {1, 2, 3, "
-            "4, 5, 6, "
-            "7, 8}> { s = MatMul(X, V) a = Add(s, m) p = Softmax(a) Y = MatMul(p, W) }");
+            "0, 0, 0}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float[4,2] W = {1, "
+            "2, 3, 4, 5, 6, 7, 8}> { s = MatMul(X, V) a = Add(s, m) p = Softmax(a) Y = MatMul(p, W) }");
         GraphBuilder builder(*model.graph);
         builder.setConstant(*model.graph->findTensor("m"), Constant::fromFloats({4}, {0, 0, -INFINITY, 0}));
         model.graph = builder.build();
@@ -47,10 +45,9 @@ class FloatLayersTest : public QObject {
     void masksBeforeSoftmaxStayInFloat() {
         Session session(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X, float[N,4] M) => (float[N,2] Y) "
-            "<float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float low = {-10000}, "
-            "float zero = {0}, float[4,2] W = {1, -2, 3, 4, -5, 6, 7, 8}> { s = MatMul(X, V) on = Less(M, "
-            "zero) "
-            "f = Cast<to = 1>(on) m = Mul(f, low) a = Add(s, m) p = Softmax(a) Y = MatMul(p, W) }"));
+            "<float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float low = {-10000}, float "
+            "zero = {0}, float[4,2] W = {1, -2, 3, 4, -5, 6, 7, 8}> { s = MatMul(X, V) on = Less(M, zero) f "
+            "= Cast<to = 1>(on) m = Mul(f, low) a = Add(s, m) p = Softmax(a) Y = MatMul(p, W) }"));
         session.useRandomInputs(64);
         const auto stateOfSum = [&](QuantizationConfig config) {
             config.skipTail = false;
@@ -70,12 +67,11 @@ class FloatLayersTest : public QObject {
     /// Numbers that are computed from shapes become indices and paddings; codes would change these.
     void numbersFromShapesStayInFloat() {
         Session session(test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
-            "<int64[1] one = {1}, float step = {0.499}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, "
-            "4, "
-            "5, 6, 7}, float[2,2] W = {1, 2, 3, -4}> { v = MatMul(X, V) s = Shape(v) n = Gather(s, one) "
-            "f = Cast<to = 1>(n) h = Mul(f, step) c = Ceil(h) i = Sub(c, step) z = Cast<to = 7>(i) "
-            "j = Concat<axis = 0>(z, one) x = Gather<axis = 1>(v, j) Y = MatMul(x, W) }"));
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <int64[1] one = "
+            "{1}, float step = {0.499}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, "
+            "float[2,2] W = {1, 2, 3, -4}> { v = MatMul(X, V) s = Shape(v) n = Gather(s, one) f = Cast<to = "
+            "1>(n) h = Mul(f, step) c = Ceil(h) i = Sub(c, step) z = Cast<to = 7>(i) j = Concat<axis = 0>(z, "
+            "one) x = Gather<axis = 1>(v, j) Y = MatMul(x, W) }"));
         session.useRandomInputs(4);
         QuantizationConfig config = presetConfig("onnxruntime-s8s8");
         config.skipTail = false;

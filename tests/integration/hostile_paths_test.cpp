@@ -93,6 +93,16 @@ class HostilePathsTest : public QObject {
         QCOMPARE(contentOf(weights).size(), qsizetype(sizeof values));
     }
 
+    /// Quark's export writes a JSON file beside the script.
+    void anExportKeepsTheSavedConfiguration() {
+        const QString saved = m_in.file("t.qconfig.json");
+        verifyRefusal(
+            runCli({"export", m_in.model, "--to", "quark", "-o", m_in.file("t.py"), "--save-config", saved}),
+            "the configuration of --save-config");
+        QVERIFY(contentOf(saved).contains("\"quantization\""));
+        QVERIFY(!QFile::exists(m_in.file("t.py")));
+    }
+
     void outputsOfACommandMustDiffer() {
         const QString out = m_in.file("out.file"), link = m_in.file("out.link");
         QVERIFY(QFile::link(out, link));

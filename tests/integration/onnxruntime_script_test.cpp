@@ -84,6 +84,16 @@ constexpr const char* kPairs = R"(
     net (float[2,3] X) => (float[2,2] Y)
     <float[2,3] W = {1, 0.2, -0.3, 0.4, 0.7, -0.6}, float[2] b = {0.1, -0.2}> { Y = Gemm<transB = 1>(X, W, b) })";
 
+/// A network that mixes the two samples of a batch: both must be in the same batch during calibration, too.
+constexpr const char* kMixed = R"(
+    <ir_version: 8, opset_import: ["" : 13]>
+    net (float[2,3] X) => (float[2,2] Y)
+    <float[2,3] W = {1, 0.2, -0.3, 0.4, 0.7, -0.6}, float[2] b = {0.1, -0.2}> {
+        m = ReduceMean<axes = [0], keepdims = 1>(X)
+        c = Sub(X, m)
+        Y = Gemm<transB = 1>(c, W, b)
+    })";
+
 /// A constant left operand, padding with zeros, a Clip after another operator than a layer, and a bias with
 /// two dimensions.
 constexpr const char* kOperands = R"(
@@ -283,6 +293,7 @@ class OnnxRuntimeScriptTest : public QObject {
         }
         write("samples in the second dimension", kSequence, configurations()[0]);
         write("batches of two", kPairs, configurations()[0]);
+        write("mixed batches of two", kMixed, configurations()[0]);
         write("a pool before the layer that quantizes its input", kPoolFirst, configurations()[0]);
         write("a pool before that layer, operators \"layers\"", kPoolFirst, {"default", "default", {}});
         write("opset 9", kOld, configurations()[0]);

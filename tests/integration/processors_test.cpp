@@ -136,8 +136,8 @@ class ProcessorsTest : public QObject {
         QTest::newRow("some layers in float") << layers + words("--quantized --skip-type MatMul");
         QTest::newRow("demo, equalized, two layers in float") << test::demoCommand(
             "run MODEL --data VAL --calibration-data CALIBRATION --config CONFIG --samples 60 --quantized "
-            "--cle aimet "
-            "--replace-relu6 between --skip re:features.0/features.0.0 --skip re:features.17/conv/conv.2");
+            "--cle aimet --replace-relu6 between --skip re:features.0/features.0.0 --skip "
+            "re:features.17/conv/conv.2");
     }
     void sameBits() {
         QFETCH(QStringList, command);

@@ -33,19 +33,19 @@ for module in (onnx_quantizer, qdq_quantizer, quant_utils):
     module.compute_scale_zp = with_float32_width(module.compute_scale_zp)
 
 
-def outputs(model, samples):
+def outputs(model, samples, batch):
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    return np.concatenate([session.run(None, sample)[0][:1] for sample in samples])
+    return np.concatenate([session.run(None, sample)[0][:batch] for sample in samples])
 
 
 def run(folder):
     sys.argv = [str(folder / "net.py"), "--data", str(folder / "x.npz"), "-o", str(folder / "quantized.onnx")]
     script = runpy.run_path(sys.argv[0], run_name="__main__")
     samples = script["samples"](script["MODEL"], folder / "x.npz", 1000)
-    np.savez(folder / "y.npz", y=outputs(folder / "quantized.onnx", samples))
+    np.savez(folder / "y.npz", y=outputs(folder / "quantized.onnx", samples, script["BATCH"]))
 
 
 for name in sys.argv[1:]:

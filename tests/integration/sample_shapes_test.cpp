@@ -24,9 +24,8 @@ class SampleShapesTest : public QObject {
         for (const char* state : {"2,batch,2", "2,1,2"}) {
             Session session(test::textModel(
                 QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[batch,2] X, float[%1] h, float "
-                        "gain) "
-                        "=> (float[batch,2] Y) <int64[1] a = {0}> "
-                        "{ s = ReduceSum<keepdims = 0>(h, a) t = Mul(s, gain) Y = Add(X, t) }")
+                        "gain) => (float[batch,2] Y) <int64[1] a = {0}> { s = ReduceSum<keepdims = 0>(h, a) "
+                        "t = Mul(s, gain) Y = Add(X, t) }")
                     .arg(state)
                     .toStdString()));
             const auto inputs = inputSpecsOf(session.graph());
@@ -190,8 +189,7 @@ class SampleShapesTest : public QObject {
     void extentsThatLookLikeSamples() {
         Session session(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float Y) <int64[3] shape = {2, "
-            "-1, 2}> "
-            "{ r = Reshape(X, shape) t = Transpose<perm = [1, 0, 2]>(r) Y = Softmax<axis = 0>(t) }"));
+            "-1, 2}> { r = Reshape(X, shape) t = Transpose<perm = [1, 0, 2]>(r) Y = Softmax<axis = 0>(t) }"));
         std::vector<float> x(12);
         std::iota(x.begin(), x.end(), 0.0f);
         const DatasetPtr data =

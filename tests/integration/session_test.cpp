@@ -65,9 +65,8 @@ class SessionTest : public QObject {
         const auto outputs = [](const std::string& nodes) {
             Session session(
                 test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] "
-                                "Y) <float[4,2] W = "
-                                "{1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}, float[2,2] V = {1, 2, -3, "
-                                "4}> { a = Gemm(X, W, c) " +
+                                "Y) <float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}, "
+                                "float[2,2] V = {1, 2, -3, 4}> { a = Gemm(X, W, c) " +
                                 nodes + " Y = Gemm(r, V) }"));
             session.useRandomInputs(8);
             QuantizationConfig config;

@@ -22,8 +22,22 @@ def test_model_is_not_overwritten_from_another_directory(few, config, tmp_path, 
     with pytest.raises(ql.Error, match="would be overwritten"):
         session.save_quantized(config, tmp_path / "a" / "m.onnx")
     assert (tmp_path / "a" / "m.onnx").read_bytes() == MODEL.read_bytes()
-    with pytest.raises(ql.Error, match="name of a model"):
-        config.save(tmp_path / "a" / "m.onnx")
+    for name in ("m.onnx", "images.npz"):
+        with pytest.raises(ql.Error, match="use a name that ends with .json"):
+            config.save(tmp_path / "a" / name)
+    with pytest.raises(ValueError, match="use a name that ends with .svg"):
+        session.evaluate(config).graph.save(tmp_path / "a" / "m.onnx")
+    assert (tmp_path / "a" / "m.onnx").read_bytes() == MODEL.read_bytes()
+    session.evaluate(config).graph.save(tmp_path / "graph.svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "graph.svg"]
+
+
+def test_infinite_gains_are_the_best():
+    layers = [{"name": name, "value": value, "gain": gain}
+              for name, value, gain in (("a", 40.0, 2.0), ("b", None, None), ("c", 41.0, 3.0))]
+    effects = ql.LeaveOneOut({"metric": "sqnr_db", "baseline": 38.0, "layers": layers})
+    assert [effect.name for effect in effects.best()] == ["b", "c", "a"]
+    assert "b" in effects._repr_html_()
 
 
 def test_bytes_and_bad_paths(config, tmp_path):

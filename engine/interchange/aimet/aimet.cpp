@@ -167,8 +167,7 @@ ExportResult writeAimet(const ExportSource& source) {
         "by the encodings alone");
     result.notices.push_back(
         fmt::format("{}.load.py creates AIMET's simulation with these encodings; without the quantsim "
-                    "configuration, AIMET "
-                    "merges MatMul with the Add after it, and does not find all tensors",
+                    "configuration, AIMET merges MatMul with the Add after it, and does not find all tensors",
                     source.output.stem().string()));
     result.files.push_back({"", dumpedJson(current), nullptr, false});
     result.files.push_back({".0.6.1.encodings", dumpedJson(old), nullptr, false});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "config/near_names.h"
 #include "config/object_reader.h"
@@ -157,7 +158,6 @@ class AimetReader {
             const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
             // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
             const bool parameter = id ? constant != nullptr && !constant->dims().empty() : entry.isSigned;
-            if (entry.bits == 32) continue;  // a bias
             add(parameter, name, entry);
         }
         // An affine quantizer has its zero point in the middle only by chance.
@@ -168,6 +168,7 @@ class AimetReader {
     }
 
     void add(bool parameter, const std::string& name, const EncodingEntry& entry) {
+        if (parameter && entry.bits == 32) return;  // a bias
         auto& target = parameter ? m_parameters : m_activations;
         if (!target.emplace(name, entry).second)
             failInput("the tensor '{}' has two encodings; remove one", name);
@@ -197,10 +198,12 @@ class AimetReader {
         q.activation.symmetric = mostCommon(symmetricActivations, q.activation.symmetric);
         q.activation.isSigned = q.activation.symmetric;
         q.activation.powerOfTwo = false;
-        m_result.taken.push_back(fmt::format("weights: {} bits, {}", q.weight.bits,
+        m_result.taken.push_back(fmt::format("weights: {} bits, {}, with all negative codes, as in AIMET",
+                                             q.weight.bits,
                                              q.weight.perChannel ? "per channel" : "per tensor"));
         m_result.taken.push_back(fmt::format("activations: {} bits, {}", q.activation.bits,
                                              q.activation.symmetric ? "symmetric" : "affine"));
+        q.operators = OperatorSet::Aimet;
         q.biasBits = kFloatBias;
         q.rounding = TieRounding::Aimet;
     }
@@ -242,6 +245,7 @@ class AimetReader {
                 if (output == nullptr) floating.push_back(layer);
             }
             if (output == nullptr) continue;
+            m_taken.insert(graph.tensor(unit.output).name);
             const ActivationScheme& common = config.quantization.activation;
             if (std::min(16, output->bits) != common.bits)
                 config.layers[layer].activationBits = std::min(16, output->bits);
@@ -252,6 +256,21 @@ class AimetReader {
         }
         takeSkips(floating, m_result);
         unknownTensors(graph);
+        otherBits(graph);
+    }
+
+    /// Adds a message about tensors whose bits no layer sets here: inputs of the network, and outputs of
+    /// operators that keep the scale of their input.
+    void otherBits(const Graph& prepared) {
+        const int common = m_result.config.quantization.activation.bits;
+        std::vector<std::string> tensors;
+        for (const auto& [name, entry] : m_activations)
+            if (std::min(16, entry.bits) != common && !m_taken.contains(name) && prepared.findTensor(name))
+                tensors.push_back(fmt::format("{} ({} bits)", name, entry.bits));
+        if (!tensors.empty())
+            m_result.left.push_back(
+                fmt::format("activations with other bits than {} that no layer has a setting for: {}", common,
+                            shortList(tensors)));
     }
 
     void own(const std::string& layer, const EncodingEntry& weight) {
@@ -281,6 +300,7 @@ class AimetReader {
     const ImportSource& m_source;
     Json m_json;
     std::map<std::string, EncodingEntry> m_activations, m_parameters;
+    std::set<std::string> m_taken;  ///< activations that a layer's settings describe
     ImportResult m_result;
 };
 

@@ -241,8 +241,8 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
     if (config.quantization.placement != Placement::WeightedInputs)
         notices.push_back(
             "AMCT quantizes only the inputs and weights of the listed layers, while the preview also "
-            "quantizes "
-            "layer outputs; set quantization.placement to weighted_inputs to preview AMCT's behavior");
+            "quantizes layer outputs; set quantization.placement to weighted_inputs to preview AMCT's "
+            "behavior");
     if (config.quantization.weight.restricted)
         notices.push_back(
             "AMCT's weights also use the lowest code (-128 with 8 bits), while the preview's weights are "
@@ -280,8 +280,7 @@ ExportResult writeFormat(const ExportSource& source, Form form) {
             if (host && !graph.node(*host).op.starts_with("Conv"))
                 groups
                     ["AMCT folds batch norms only into convolutions; for other layers, pass it the model "
-                     "that "
-                     "'quantloupe-cli transform' writes"]
+                     "that 'quantloupe-cli transform' writes"]
                         .push_back(node.name);
         }
         const AmctVerdict verdict = amctVerdict(graph, node);
@@ -303,10 +302,8 @@ ExportResult writeFormat(const ExportSource& source, Form form) {
     if (enabled == 0)
         failInput(
             "none of the layers that AMCT can quantize is quantized, and AMCT rejects such a configuration: "
-            "remove a skip, or see "
-            "in the layer table why they stay in float (AMCT supports Conv, ConvTranspose, Gemm, MatMul with "
-            "a constant matrix and "
-            "AveragePool)");
+            "remove a skip, or see in the layer table why they stay in float (AMCT supports Conv, "
+            "ConvTranspose, Gemm, MatMul with a constant matrix and AveragePool)");
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
     noteScheme(config, result.notices);

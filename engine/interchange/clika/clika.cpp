@@ -121,8 +121,7 @@ class Writer {
             if (*own.quantize && covered(name))
                 m_notices.push_back(
                     fmt::format("'{}' is quantized here although a rule skips it; CLIKA does not document "
-                                "whether a layer's own "
-                                "setting overrides the rule of another layer",
+                                "whether a layer's own setting overrides the rule of another layer",
                                 name));
             entry(name).skip = !*own.quantize;
         }

@@ -275,8 +275,7 @@ class ClikaReader {
         if (!root.IsMap() || (!root["global_quantization_settings"] && !root["layer_settings"]))
             failInput(
                 "neither global_quantization_settings nor layer_settings: expected CLIKA's YAML of 24.x, or "
-                "a Python script that "
-                "uses clika_compression");
+                "a Python script that uses clika_compression");
         for (const auto& [key, value] : entries(root, "the document")) {
             if (key == "global_quantization_settings") {
                 if (value.IsNull()) continue;

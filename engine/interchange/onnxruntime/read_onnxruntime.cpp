@@ -29,6 +29,7 @@ class ScriptReader {
             failInput(
                 "no call of quantize_static and no list nodes_to_exclude: expected a Python script for ONNX "
                 "Runtime's quantizer");
+        m_result.left = m_script.changeNotices();
         defaults();
         if (excluded != nullptr && excluded->kind != Kind::None) {
             if (!excluded->isTexts())

@@ -168,8 +168,7 @@ std::string saturationAdvice(const Verification& r) {
     if (!r.optimized || !r.exact) return {};
     if (!(r.exact->maxAbsDiff < r.optimized->maxAbsDiff / 2)) return {};  // also for NaN, and for 0 and 0
     return "ONNX Runtime's 8-bit kernels saturate on this processor: use 7-bit weights, or set the session "
-           "option "
-           "session.x64quantprecision to 1";
+           "option session.x64quantprecision to 1";
 }
 
 }  // namespace quantloupe

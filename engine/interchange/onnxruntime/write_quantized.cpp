@@ -59,8 +59,7 @@ ExportResult writeQOperator(const ExportSource& source) {
     if (q.weight.bits >= 8)
         result.notices.emplace_back(
             "on x86 processors without VNNI, ONNX Runtime's integer operators can saturate with 8-bit "
-            "weights, unlike the "
-            "preview: 7-bit weights avoid this");
+            "weights, unlike the preview: 7-bit weights avoid this");
     result.files.push_back({"", "", made.model, false});
     return result;
 }

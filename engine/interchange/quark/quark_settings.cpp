@@ -143,8 +143,7 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
     if (!s.ownTransforms && !changes.empty())
         s.notices.push_back(
             fmt::format("Quark would apply {} differently from the preview: the exported float model already "
-                        "includes it, and "
-                        "include_cle is False",
+                        "includes it, and include_cle is False",
                         fmt::join(changes, " and ")));
 }
 

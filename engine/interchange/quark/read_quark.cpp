@@ -128,6 +128,7 @@ bool takeQuarkMethod(std::string_view name, bool powerOfTwo, QuantizationConfig&
     else
         return false;
     config.calibration.parameters = {};
+    config.quantization.activation.powerOfTwo = powerOfTwo && !isPowerOfTwo(method);
     return true;
 }
 

@@ -28,6 +28,7 @@ class QuarkScriptReader {
             failInput(
                 "no QuantizationConfig(...): expected a Python script for Quark's legacy API, or QConfig "
                 "JSON");
+        m_result.left = m_script.changeNotices();
         forgetLayers(m_result.config);
         exclusions();
         types();

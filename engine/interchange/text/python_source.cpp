@@ -35,6 +35,10 @@ class Parser {
                 ++m_at;
             } catch (const Unreadable&) {
                 m_at = start;
+                if (m_tokens[start].kind == TokenKind::Name && m_tokens[start + 1].kind == TokenKind::Mark &&
+                    std::string_view(".[+-*|").find(m_tokens[start + 1].text) != std::string_view::npos &&
+                    assignedCollection(source, m_tokens[start].text) != nullptr)
+                    source.unreadChanges.emplace_back(m_tokens[start].line, m_tokens[start].text);
                 if (!isHarmless(m_tokens[start].text)) source.unread.push_back(m_tokens[start].line);
                 while (m_tokens[m_at].kind != TokenKind::NewLine) ++m_at;
             }
@@ -61,12 +65,89 @@ class Parser {
         if (!take(text)) throw Unreadable{};
     }
 
+    using Kind = PythonValue::Kind;
+
+    /// The list or dictionary that was last assigned to the name; null if there is none.
+    static PythonValue* assignedCollection(PythonSource& source, std::string_view name) {
+        PythonValue* found = nullptr;
+        for (PythonStatement& statement : source.statements)
+            if (statement.target == name) found = &statement.value;
+        return found != nullptr && (found->kind == Kind::List || found->kind == Kind::Dict) ? found : nullptr;
+    }
+
+    static void extend(PythonValue& collection, const PythonValue& by) {
+        if (collection.kind != by.kind) throw Unreadable{};
+        for (std::size_t i = 0; i < by.items.size(); ++i) {
+            if (collection.kind == Kind::Dict)
+                set(collection, by.keys[i], by.items[i]);
+            else
+                collection.items.push_back(by.items[i]);
+        }
+    }
+
+    static void set(PythonValue& dict, const PythonValue& key, const PythonValue& value) {
+        if (dict.kind != Kind::Dict || key.kind != Kind::Text) throw Unreadable{};
+        for (std::size_t i = 0; i < dict.keys.size(); ++i)
+            if (dict.keys[i].kind == Kind::Text && dict.keys[i].text == key.text) {
+                dict.items[i] = value;
+                return;
+            }
+        dict.keys.push_back(key);
+        dict.items.push_back(value);
+    }
+
+    /// Applies "x.append(...)" to the collection x; false if the call is not a method of a collection.
+    static bool applyMethod(PythonSource& source, const PythonValue& call) {
+        const std::size_t dot = call.text.rfind('.');
+        if (dot == std::string::npos) return false;
+        PythonValue* collection = assignedCollection(source, std::string_view(call.text).substr(0, dot));
+        if (collection == nullptr) return false;
+        const std::string_view method = std::string_view(call.text).substr(dot + 1);
+        const bool isList = collection->kind == Kind::List, one = call.items.size() == 1;
+        if (isList && method == "append" && one && call.named.empty()) {
+            collection->items.push_back(call.items[0]);
+        } else if (one && call.named.empty() && method == (isList ? "extend" : "update")) {
+            extend(*collection, source.resolved(call.items[0]));
+        } else if (!isList && method == "update" && call.items.empty()) {
+            for (const auto& [key, value] : call.named) {
+                PythonValue text;
+                text.kind = Kind::Text;
+                text.text = key;
+                set(*collection, text, value);
+            }
+        } else {
+            throw Unreadable{};
+        }
+        return true;
+    }
+
+    /// Applies the rest of "x += ..." and "x[key] = ..." after x.
+    void change(PythonValue& collection, const PythonSource& source) {
+        if (take("+")) {
+            expect("=");
+            extend(collection, PythonValue(source.resolved(expression())));
+            return;
+        }
+        expect("[");
+        const PythonValue key = expression();
+        expect("]");
+        expect("=");
+        set(collection, key, expression());
+    }
+
     void statement(PythonSource& source) {
         const int line = m_tokens[m_at].line;
         PythonValue value = expression();
         if (isMark(",")) {  // a tuple without brackets: "A, B = 1, 2" is not settings
             throw Unreadable{};
         }
+        if (value.kind == Kind::Name && (isMark("+") || isMark("["))) {
+            PythonValue* collection = assignedCollection(source, value.text);
+            if (collection == nullptr) throw Unreadable{};
+            change(*collection, source);
+            return;
+        }
+        if (value.kind == Kind::Call && applyMethod(source, value)) return;
         if (!take("=")) {
             if (value.kind == PythonValue::Kind::Text) return;  // a docstring
             if (value.kind != PythonValue::Kind::Call) throw Unreadable{};
@@ -278,6 +359,13 @@ const PythonValue* PythonSource::find(std::string_view name) const {
     for (const PythonStatement& statement : statements)
         if (sameName(statement.target, name)) found = &statement.value;
     return found == nullptr ? nullptr : &resolved(*found);
+}
+
+std::vector<std::string> PythonSource::changeNotices() const {
+    std::vector<std::string> notices;
+    for (const auto& [line, name] : unreadChanges)
+        notices.push_back(fmt::format("line {}: a change of '{}' that is not read", line, name));
+    return notices;
 }
 
 PythonSource parsePython(std::string_view text) { return Parser(pythonTokens(text)).run(); }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Parses just enough Python to read settings from a script: literals, names, calls and assignments. Nothing
-// is executed. Anything else (operators, comprehensions, control flow) is skipped and reported, so that
-// nothing is lost silently.
+// Parses just enough Python to read settings from a script: literals, names, calls, assignments, and
+// additions to lists and dictionaries (append, extend, update, +=, x["key"] = value). Nothing is executed.
+// Anything else (operators, comprehensions, control flow) is skipped and reported, so that nothing is lost
+// silently.
 
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ struct PythonStatement {
 struct PythonSource {
     std::vector<PythonStatement> statements;
     std::vector<int> unread;  ///< lines of skipped statements
+    /// Lines of those that change a list or dictionary which an earlier statement assigned to a name.
+    std::vector<std::pair<int, std::string>> unreadChanges;
+    /// A message for each of unreadChanges.
+    std::vector<std::string> changeNotices() const;
     /// Returns the value last assigned to the name if `value` is a plain name, otherwise the value itself.
     const PythonValue& resolved(const PythonValue& value) const;
     /// Returns the last value with this name: a keyword argument of any call or, ignoring case, an

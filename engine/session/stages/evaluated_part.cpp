@@ -62,29 +62,36 @@ std::vector<std::string> frontierNames(const Graph& source, TensorId tensor) {
 
 }  // namespace
 
-EvaluatedPart evaluatedPart(const Graph& source, const Program& program) {
+EvaluatedPart evaluatedPart(const Graph& source, const Program& program, bool integersJudged) {
     EvaluatedPart part;
     part.unavailable = program.unavailable();
-    if (part.whole()) return part;
-    std::set<TensorId> ends;
-    const auto consider = [&](TensorId tensor) {
-        const TensorInfo& info = source.tensor(tensor);
-        if (!info.producer.valid() || part.unavailable.contains(info.producer) || !program.reads(tensor))
-            return;
+    const auto comparable = [&](TensorId tensor) {
         const TensorDesc& desc = program.desc(tensor);
-        if (desc.type == DataType::Float32 && desc.samples.perSample() && desc.count() > 0)
-            ends.insert(tensor);
+        return desc.type == DataType::Float32 && desc.samples.perSample() && desc.count() > 0;
     };
-    for (const TensorId output : source.outputs()) consider(output);
+    if (part.whole() && (integersJudged || std::ranges::any_of(source.outputs(), comparable))) return part;
+    // Integers, for example of an ArgMax, have no error; the tensors that they are computed from have.
+    std::vector<TensorId> open(source.outputs().begin(), source.outputs().end());
     for (const auto& [node, reason] : part.unavailable)
-        for (const TensorId in : source.node(node).inputs)
-            if (in.valid()) consider(in);
+        open.insert(open.end(), source.node(node).inputs.begin(), source.node(node).inputs.end());
+    std::set<TensorId> ends, seen;
+    while (!open.empty()) {
+        const TensorId tensor = open.back();
+        open.pop_back();
+        if (!tensor.valid() || !seen.insert(tensor).second) continue;
+        const NodeId producer = source.tensor(tensor).producer;
+        if (!producer.valid() || part.unavailable.contains(producer) || !program.reads(tensor)) continue;
+        if (comparable(tensor))
+            ends.insert(tensor);
+        else if (program.desc(tensor).type != DataType::Float32)
+            open.insert(open.end(), source.node(producer).inputs.begin(), source.node(producer).inputs.end());
+    }
     for (const TensorId tensor : ends) part.frontier.push_back(frontierNames(source, tensor));
     return part;
 }
 
 std::vector<TensorId> EvaluatedPart::endsOf(const Graph& graph) const {
-    if (whole()) return {graph.outputs().begin(), graph.outputs().end()};
+    if (frontier.empty()) return {graph.outputs().begin(), graph.outputs().end()};
     std::vector<TensorId> ends;
     for (const std::vector<std::string>& names : frontier) {
         const auto present =
@@ -112,7 +119,13 @@ void EvaluatedPart::requireBatchOfOne(const Graph& source, std::size_t batch) co
 }
 
 std::string EvaluatedPart::notice(const Graph& source) const {
-    if (whole()) return {};
+    if (whole())
+        return frontier.empty()
+                   ? std::string()
+                   : fmt::format(
+                         "the outputs are integers: SQNR is measured on the {} that they "
+                         "are computed from",
+                         frontier.size() == 1 ? std::string("tensor") : counted(frontier.size(), "tensor"));
     if (frontier.empty())
         fail(ErrorKind::Unsupported,
              "the network cannot be evaluated: no activation comes before the node {}", cause(source));

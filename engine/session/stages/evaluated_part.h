@@ -19,16 +19,17 @@ class SampleBatches;
 struct EvaluatedPart {
     /// The nodes of the source graph that are not evaluated, with the reason.
     std::map<NodeId, std::string> unavailable;
-    /// Names of the last evaluated tensors, each followed by the names that it may have after simplification,
-    /// which removes nodes without effect. Empty if all nodes are evaluated.
+    /// Names of the tensors that are compared instead of the outputs, each followed by the names that it may
+    /// have after simplification, which removes nodes without effect: the last float tensors that are
+    /// evaluated, or those that integer outputs are computed from. Empty: the outputs are compared.
     std::vector<std::vector<std::string>> frontier;
 
     bool whole() const { return unavailable.empty(); }
     /// Returns the tensors on which accuracy is computed, always in the same order. `graph` is the source
     /// graph or one transformed from it. Throws Error if it lacks one of them.
     std::vector<TensorId> endsOf(const Graph& graph) const;
-    /// Returns a notice for the user; empty if the whole network is evaluated. Throws Error if no part can be
-    /// evaluated.
+    /// Returns a notice for the user; empty if the outputs of the whole network are compared. Throws Error if
+    /// no part can be evaluated.
     std::string notice(const Graph& source) const;
     /// The nodes from the frontier on run one sample at a time. Throws Error, naming the first of them, if
     /// the network has a fixed batch size other than one.
@@ -39,7 +40,8 @@ struct EvaluatedPart {
 };
 
 /// Returns the part that `program`, a partial program of the whole source graph, can evaluate.
-EvaluatedPart evaluatedPart(const Graph& source, const Program& program);
+/// `integersJudged`: outputs of integers are compared with labels, so they are needed themselves.
+EvaluatedPart evaluatedPart(const Graph& source, const Program& program, bool integersJudged);
 
 /// Runs the whole network on the samples [begin, end), one by one, including nodes that can only run once the
 /// values of their inputs are known, and calls `use` with each sample's graph outputs. `spec` describes the

@@ -51,7 +51,7 @@ NetworkOutputs emptyOutputs(SessionSamples& samples) {
     NetworkOutputs empty;
     empty.integers = samples.judge() != nullptr;
     empty.classes = !empty.integers && (!samples.available() || mayHaveClasses(*samples.evaluation()));
-    empty.task = samples.part().whole();
+    empty.task = samples.part().frontier.empty();
     return empty;
 }
 

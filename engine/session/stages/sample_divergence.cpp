@@ -75,7 +75,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     const auto plan = parts.plan(config, parts.runner.control(cancel));
     const Prepared& prepared = *plan->prepared;
     const Graph& graph = *prepared.graph;
-    const EvaluationPtr states = session.experiment(config, Depth::States, cancel);
+    const EvaluationPtr states = session.experiment(config, Depth::Structure, cancel);
 
     // With a batch size of 1, every tensor belongs to this sample, even if its first dimension is not the
     // batch.
@@ -101,7 +101,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
         return floating.program().desc(output).type == DataType::Float32;
     };
     const auto scores = std::ranges::find_if(graph.outputs(), isFloat);
-    if (samples.part().whole() && scores != graph.outputs().end()) {
+    if (samples.part().frontier.empty() && scores != graph.outputs().end()) {
         result.floating = classOf(floating, *scores);
         result.quantized = classOf(quantized, *scores);
     }

@@ -80,8 +80,7 @@ void TaskJudge::choose(const std::vector<OutputShape>& shapes) {
         if (m_labels->labeled && !hasCountedBoxes(m_data))
             m_notice += fmt::format(
                 "; the labels '{}' have no boxes that count for these images (only 'iscrowd', or none at "
-                "all), "
-                "so there is no mAP",
+                "all), so there is no mAP",
                 m_labels->settings.labels.string());
     }
     m_chosen = true;
