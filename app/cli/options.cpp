@@ -306,12 +306,8 @@ Options OptionReader::finish() {
         throw UsageError("--cle-steps has no effect while equalization is off: add --cle PROFILE");
     if (given("--bins") && !given("--layer"))
         throw UsageError("--bins has no effect without --layer, whose histograms it is for");
-    if (!given("--labels")) {
-        for (const char* name : {"--decoder", "--category-index"})
-            if (given(name)) throw UsageError(fmt::format("{} has no effect without --labels", name));
-        if (m_options.task.task == Task::Detection || m_options.task.task == Task::Segmentation)
-            throw UsageError("--task detection and segmentation need --labels");
-    }
+    if (given("--category-index") && !given("--labels"))
+        throw UsageError("--category-index has no effect without --labels");
     if (m_has.window && !m_preset.empty())
         m_options.configure = [config = m_options.config](QuantizationConfig& opened) { opened = config; };
     else if (m_has.window && !m_edits.empty())

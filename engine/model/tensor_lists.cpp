@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,56 @@ const onnx::NodeProto* producerOf(const Nodes& nodes, const std::string& tensor)
     return nullptr;
 }
 
+bool isJoin(const onnx::NodeProto& node) {
+    return node.op_type() == "ConcatFromSequence" && node.input_size() == 1 && node.output_size() == 1;
+}
+
+/// The dimension `axis` of a tensor of the graph, or of the graph around it, if it is the same in every
+/// iteration as far as can be seen: of constants, of sums and means that keep their dimensions, and of both
+/// branches of an If.
+std::optional<std::int64_t> fixedExtent(const std::vector<const onnx::GraphProto*>& graphs,
+                                        const std::string& tensor, std::int64_t axis, int depth = 0) {
+    constexpr int kFarthest = 20;
+    if (depth > kFarthest) return {};
+    const auto constantOf = [&](const std::string& name) -> const onnx::TensorProto* {
+        for (const onnx::GraphProto* graph : graphs)
+            for (const auto& constant : graph->initializer())
+                if (constant.name() == name) return &constant;
+        return nullptr;
+    };
+    if (const onnx::TensorProto* constant = constantOf(tensor))
+        return axis < constant->dims_size() ? std::optional(constant->dims(static_cast<int>(axis)))
+                                            : std::nullopt;
+    const onnx::NodeProto* node = nullptr;
+    for (const onnx::GraphProto* graph : graphs)
+        if (node == nullptr) node = producerOf(graph->node(), tensor);
+    if (node == nullptr) return {};
+    if (node->op_type() == "Identity" && node->input_size() == 1)
+        return fixedExtent(graphs, node->input(0), axis, depth + 1);
+    if (node->op_type() == "If") {
+        std::optional<std::int64_t> common;
+        for (const auto& attribute : node->attribute()) {
+            if (!attribute.has_g() || attribute.g().output_size() != 1) continue;
+            std::vector<const onnx::GraphProto*> inner{&attribute.g()};
+            inner.insert(inner.end(), graphs.begin(), graphs.end());
+            const auto extent = fixedExtent(inner, attribute.g().output(0).name(), axis, depth + 1);
+            if (!extent || (common && *common != *extent)) return {};
+            common = extent;
+        }
+        return common;
+    }
+    if (!node->op_type().starts_with("Reduce")) return {};
+    std::vector<std::int64_t> axes;
+    for (const auto& attribute : node->attribute()) {
+        if (attribute.name() == "keepdims" && attribute.i() == 0) return {};
+        if (attribute.name() == "axes") axes = {attribute.ints().begin(), attribute.ints().end()};
+    }
+    if (node->input_size() > 1)
+        if (const onnx::TensorProto* constant = constantOf(node->input(1)))
+            if (const auto only = scalarOf(*constant)) axes = {*only};
+    return std::ranges::find(axes, axis) != axes.end() ? std::optional<std::int64_t>(1) : std::nullopt;
+}
+
 class ListLoops {
   public:
     explicit ListLoops(onnx::GraphProto& graph) : m_graph(graph) { collectNames(graph, m_names); }
@@ -63,8 +114,10 @@ class ListLoops {
         Nodes old;
         old.Swap(m_graph.mutable_node());
         for (onnx::NodeProto& node : old) {
-            if (node.op_type() == "SequenceEmpty" && m_empty.contains(node.output(0))) continue;
-            if (node.op_type() == "ConcatFromSequence" && m_lists.contains(node.input(0)))
+            if (node.op_type() == "SequenceEmpty" && node.output_size() == 1 &&
+                m_empty.contains(node.output(0)))
+                continue;
+            if (isJoin(node) && m_lists.contains(node.input(0)))
                 join(node);
             else
                 *m_graph.add_node() = std::move(node);
@@ -83,11 +136,15 @@ class ListLoops {
         return appends && readersOf(body, list) == 1 && readersOf(body, longer) == 1 ? insert : nullptr;
     }
 
-    bool isJoined(const std::string& list) const {
+    /// Whether the list is only joined, and all its tensors, like `value` in the body, have the same shape: a
+    /// new axis requires that; otherwise it must be seen that they have the same extent along the axis.
+    bool isJoined(const std::string& list, const onnx::GraphProto& body, const std::string& value) const {
         std::size_t joins = 0;
-        for (const onnx::NodeProto& node : m_graph.node())
-            joins += node.op_type() == "ConcatFromSequence" && node.input(0) == list &&
-                     integerOf(node, "axis") >= 0;
+        for (const onnx::NodeProto& node : m_graph.node()) {
+            const std::int64_t axis = integerOf(node, "axis");
+            joins += isJoin(node) && node.input(0) == list && axis >= 0 &&
+                     (integerOf(node, "new_axis") != 0 || fixedExtent({&body, &m_graph}, value, axis));
+        }
         return joins > 0 && joins == readersOf(m_graph, list);
     }
 
@@ -101,7 +158,7 @@ class ListLoops {
             const std::string out = loop.output(k - 2);
             const onnx::NodeProto* insert = appender(body, k);
             if (empty == nullptr || empty->op_type() != "SequenceEmpty" || insert == nullptr ||
-                !isJoined(out))
+                !isJoined(out, body, insert->input(1)))
                 continue;
             // An Identity, because the value may be a carried one, too.
             const std::string value = unused(out + "/value");

@@ -170,6 +170,7 @@ class Unroller {
             return false;
         };
         const auto isTaken = [&](const auto& tensor) { return taken(tensor.name()); };
+        if (times > 0 && (taken("iteration") || taken("condition"))) return true;
         return std::ranges::any_of(body.initializer(), isTaken) ||
                std::ranges::any_of(
                    body.node(), [&](const auto& node) { return std::ranges::any_of(node.output(), taken); });
@@ -249,6 +250,7 @@ class Unroller {
     bool resolveSequences() {
         std::map<std::string, std::vector<std::string>> lists;
         std::set<int> resolved, makers;
+        bool joined = false;
         std::size_t listed = 0;
         google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes = *m_graph.mutable_node();
         readConstants(nodes);
@@ -298,6 +300,7 @@ class Unroller {
                 continue;
             } else if (op == "ConcatFromSequence" && count > 0) {
                 becomeConcat(m_graph, n, items, m_opset, m_names);
+                joined = true;
                 continue;
             } else {
                 continue;
@@ -305,10 +308,11 @@ class Unroller {
             makers.insert(n);
         }
         if (makers.empty()) return false;
+        const bool changed = joined || !resolved.empty();
         removeNodes(resolved);
         applyAliases();
         removeUnread();
-        return true;
+        return changed;
     }
 
     void removeNodes(const std::set<int>& positions) {
@@ -353,7 +357,7 @@ class Unroller {
     std::map<std::string, std::int64_t> m_scalars;
     std::map<std::string, std::string> m_aliases;
     std::set<std::string> m_prefixes;
-    std::set<std::string> m_names;  ///< of the tensors before anything was unrolled
+    std::set<std::string> m_names;  ///< of the tensors, without those of unrolled bodies
     std::size_t m_added = 0, m_addedBytes = 0;
 };
 

@@ -2,6 +2,7 @@
 // Requests about a configuration, which is JSON text.
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/config_json.h"
 #include "config/layer_choices.h"
 #include "config/presets.h"
@@ -34,7 +35,7 @@ OrderedJson performOnConfig(const OrderedJson& request) {
     QuantizationConfig config = configFromJson(request.at("config").get<std::string>());
     if (what == "save") {
         const std::filesystem::path path = request.at("path").get<std::string>();
-        if (path.extension() != ".json")  // it could be the model or the data
+        if (lowerCase(path.extension().string()) != ".json")  // it could be the model or the data
             failInput("'{}' is not the name of a configuration: use a name that ends with .json",
                       path.string());
         saveConfig(config, path);

@@ -72,9 +72,7 @@ class Config:
 
     def skip(self, *names: str) -> "Config":
         """Keeps layers in float. Each argument is the name of a layer, or "re:PATTERN" (RE2 syntax) for several."""
-        for name in names:
-            if not isinstance(name, str):
-                raise TypeError(f"{name!r} is not the name of a layer; pass a list as skip(*names)")
+        _check_names("skip", names)
         layers = [name for name in names if not name.startswith("re:")]
         if layers:
             self._text = config_request(do="skip", config=self._text, names=layers)
@@ -84,7 +82,11 @@ class Config:
         return self
 
     def quantize(self, *names: str) -> "Config":
-        """Quantizes layers even if a rule says otherwise."""
+        """Quantizes layers even if a rule says otherwise. Each argument is the name of a layer."""
+        _check_names("quantize", names)
+        for name in names:
+            if name.startswith("re:"):
+                raise ValueError(f"quantize takes names of layers, not patterns such as {name!r}")
         self._text = config_request(do="quantize", config=self._text, names=list(names))
         return self
 
@@ -119,6 +121,12 @@ class Config:
         changed = self.differences(Config.preset(preset))
         values = "".join(f", {key}={mine!r}" for key, (mine, _) in changed.items())
         return f"Config.preset({preset!r}){values}"
+
+
+def _check_names(method: str, names: Tuple[Any, ...]) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{name!r} is not the name of a layer; pass a list as {method}(*names)")
 
 
 def _flat(document: Mapping[str, Any], before: str = "") -> Dict[str, Any]:

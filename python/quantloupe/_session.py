@@ -140,6 +140,8 @@ class Session:
         """
         if depth not in ("states", "accuracy", "metrics"):
             raise ValueError("depth is 'states', 'accuracy' or 'metrics'")
+        if not isinstance(config, Config):
+            raise TypeError(f"evaluate() needs a Config, not {type(config).__name__}")
         if depth != "states":
             self._require_metric_of_labels()
         job = self._start({"do": "evaluate", "config": config.to_json(), "depth": depth})

@@ -267,7 +267,7 @@ class AimetTest : public QObject {
     void otherBitsWithoutALayerAreReported() {
         const std::string input = m_model->tensor(m_model->inputs()[0]).name;
         json document = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax.encodings"));
-        const std::string message = "no layer has a setting for: ";
+        const std::string message = "the bits of these tensors, which have 8 bits here: ";
         QVERIFY(!says(readText("aimet", m_model, document.dump()).left, message.c_str()));
         for (json& entry : document["activation_encodings"])
             if (entry["name"] == input) entry["bw"] = 16;

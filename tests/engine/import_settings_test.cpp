@@ -80,8 +80,10 @@ class ImportSettingsTest : public QObject {
             return result.config.rules.empty() ? std::vector<std::string>() : result.config.rules[0].layers;
         };
         const std::vector<std::string> both = {"/stem/Conv", "/out/Conv"};
-        for (const char* change : {"NODES.append(\"/out/Conv\")", "NODES.extend([\"/out/Conv\"])",
-                                   "NODES += [\"/out/Conv\"]", "MORE = [\"/out/Conv\"]\nNODES += MORE"}) {
+        for (const char* change :
+             {"NODES.append(\"/out/Conv\")", "NODES.extend([\"/out/Conv\"])", "NODES += [\"/out/Conv\"]",
+              "MORE = [\"/out/Conv\"]\nNODES += MORE", "NAME = \"/out/Conv\"\nNODES.append(NAME)",
+              "ALIAS = NODES\nALIAS.append(\"/out/Conv\")"}) {
             const ImportResult result = read(change);
             QCOMPARE(skipped(result), both);
             QVERIFY2(result.left.empty(), joined(result.left).c_str());
@@ -90,8 +92,10 @@ class ImportSettingsTest : public QObject {
              {"EXTRA.update({\"ActivationSymmetric\": True})", "EXTRA[\"ActivationSymmetric\"] = True",
               "EXTRA.update(ActivationSymmetric=True)"})
             QVERIFY(read(change).config.quantization.activation.symmetric);
-        for (const char* change : {"NODES.remove(\"/stem/Conv\")", "NODES[0] = \"/out/Conv\"",
-                                   "NODES += [n for n in names]", "EXTRA.pop(\"WeightSymmetric\")"}) {
+        for (const char* change :
+             {"NODES.remove(\"/stem/Conv\")", "NODES[0] = \"/out/Conv\"", "NODES += [n for n in names]",
+              "EXTRA.pop(\"WeightSymmetric\")", "NODES += [\"/out/Conv\"] + [\"/out/Relu\"]",
+              "NODES.append(name)", "NODES.extend([\"/out/Conv\", name])"}) {
             const ImportResult result = read(change);
             QCOMPARE(skipped(result), std::vector<std::string>{"/stem/Conv"});
             QVERIFY(says(result.left, "line 3: a change of '"));

@@ -182,6 +182,8 @@ class OperatorValuesTest : public QObject {
                 "float[1,1,2] W = {1, 0}, float[1,1,1] R = {0}",
                 qPrintable(QString("RNN <hidden_size = 1, activations = [%1> (X, W, R)").arg(activation)),
                 expected);
+        row("float64", 14, "1,2", "", "Cast <to = 11> (X) e = Sigmoid (d) f = Tanh (e) Y = Cast <to = 1> (f)",
+            "0.0179843 0.7454668");
         row("the absolute value of a negative zero", 14, "1,2",
             "float Z = {0}, float M = {-1}, float P = {1}",
             "Mul (X, Z) e = Abs (d) f = Reciprocal (e) Y = Clip (f, M, P)", "1 1");

@@ -32,6 +32,16 @@ def test_model_is_not_overwritten_from_another_directory(few, config, tmp_path, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "graph.svg"]
 
 
+def test_arguments_of_another_type_are_named(session, config):
+    with pytest.raises(TypeError, match="needs a Config, not dict"):
+        session.evaluate({})
+    for method in (config.skip, config.quantize):
+        with pytest.raises(TypeError, match=r"pass a list as \w+\(\*names\)"):
+            method(["/features/features.0/features.0.0/Conv"])
+    with pytest.raises(ValueError, match="not patterns"):
+        config.quantize("re:.*")
+
+
 def test_infinite_gains_are_the_best():
     layers = [{"name": name, "value": value, "gain": gain}
               for name, value, gain in (("a", 40.0, 2.0), ("b", None, None), ("c", 41.0, 3.0))]
@@ -167,8 +177,10 @@ def test_numpy_numbers_and_wrong_types(session, config, few):
     session.tune(config, max_drop=100, precisions="w8a8").result
     with pytest.raises(TypeError, match="not the name of a layer"):
         config.skip(["classifier"])
-    for call in (lambda: config.quantize(["classifier"]), lambda: config.get(3),
-                 lambda: session.tune(config, precisions=[8]).result, lambda: session.export(config, None, "file")):
+    with pytest.raises(TypeError, match="not the name of a layer"):
+        config.quantize(["classifier"])
+    for call in (lambda: config.get(3), lambda: session.tune(config, precisions=[8]).result,
+                 lambda: session.export(config, None, "file")):
         with pytest.raises(ql.Error, match="wrong type"):
             call()
     with pytest.raises(ql.Error, match="of type object"):

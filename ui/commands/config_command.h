@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The undo command for a configuration change. Stores the configuration before and after the change.
+// The undo commands for a change of the configuration, and of the file that it is saved to.
 
 #include <QElapsedTimer>
 #include <QUndoCommand>
+#include <filesystem>
 #include <functional>
+#include <utility>
 
 #include "config/quantization_config.h"
 
@@ -27,6 +29,21 @@ class ConfigCommand : public QUndoCommand {
     int m_mergeKey;
     std::function<void(const QuantizationConfig&)> m_apply;
     QElapsedTimer m_age;
+};
+
+/// The configuration is now that of another file. Undo and redo restore what `current` was before them,
+/// because the configuration may have been saved to other files meanwhile.
+class ConfigFileCommand : public QUndoCommand {
+  public:
+    ConfigFileCommand(std::filesystem::path& current, std::filesystem::path file)
+        : m_current(current), m_other(std::move(file)) {}
+
+    void undo() override { std::swap(m_current, m_other); }
+    void redo() override { std::swap(m_current, m_other); }
+
+  private:
+    std::filesystem::path& m_current;
+    std::filesystem::path m_other;
 };
 
 }  // namespace quantloupe::ui

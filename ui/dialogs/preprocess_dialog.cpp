@@ -115,11 +115,12 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     column->setContentsMargins({});
     column->setSpacing(unit / 2);
     auto* scroll = new QScrollArea;
-    scroll->setObjectName(QStringLiteral("panel"));
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_settings);
+    for (QWidget* clear : {static_cast<QWidget*>(m_settings), scroll->viewport()})
+        clear->setAutoFillBackground(false);  // that of the dialog shows
     auto* outer = new QVBoxLayout(this);
     outer->setSpacing(unit / 2);
     outer->addWidget(scroll, 1);
@@ -286,7 +287,7 @@ void PreprocessDialog::fitHeight() {
               rest = m_status->heightForWidth(width() - margins.left() - margins.right()) +
                      findChild<QDialogButtonBox*>()->sizeHint().height();
     const int needed = std::min(settings + rest + 2 * space + margins.top() + margins.bottom(),
-                                screen()->availableSize().height());
+                                screen()->availableSize().height() * 9 / 10);
     if (height() < needed) resize(width(), needed);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "commands/config_command.h"
-#include "commands/preprocess_command.h"
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "config/presets.h"
@@ -211,8 +210,7 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
     const QString text = withLayerNames(edit.text);
     if (!file.empty()) {
         m_undo.beginMacro(text);
-        m_undo.push(new DataCommand<std::filesystem::path>(
-            m_configPath, file, text, [this](const std::filesystem::path& path) { m_configPath = path; }));
+        m_undo.push(new ConfigFileCommand(m_configPath, file));
     }
     m_undo.push(new ConfigCommand(m_config, edit.next, text, edit.mergeKey,
                                   [this](const QuantizationConfig& config) { setConfig(config); }));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "graph/rule_preview.h"
 #include "session/studies/skip_metrics.h"
@@ -118,8 +119,9 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
         if (isHidden()) return;
         const bool first = m_ranked.empty();
         rankLayers();
-        if (first && !m_ranked.empty())
-            chooseMetric(true);  // the first values have arrived, so a threshold can be proposed
+        const GainUnit now = gainUnitOf(m_document->evaluation().get());
+        if ((first && !m_ranked.empty()) || std::exchange(m_unit, now) != now)
+            chooseMetric(true);  // the first values have arrived, or they have another unit
         else
             refresh();
     });
@@ -146,6 +148,7 @@ void ThresholdBar::start(NodeId layer) {
     const auto shown = std::ranges::find(kChoices, m_canvas->metric(), &Choice::shown);
     if (shown != kChoices.end() && m_canvas->metric() != Metric::None)
         m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
+    m_unit = gainUnitOf(m_document->evaluation().get());
     m_effect->hide();
     show();
     raise();

@@ -91,7 +91,7 @@ EvaluationJob::~EvaluationJob() {
 
 void EvaluationJob::begin() {
     m_backgroundToken.cancel();
-    dropQueries();
+    dropQueries(true);
     if (m_open++ == 0) Q_EMIT busyChanged(true);
 }
 
@@ -312,7 +312,7 @@ void EvaluationJob::cancelExport(const CancelToken& token) {
 
 void EvaluationJob::cancelEvaluation() {
     m_backgroundToken.cancel();
-    dropQueries();
+    dropQueries(false);
     m_evaluationToken.cancel();
     setPaused(false);  // otherwise the next request would wait
     Q_EMIT queueChanged();

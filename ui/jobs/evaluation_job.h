@@ -130,7 +130,8 @@ class EvaluationJob : public QObject {
     void queriesFinished();  ///< no queries are left
     void queueChanged();
     void pausedChanged(bool paused);
-    void queriesDropped();  ///< an evaluation, an export or cancel() has cancelled the queries
+    /// Other work has cancelled the queries, which can be asked again afterwards, or cancelEvaluation() has.
+    void queriesDropped(bool byOtherWork);
 
   private:
     struct State;  ///< used only by the engine's thread
@@ -142,7 +143,7 @@ class EvaluationJob : public QObject {
     /// Adds a task, which is listed until it has run.
     void enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
                  std::function<void()> task);
-    void dropQueries();
+    void dropQueries(bool byOtherWork);
 
     WorkerThread m_thread;
     std::shared_ptr<State> m_state;

@@ -40,11 +40,11 @@ void EvaluationJob::dropQuery(const QString& slot) {
     Q_EMIT queueChanged();
 }
 
-void EvaluationJob::dropQueries() {
+void EvaluationJob::dropQueries(bool byOtherWork) {
     if (m_queries.empty()) return;
     for (auto& [slot, token] : m_queries) token.cancel();
     m_queries.clear();
-    Q_EMIT queriesDropped();
+    Q_EMIT queriesDropped(byOtherWork);
 }
 
 }  // namespace quantloupe::ui

@@ -68,13 +68,13 @@ LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
     connect(document, &Document::selectionChanged, this, &LayerInsightModel::plan);
     connect(document, &Document::evaluationFinished, this, &LayerInsightModel::plan);
     connect(document, &Document::configChanged, this, &LayerInsightModel::changed);
-    connect(document->job(), &EvaluationJob::queriesDropped, this, [this] {
-        m_querying = false;
+    // What other work, for example an export, has cancelled is repeated afterwards.
+    connect(document->job(), &EvaluationJob::queriesDropped, this, [this](bool byOtherWork) {
+        m_queryAgain = std::exchange(m_querying, false) && byOtherWork;
         Q_EMIT changed();
     });
-    // What an export has cancelled is repeated afterwards.
     connect(document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
-        if (!busy && !m_querying) plan();
+        if (!busy && std::exchange(m_queryAgain, false) && !m_document->accuracyStale()) plan();
     });
     const auto forget = [this] {
         m_insight = nullptr;

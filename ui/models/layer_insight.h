@@ -55,6 +55,7 @@ class LayerInsightModel : public QObject {
     std::shared_ptr<const LayerInsight> m_insight;
     Delay m_delay{120};  ///< moving with the arrow keys causes no queries
     bool m_wanted = false, m_querying = false;
+    bool m_queryAgain = false;  ///< other work has cancelled the query
 };
 
 }  // namespace quantloupe::ui

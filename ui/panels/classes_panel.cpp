@@ -192,6 +192,8 @@ ClassesPanel::ClassesPanel(Document* document, QWidget* parent) : QWidget(parent
     m_scroll = new QScrollArea;
     m_scroll->setWidget(m_confusion);
     m_scroll->setWidgetResizable(false);
+    for (QWidget* clear : {static_cast<QWidget*>(m_confusion), m_scroll->viewport()})
+        clear->setAutoFillBackground(false);  // that of the panel shows
     m_scroll->setFrameShape(QFrame::NoFrame);
     auto* frame = new QFrame;
     frame->setObjectName(QStringLiteral("panel"));

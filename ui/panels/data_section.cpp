@@ -230,8 +230,10 @@ void DataSection::refresh() {
         m_heading->setRemark({});
         m_thumbnails->hide();
         m_path->setFullText(tr("No data yet"));
-        m_description->setText(m_document->hasModel() ? tr("evaluated on random inputs")
-                                                      : tr("Open a model first"));
+        m_description->setText(!m_document->hasModel()    ? tr("Open a model first")
+                               : m_document->evaluation() ? tr("evaluated on random inputs")
+                               : m_document->evaluating() ? tr("evaluating\u2026")
+                                                          : tr("not evaluated"));
         m_notice->hide();
         m_wrong->hide();
         m_warning->clear();

@@ -5,7 +5,6 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QScrollArea>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -79,12 +78,10 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     connect(m_document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
         if (!busy && m_comparing) selectionChanged();
     });
-    connect(m_document->job(), &EvaluationJob::queriesDropped, this, [this] {
-        QTimer::singleShot(0, this, [this] {
-            if (!m_comparing || m_document->job()->busy()) return;
-            m_comparing = false;
-            m_comparison->setText(tr("The comparison was cancelled."));
-        });
+    connect(m_document->job(), &EvaluationJob::queriesDropped, this, [this](bool byOtherWork) {
+        if (byOtherWork || !m_comparing) return;
+        m_comparing = false;
+        m_comparison->setText(tr("The comparison was cancelled."));
     });
     refresh();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/query_panel.h"
 
+#include <utility>
+
 namespace quantloupe::ui {
 
 QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
@@ -8,9 +10,11 @@ QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
     connect(&m_delay, &QTimer::timeout, this, &QueryPanel::query);
     connect(document, &Document::evaluationFinished, this, &QueryPanel::plan);
     connect(document, &Document::configChanged, this, [this] { showAnswer({}); });
-    // Other work, for example an export, has cancelled the query: it is repeated afterwards.
+    // What other work, for example an export, has cancelled is repeated afterwards.
+    connect(document->job(), &EvaluationJob::queriesDropped, this,
+            [this](bool byOtherWork) { m_askAgain = std::exchange(m_asked, false) && byOtherWork; });
     connect(document->job(), &EvaluationJob::busyChanged, this, [this](bool busy) {
-        if (!busy) plan();
+        if (!busy && std::exchange(m_askAgain, false) && !m_document->accuracyStale()) plan();
     });
     const auto forget = [this] {
         m_answered.reset();
@@ -29,6 +33,7 @@ void QueryPanel::showEvent(QShowEvent* event) {
 void QueryPanel::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
     m_document->job()->dropQuery(m_slot);
+    m_asked = m_askAgain = false;
 }
 
 void QueryPanel::queryAgain() {
@@ -44,18 +49,23 @@ void QueryPanel::query() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!isVisible() || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
     const QuantizationConfig config = m_document->config();
+    m_asked = true;
     m_document->job()->query(
         m_slot,
         [this, config, work = makeQuery(config)](Session& session, const CancelToken& cancel) {
             auto show = work(session, cancel);
             return [this, config, show = std::move(show)] {
                 show();
+                m_asked = false;
                 m_answered = config;
                 showAnswer({});
                 Q_EMIT answerChanged();
             };
         },
-        [this](const QString& refusal) { showAnswer(refusal); });
+        [this](const QString& refusal) {
+            m_asked = false;
+            showAnswer(refusal);
+        });
 }
 
 }  // namespace quantloupe::ui

@@ -40,6 +40,8 @@ class QueryPanel : public QWidget {
     QString m_slot;
     Delay m_delay{60};
     std::optional<QuantizationConfig> m_answered;
+    bool m_asked = false;     ///< the answer is on its way
+    bool m_askAgain = false;  ///< other work has cancelled the query
 };
 
 }  // namespace quantloupe::ui

@@ -268,9 +268,8 @@ class AimetReader {
             if (std::min(16, entry.bits) != common && !m_taken.contains(name) && prepared.findTensor(name))
                 tensors.push_back(fmt::format("{} ({} bits)", name, entry.bits));
         if (!tensors.empty())
-            m_result.left.push_back(
-                fmt::format("activations with other bits than {} that no layer has a setting for: {}", common,
-                            shortList(tensors)));
+            m_result.left.push_back(fmt::format("the bits of these tensors, which have {} bits here: {}",
+                                                common, shortList(tensors)));
     }
 
     void own(const std::string& layer, const EncodingEntry& weight) {

@@ -31,10 +31,11 @@ class Parser {
             const std::size_t start = m_at;
             try {
                 statement(source);
-                if (m_tokens[m_at].kind != TokenKind::NewLine && !isMark(";")) throw Unreadable{};
+                expectEnd();
                 ++m_at;
             } catch (const Unreadable&) {
                 m_at = start;
+                m_depth = 0;
                 if (m_tokens[start].kind == TokenKind::Name && m_tokens[start + 1].kind == TokenKind::Mark &&
                     std::string_view(".[+-*|").find(m_tokens[start + 1].text) != std::string_view::npos &&
                     assignedCollection(source, m_tokens[start].text) != nullptr)
@@ -67,53 +68,73 @@ class Parser {
 
     using Kind = PythonValue::Kind;
 
-    /// The list or dictionary that was last assigned to the name; null if there is none.
-    static PythonValue* assignedCollection(PythonSource& source, std::string_view name) {
-        PythonValue* found = nullptr;
-        for (PythonStatement& statement : source.statements)
-            if (statement.target == name) found = &statement.value;
-        return found != nullptr && (found->kind == Kind::List || found->kind == Kind::Dict) ? found : nullptr;
-    }
-
-    static void extend(PythonValue& collection, const PythonValue& by) {
-        if (collection.kind != by.kind) throw Unreadable{};
-        for (std::size_t i = 0; i < by.items.size(); ++i) {
-            if (collection.kind == Kind::Dict)
-                set(collection, by.keys[i], by.items[i]);
-            else
-                collection.items.push_back(by.items[i]);
+    /// The list or dictionary that the name refers to, perhaps by another name; null if there is none.
+    static PythonValue* assignedCollection(PythonSource& source, std::string name) {
+        for (int steps = 0; steps < 10; ++steps) {
+            PythonValue* found = nullptr;
+            for (PythonStatement& statement : source.statements)
+                if (statement.target == name) found = &statement.value;
+            if (found == nullptr) return nullptr;
+            if (found->kind == Kind::List || found->kind == Kind::Dict) return found;
+            if (found->kind != Kind::Name) return nullptr;
+            name = found->text;
         }
+        return nullptr;
     }
 
-    static void set(PythonValue& dict, const PythonValue& key, const PythonValue& value) {
+    /// The value of an item that is added; throws if it is computed.
+    static PythonValue added(const PythonSource& source, const PythonValue& item) {
+        PythonValue value = source.resolved(item);
+        if (value.kind == Kind::Name || value.kind == Kind::Call) throw Unreadable{};
+        return value;
+    }
+
+    static void set(const PythonSource& source, PythonValue& dict, const PythonValue& key,
+                    const PythonValue& value) {
         if (dict.kind != Kind::Dict || key.kind != Kind::Text) throw Unreadable{};
+        PythonValue entry = source.resolved(value);
         for (std::size_t i = 0; i < dict.keys.size(); ++i)
             if (dict.keys[i].kind == Kind::Text && dict.keys[i].text == key.text) {
-                dict.items[i] = value;
+                dict.items[i] = std::move(entry);
                 return;
             }
         dict.keys.push_back(key);
-        dict.items.push_back(value);
+        dict.items.push_back(std::move(entry));
+    }
+
+    /// Adds everything or, if a part of it is computed, nothing.
+    static void extend(const PythonSource& source, PythonValue& collection, const PythonValue& by) {
+        const PythonValue more = source.resolved(by);
+        if (collection.kind != more.kind) throw Unreadable{};
+        PythonValue longer = collection;
+        for (std::size_t i = 0; i < more.items.size(); ++i) {
+            if (collection.kind == Kind::Dict)
+                set(source, longer, more.keys[i], more.items[i]);
+            else
+                longer.items.push_back(added(source, more.items[i]));
+        }
+        collection = std::move(longer);
     }
 
     /// Applies "x.append(...)" to the collection x; false if the call is not a method of a collection.
     static bool applyMethod(PythonSource& source, const PythonValue& call) {
         const std::size_t dot = call.text.rfind('.');
         if (dot == std::string::npos) return false;
-        PythonValue* collection = assignedCollection(source, std::string_view(call.text).substr(0, dot));
+        PythonValue* collection = assignedCollection(source, call.text.substr(0, dot));
         if (collection == nullptr) return false;
         const std::string_view method = std::string_view(call.text).substr(dot + 1);
-        const bool isList = collection->kind == Kind::List, one = call.items.size() == 1;
-        if (isList && method == "append" && one && call.named.empty()) {
-            collection->items.push_back(call.items[0]);
-        } else if (one && call.named.empty() && method == (isList ? "extend" : "update")) {
-            extend(*collection, source.resolved(call.items[0]));
+        const bool isList = collection->kind == Kind::List,
+                   one = call.items.size() == 1 && call.named.empty();
+        if (isList && method == "append" && one) {
+            collection->items.push_back(added(source, call.items[0]));
+        } else if (one && method == (isList ? "extend" : "update")) {
+            extend(source, *collection, call.items[0]);
         } else if (!isList && method == "update" && call.items.empty()) {
             for (const auto& [key, value] : call.named) {
                 PythonValue text;
                 text.kind = Kind::Text;
                 text.text = key;
-                set(*collection, text, value);
+                set(source, *collection, text, value);
             }
         } else {
             throw Unreadable{};
@@ -125,14 +146,23 @@ class Parser {
     void change(PythonValue& collection, const PythonSource& source) {
         if (take("+")) {
             expect("=");
-            extend(collection, PythonValue(source.resolved(expression())));
+            const PythonValue by = expression();
+            expectEnd();
+            extend(source, collection, by);
             return;
         }
         expect("[");
         const PythonValue key = expression();
         expect("]");
         expect("=");
-        set(collection, key, expression());
+        const PythonValue value = expression();
+        expectEnd();
+        set(source, collection, key, value);
+    }
+
+    bool isEnd() const { return m_tokens[m_at].kind == TokenKind::NewLine || isMark(";"); }
+    void expectEnd() const {
+        if (!isEnd()) throw Unreadable{};
     }
 
     void statement(PythonSource& source) {
@@ -147,7 +177,7 @@ class Parser {
             change(*collection, source);
             return;
         }
-        if (value.kind == Kind::Call && applyMethod(source, value)) return;
+        if (value.kind == Kind::Call && isEnd() && applyMethod(source, value)) return;
         if (!take("=")) {
             if (value.kind == PythonValue::Kind::Text) return;  // a docstring
             if (value.kind != PythonValue::Kind::Call) throw Unreadable{};
@@ -293,51 +323,6 @@ const PythonValue* keywordAnywhere(const PythonValue& value, std::string_view na
 }
 
 }  // namespace
-
-std::string_view kindName(PythonValue::Kind kind) {
-    switch (kind) {
-        case PythonValue::Kind::None:
-            return "None";
-        case PythonValue::Kind::Bool:
-            return "True or False";
-        case PythonValue::Kind::Number:
-            return "a number";
-        case PythonValue::Kind::Text:
-            return "a string";
-        case PythonValue::Kind::List:
-            return "a list";
-        case PythonValue::Kind::Dict:
-            return "a dictionary";
-        case PythonValue::Kind::Name:
-            return "a name";
-        case PythonValue::Kind::Call:
-            return "a call";
-    }
-    return "a value";
-}
-
-const PythonValue* PythonValue::keyword(std::string_view name) const {
-    for (const auto& [key, value] : named)
-        if (key == name) return &value;
-    return nullptr;
-}
-
-const PythonValue* PythonValue::entry(std::string_view key) const {
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        if (keys[i].kind == Kind::Text && keys[i].text == key) return &items[i];
-    return nullptr;
-}
-
-bool PythonValue::isTexts() const {
-    return kind == Kind::List && std::all_of(items.begin(), items.end(),
-                                             [](const PythonValue& item) { return item.kind == Kind::Text; });
-}
-
-std::vector<std::string> PythonValue::texts() const {
-    std::vector<std::string> list;
-    for (const PythonValue& item : items) list.push_back(item.text);
-    return list;
-}
 
 const PythonValue& PythonSource::resolved(const PythonValue& value) const {
     const PythonValue* current = &value;

@@ -135,8 +135,12 @@ CompiledNode compileErfGelu(const NodeContext& context) {
 
 /// A function of each element that the tiles have for each instruction set.
 CompiledNode compileCurve(const NodeContext& context, Curve curve, float alpha = 1) {
-    requireFloat(context, 0);
     const TensorDesc& desc = context.input(0);
+    if (desc.type == DataType::Float64 && curve == Curve::Sigmoid)
+        return {{desc}, mapKernel<double>(desc.count(), [](double x) { return 1 / (1 + std::exp(-x)); })};
+    if (desc.type == DataType::Float64 && curve == Curve::Tanh)
+        return {{desc}, mapKernel<double>(desc.count(), [](double x) { return std::tanh(x); })};
+    requireFloat(context, 0);
     return {{desc}, makeKernel([=, count = desc.count()](const KernelArguments& a) {
                 tiles().curve({curve, alpha, static_cast<const float*>(a.inputs[0]),
                                static_cast<float*>(a.outputs[0]), count});

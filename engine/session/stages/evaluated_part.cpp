@@ -81,6 +81,8 @@ EvaluatedPart evaluatedPart(const Graph& source, const Program& program, bool in
         if (!tensor.valid() || !seen.insert(tensor).second) continue;
         const NodeId producer = source.tensor(tensor).producer;
         if (!producer.valid() || part.unavailable.contains(producer) || !program.reads(tensor)) continue;
+        const std::string& op = source.node(producer).op;
+        if (op == "Shape" || op == "Size") continue;  // they read no values
         if (comparable(tensor))
             ends.insert(tensor);
         else if (program.desc(tensor).type != DataType::Float32)
@@ -119,13 +121,11 @@ void EvaluatedPart::requireBatchOfOne(const Graph& source, std::size_t batch) co
 }
 
 std::string EvaluatedPart::notice(const Graph& source) const {
+    if (whole() && frontier.empty()) return {};
     if (whole())
-        return frontier.empty()
-                   ? std::string()
-                   : fmt::format(
-                         "the outputs are integers: SQNR is measured on the {} that they "
-                         "are computed from",
-                         frontier.size() == 1 ? std::string("tensor") : counted(frontier.size(), "tensor"));
+        return fmt::format(
+            "the outputs are not float32: SQNR is measured on the {} that they are computed from",
+            frontier.size() == 1 ? std::string("tensor") : counted(frontier.size(), "tensor"));
     if (frontier.empty())
         fail(ErrorKind::Unsupported,
              "the network cannot be evaluated: no activation comes before the node {}", cause(source));
