@@ -9,6 +9,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <set>
@@ -52,9 +53,11 @@ bool isJoin(const onnx::NodeProto& node) {
     return node.op_type() == "ConcatFromSequence" && node.input_size() == 1 && node.output_size() == 1;
 }
 
-/// The dimension `axis` of a tensor of the graph, or of the graph around it, if it is the same in every
-/// iteration as far as can be seen: of constants, of sums and means that keep their dimensions, and of both
-/// branches of an If.
+constexpr std::int64_t kFixed = -1;  ///< the same in every iteration, but unknown
+
+/// The dimension `axis` of a tensor of the first of the nested graphs, of which the last two are the body and
+/// the graph around it, if it is the same in every iteration as far as can be seen. Sums are assumed to have
+/// the shape of their first operand. If that is wrong, the Loop cannot be compiled, and is not evaluated.
 std::optional<std::int64_t> fixedExtent(const std::vector<const onnx::GraphProto*>& graphs,
                                         const std::string& tensor, std::int64_t axis, int depth = 0) {
     constexpr int kFarthest = 20;
@@ -72,8 +75,17 @@ std::optional<std::int64_t> fixedExtent(const std::vector<const onnx::GraphProto
     for (const onnx::GraphProto* graph : graphs)
         if (node == nullptr) node = producerOf(graph->node(), tensor);
     if (node == nullptr) return {};
-    if (node->op_type() == "Identity" && node->input_size() == 1)
+    static constexpr std::array kSameShape = {"Identity", "Cast", "Relu", "Tanh", "Sigmoid",
+                                              "Add",      "Sub",  "Mul",  "Div"};
+    if (std::ranges::find(kSameShape, node->op_type()) != kSameShape.end() && node->input_size() > 0)
         return fixedExtent(graphs, node->input(0), axis, depth + 1);
+    // A slice of a tensor from outside, at the iteration's number.
+    const onnx::GraphProto &body = *graphs[graphs.size() - 2], &outer = *graphs.back();
+    if (node->op_type() == "Gather" && node->input_size() == 2 && node->input(1) == body.input(0).name()) {
+        const auto isData = [&](const auto& input) { return input.name() == node->input(0); };
+        if (std::ranges::any_of(outer.input(), isData) || producerOf(outer.node(), node->input(0)) != nullptr)
+            return kFixed;
+    }
     if (node->op_type() == "If") {
         std::optional<std::int64_t> common;
         for (const auto& attribute : node->attribute()) {

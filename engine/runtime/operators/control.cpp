@@ -114,8 +114,8 @@ CompiledNode compileLoop(const NodeContext& context) {
         TensorDesc desc = loop->bodies[0]->desc(s + 1);
         for (const auto& body : loop->bodies)
             if (body->desc(s + 1).dims != desc.dims || body->desc(s + 1).type != desc.type)
-                failInput("a Loop concatenates values of {} and {}", toString(desc.dims),
-                          toString(body->desc(s + 1).dims));
+                fail(ErrorKind::Unsupported, "a Loop that joins values of {} and {} is not supported",
+                     toString(desc.dims), toString(body->desc(s + 1).dims));
         desc.dims.insert(desc.dims.begin(), static_cast<std::int64_t>(loop->bodies.size()));
         result.outputs.push_back(desc);
     }
