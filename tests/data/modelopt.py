@@ -95,7 +95,7 @@ def samples(model, data, most):
             return values[index] if values.ndim > ranks[name] else values
         axis, together = SAMPLE_AXES[name]
         if BATCH > 1:
-            return np.take(values, range(index, index + together), axis)
+            return np.take(values, range(index, index + BATCH), axis)
         return np.repeat(np.take(values, [index], axis), together, axis)
 
     if data.suffix == ".npy":
