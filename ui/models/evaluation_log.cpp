@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/evaluation_log.h"
 
+#include <utility>
+
 #include "document/metric.h"
 #include "models/command_line.h"
 #include "style/theme.h"
@@ -9,7 +11,8 @@ namespace quantloupe::ui {
 
 EvaluationLog::EvaluationLog(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
-    const auto what = [document] {
+    const auto what = [this, document] {
+        if (std::exchange(m_newData, false)) return tr("New data");
         const QUndoStack* undo = document->undoStack();
         return undo->index() > 0 ? undo->text(undo->index() - 1) : tr("As opened");
     };
@@ -40,6 +43,8 @@ EvaluationLog::EvaluationLog(Document* document, QObject* parent)
     connect(document, &Document::exportStarted, this, [this](const QString& name, const QString& command) {
         add({QDateTime::currentDateTime(), tr("Export %1").arg(name), command, 0, 0, {}, false, false});
     });
+    connect(document, &Document::dataChanged, this, [this] { m_newData = !m_entries.empty(); });
+    connect(document, &Document::configChanged, this, [this] { m_newData = false; });
     connect(document, &Document::modelChanged, this, [this] {
         beginResetModel();
         m_entries.clear();

@@ -37,6 +37,7 @@ class EvaluationLog : public QAbstractTableModel {
     void add(LogEntry entry);
     Document* m_document;
     std::vector<LogEntry> m_entries;
+    bool m_newData = false;  ///< the next evaluation is the first one on other data
 };
 
 }  // namespace quantloupe::ui
