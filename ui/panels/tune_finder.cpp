@@ -39,12 +39,13 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
     connect(&document->latency(), &LayerLatency::changed, this, &TuneFinder::showUsualCost);
     connect(document, &Document::configChanged, this, &TuneFinder::refresh);
     connect(document, &Document::evaluationChanged, this, &TuneFinder::refresh);
-    connect(document, &Document::modelChanged, this, [this] {
+    const auto forgetAll = [this] {  // found with another network or on other samples
         m_kept.reset();
         m_curve->setKept(m_kept, {});
         forget();
-    });
-    connect(document, &Document::dataChanged, this, &TuneFinder::forget);  // found on other samples
+    };
+    connect(document, &Document::modelChanged, this, forgetAll);
+    connect(document, &Document::dataChanged, this, forgetAll);
     showUsualCost();
     showLimit();
     refresh();
