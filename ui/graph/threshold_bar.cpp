@@ -120,7 +120,8 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
         const bool first = m_ranked.empty();
         rankLayers();
         const GainUnit now = gainUnitOf(m_document->evaluation().get());
-        if ((first && !m_ranked.empty()) || std::exchange(m_unit, now) != now)
+        const bool otherUnit = std::exchange(m_unit, now) != now;
+        if ((first && !m_ranked.empty()) || otherUnit)
             chooseMetric(true);  // the first values have arrived, or they have another unit
         else
             refresh();
@@ -130,9 +131,7 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
 }
 
 SkipMetric ThresholdBar::metric() const { return choiceAt(m_metric->currentIndex()).metric; }
-double ThresholdBar::factor() const {
-    return inUnit(choiceAt(m_metric->currentIndex()), gainUnitOf(m_document->evaluation().get())).factor;
-}
+double ThresholdBar::factor() const { return inUnit(choiceAt(m_metric->currentIndex()), m_unit).factor; }
 
 SkipRule ThresholdBar::rule() const {
     SkipRule rule;
@@ -189,8 +188,7 @@ void ThresholdBar::rankLayers() {
 }
 
 void ThresholdBar::chooseMetric(bool keepSide) {
-    const Choice choice =
-        inUnit(choiceAt(m_metric->currentIndex()), gainUnitOf(m_document->evaluation().get()));
+    const Choice choice = inUnit(choiceAt(m_metric->currentIndex()), m_unit);
     if (!keepSide) m_side->setCurrentIndex(choice.lowIsBad ? 1 : 0);
     {
         const QSignalBlocker quiet(m_value);
