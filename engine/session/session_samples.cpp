@@ -174,9 +174,10 @@ std::shared_ptr<const Program> SessionSamples::compileSource(const SampleBatches
 void SessionSamples::findPart() try {
     if (m_evaluation) return chooseBatch();
     if (std::exchange(m_partSought, true)) return;
-    const DatasetPtr sample = randomDataset(*m_source, 1, 0);
-    m_together = samplesTogether(sample);
-    m_part = evaluatedPart(*m_source, *compileSource(SampleBatches(sample, *m_source, 1)), false);
+    const SampleBatches one(randomDataset(*m_source, 1, 0), *m_source, 1);
+    const auto program = compileSource(one);
+    m_together = program->mixesSamples() ? one.batch() : 1;
+    m_part = evaluatedPart(*m_source, *program, false);
 } catch (const Error&) {
     // An evaluation explains why the network cannot run.
 }
