@@ -138,7 +138,8 @@ class ListLoops {
     }
 
   private:
-    /// Whether the body only appends to the list that is its input `k`, and what it appends.
+    /// Returns the node that appends to the list in the body's input `k`; null if the body uses this list in
+    /// any other way.
     const onnx::NodeProto* appender(const onnx::GraphProto& body, int k) const {
         const std::string &list = body.input(k).name(), &longer = body.output(k - 1).name();
         const onnx::NodeProto* insert = producerOf(body.node(), longer);

@@ -93,7 +93,7 @@ class HostilePathsTest : public QObject {
         QCOMPARE(contentOf(weights).size(), qsizetype(sizeof values));
     }
 
-    /// Quark's export writes a JSON file beside the script.
+    /// The export for Quark also writes a JSON file, here to the path of the saved configuration.
     void anExportKeepsTheSavedConfiguration() {
         const QString saved = m_in.file("t.qconfig.json");
         verifyRefusal(

@@ -170,6 +170,18 @@ class TunePrecisionsTest : public QObject {
             }
     }
 
+    /// The session protocol and the Python module rely on the search for this.
+    void contradictingChoicesAreRefused() {
+        const auto session = sessionOf(network(1, true));
+        TuneOptions options = optionsFor(CostKind::Bytes);
+        options.allowFloat = false;
+        for (const auto& precisions :
+             {std::vector<Precision>{}, {Precision::integer(8, 8), Precision::float32()}}) {
+            options.precisions = precisions;
+            QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(), options), Error);
+        }
+    }
+
     void resultHasTheReportedPrecisions() {
         const auto session = sessionOf(network(2, true), true);
         TuneOptions options = optionsFor(CostKind::Bytes);

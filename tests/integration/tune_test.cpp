@@ -302,18 +302,6 @@ class TuneTest : public QObject {
         QVERIFY(limited.curve[limited.chosen].transforms.starts_with("AIMET equalization"));
     }
 
-    /// The session protocol and Python check nothing before.
-    void contradictingChoicesAreRefused() {
-        const auto session = sessionOf(test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,2,2] X) => "
-            "(float[N,2,2,2] Y) <float[2,2,1,1] V = {0.3, 0.9, 0.8, -0.2}> { Y = Conv(X, V) }"));
-        TuneOptions options;
-        options.allowFloat = false;
-        QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(8), options), Error);
-        options.precisions = {Precision::integer(8, 8), Precision::float32()};
-        QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(8), options), Error);
-    }
-
     /// The weight exceeds float16, so the outputs are NaN with the second layer in float16.
     void overflowDoesNotEndTheSearch() {
         QTemporaryDir folder;

@@ -31,8 +31,8 @@ class ConfigCommand : public QUndoCommand {
     QElapsedTimer m_age;
 };
 
-/// The configuration is now that of another file. Undo and redo restore what `current` was before them,
-/// because the configuration may have been saved to other files meanwhile.
+/// Makes `file` the current file of the configuration. Undo returns to the file before, and redo to the one
+/// that was current when it was undone: the user may have saved to a third file in between.
 class ConfigFileCommand : public QUndoCommand {
   public:
     ConfigFileCommand(std::filesystem::path& current, std::filesystem::path file)
