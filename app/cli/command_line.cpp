@@ -30,6 +30,8 @@ namespace {
 
 using Need = CommandOptions::Need;
 
+constexpr const char* kNotWritten = "the output could not be written";
+
 struct Command {
     const char* name;
     const char* what;
@@ -156,7 +158,7 @@ int runCommandLine(int argc, char** argv, const Program& program) {
         if (command == list.end() || !command->app->parsed()) throw UsageError("the command must come first");
         const auto read = [&] { return command->reader->finish(); };
         const int code = program.execute ? program.execute(read, command->run) : command->run(read());
-        if (std::fflush(stdout) != 0) return exitWith("the output could not be written");
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return exitWith(kNotWritten);
         return code;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
@@ -169,6 +171,7 @@ int runCommandLine(int argc, char** argv, const Program& program) {
     } catch (const std::bad_alloc&) {
         return exitWith("not enough memory for this");
     } catch (const std::exception&) {
+        if (std::ferror(stdout) != 0) return exitWith(kNotWritten);
         return exitWith(fmt::format(
             "the command failed because of an error in {} itself: please report the command with its files",
             program.name));

@@ -18,6 +18,10 @@ namespace quantloupe::cli {
 void runQuantize(const Options& options) {
     if (options.data.empty() && options.calibrationData.empty())
         throw UsageError("quantize needs calibration samples: --calibration-data DATA, or --data DATA");
+    if (options.samples > 0)
+        notice(
+            "--samples has no effect: quantize evaluates nothing; the number of calibration samples is --set "
+            "calibration.samples=N");
     requireWritable(options.output, options);
     OpenedSession opened = openSession(options, {.wholeData = true});
     const std::vector<std::string> saved =

@@ -22,15 +22,12 @@ void runRender(const Options& options) {
         throw UsageError(fmt::format("render writes .svg or .dot, not '{}'", options.output.string()));
     }
     requireWritable(options.output, options);
-    Options used = options;
-    if (options.data.empty()) {
-        requireSamplesForThresholds(options.config);
-        used.calibrationData.clear();
-    }
-    OpenedSession opened = openSession(used);
+    const bool hasData = !options.data.empty() || !options.calibrationData.empty();
+    if (!hasData) requireSamplesForThresholds(options.config);
+    OpenedSession opened = openSession(options);
 
     ProgressLine progress;
-    const Depth depth = options.data.empty() ? Depth::States : Depth::Metrics;
+    const Depth depth = hasData ? Depth::Metrics : Depth::States;
     const EvaluationPtr result = opened.session->evaluate(options.config, depth, progress.observer());
     progress.show({.stage = "drawing"});
     const Graph& graph = opened.session->graph();

@@ -54,7 +54,12 @@ void runTransform(const Options& options) {
         requireSamplesForThresholds(options.config, "--calibration-data");
     if (options.config.refine.migration > 0 && options.calibrationData.empty())
         throw UsageError("transform needs samples for the migration of outliers: --calibration-data DATA");
-    if (options.config.refine.migration == 0 && !bySkips) withoutData.calibrationData.clear();
+    if (options.config.refine.migration == 0 && !bySkips && !options.calibrationData.empty()) {
+        notice(
+            "--calibration-data has no effect: only the migration of outliers, and equalization without "
+            "skipped layers, need samples");
+        withoutData.calibrationData.clear();
+    }
     OpenedSession opened = openSession(withoutData, {.wholeData = true});
     const auto prepared = opened.session->prepare(options.config);
     saveModel(*prepared->transformed, options.output);

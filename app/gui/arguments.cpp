@@ -9,9 +9,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 
-#include "base/error.h"
 #include "cli/describe.h"
 #include "cli/open_session.h"
 #include "cli/option_hint.h"
@@ -166,7 +166,7 @@ Arguments readArguments(int argc, char** argv) {
         exitWith(2, error.what() + cli::optionHint(app));
     } catch (const UsageError& error) {
         exitWith(2, error.what());
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         exitWith(1, error.what());
     }
     return {};

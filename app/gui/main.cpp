@@ -6,9 +6,9 @@
 #include <QTranslator>
 #include <clocale>
 #include <cstdio>
+#include <exception>
 
 #include "arguments.h"
-#include "base/error.h"
 #include "common/installed_files.h"
 #include "common/program_version.h"
 #include "config/config_json.h"
@@ -50,7 +50,7 @@ void saveEveryChange(MainWindow& window, const std::filesystem::path& file) {
         try {
             document->openedPaths().checkOutput(file);
             saveConfig(document->config(), file);
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {
             std::fprintf(stderr, "quantloupe: %s\n", error.what());
             document->say(MessageKind::Error, QString::fromUtf8(error.what()));
         }

@@ -105,6 +105,9 @@ enum class FormatPrecisions {
     None,         ///< only which layers are quantized
 };
 
+/// What a format contains; menus and lists show the families in this order.
+enum class FormatFamily { Model, Configuration, Report, Picture };
+
 struct FileFormat {
     std::string name;    ///< name for --to and --from: "amct"
     std::string title;   ///< title in the menu: "AMCT configuration"
@@ -117,6 +120,7 @@ struct FileFormat {
     ExportResult (*write)(const ExportSource&) = nullptr;
     ImportResult (*read)(const ImportSource&) = nullptr;
     FormatPrecisions precisions = FormatPrecisions::Preview;
+    FormatFamily family = FormatFamily::Configuration;
 };
 
 /// All formats, in the order of the menus.

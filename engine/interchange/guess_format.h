@@ -2,11 +2,16 @@
 #pragma once
 // Guesses the format of a file from its extension and content.
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace quantloupe {
+
+/// The extensions of the files that can be imported.
+inline constexpr std::array<std::string_view, 8> kImportEndings = {".json", ".cfg", ".prototxt",  ".py",
+                                                                   ".yaml", ".yml", ".encodings", ".onnx"};
 
 /// Returns the name of an import format, "quantloupe" for Quantloupe's own configuration, or an empty string
 /// if the format is not recognizable. Only a guess: the reader of the format decides whether the file is

@@ -12,6 +12,7 @@
 #include <locale.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 
 #include "base/error.h"
@@ -155,6 +156,17 @@ std::optional<PieceLayout> dotLayout(const Piece& piece, double boxWidth, double
         places = findPlaces(piece, trunkEdges(piece, true), boxWidth, boxHeight);
     if (!places) return std::nullopt;
     return layoutInRows(piece, std::move(places->boxes), places->bends, boxWidth, boxHeight);
+}
+
+void useGraphvizPlugins(const std::filesystem::path& folder) {
+    constexpr const char* kVariable = "GVBINDIR";
+    const char* const value = std::getenv(kVariable);
+    const std::optional<std::string> before =
+        value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    setenv(kVariable, folder.c_str(), 1);
+    context();  // reads the variable
+    // Programs that this process starts must not inherit it.
+    before ? setenv(kVariable, before->c_str(), 1) : unsetenv(kVariable);
 }
 
 }  // namespace quantloupe

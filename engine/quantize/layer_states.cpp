@@ -8,6 +8,7 @@
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
 #include "quantize/plan.h"
+#include "results/layer_host.h"
 
 namespace quantloupe {
 
@@ -123,14 +124,8 @@ void setPrecisions(const Prepared& prepared, const UnitList& units, const Quanti
         bitsOf[unit.output] = bits;
         for (const TensorId other : unit.otherOutputs) bitsOf[other] = bits;
     }
-    const Graph& source = *prepared.source;
-    for (LayerResult& layer : layers) {
-        // A layer may be folded into one that is itself folded or fused.
-        const LayerResult* host = &layer;
-        for (int steps = 0; steps < 8 && !host->host.empty(); ++steps)
-            host = &layers[source.findNode(host->host)->index()];
-        layer.precision = host->precision;
-    }
+    for (LayerResult& layer : layers)
+        layer.precision = layers[hostOf(*prepared.source, layers, layer.node.index())].precision;
 }
 
 }  // namespace quantloupe

@@ -6,36 +6,11 @@
 #include "analysis/paired_interval.h"
 #include "analysis/task_metrics.h"
 #include "base/error.h"
+#include "results/layer_host.h"
 #include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
-
-/// Returns for each node whether it computes with integers.
-std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult>& layers) {
-    enum class Known : char { No, Visiting, Integer, Float };
-    std::vector<Known> known(layers.size(), Known::No);
-    const std::function<bool(std::size_t)> ask = [&](std::size_t n) {
-        if (known[n] == Known::Integer || known[n] == Known::Float) return known[n] == Known::Integer;
-        if (known[n] == Known::Visiting) return false;  // a cycle of hosts
-        known[n] = Known::Visiting;
-        const LayerResult& layer = layers[n];
-        bool integer = layer.state == LayerState::Quantized;
-        if (layer.state == LayerState::Folded || layer.state == LayerState::Fused) {
-            auto host = graph.findNode(layer.host);
-            // A node that was removed without a host passes its input on.
-            const TensorId read = graph.node(layer.node).input(0);
-            if (!host && read.valid() && graph.tensor(read).producer.valid())
-                host = graph.tensor(read).producer;
-            integer = host && ask(host->index());
-        }
-        known[n] = integer ? Known::Integer : Known::Float;
-        return integer;
-    };
-    std::vector<bool> integer(layers.size(), false);
-    for (std::size_t n = 0; n < layers.size(); ++n) integer[n] = ask(n);
-    return integer;
-}
 
 std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std::int32_t>& rightClasses) {
     std::size_t count = 0;
@@ -85,7 +60,9 @@ double noiseOf(const Accuracy& accuracy) {
 }
 
 std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers) {
-    const std::vector<bool> integer = integerNodes(graph, layers);
+    std::vector<bool> integer(layers.size());  // by node: whether it computes with integers
+    for (std::size_t n = 0; n < layers.size(); ++n)
+        integer[n] = layers[hostOf(graph, layers, n)].state == LayerState::Quantized;
     std::size_t count = 0;
     for (const TensorInfo& tensor : graph.tensors()) {
         if (tensor.constant || (tensor.type != DataType::Float32 && tensor.type != DataType::Undefined))

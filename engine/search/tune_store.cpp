@@ -5,6 +5,7 @@
 
 #include "base/strict_json.h"
 #include "config/config_json.h"
+#include "results/accuracy_numbers.h"
 
 namespace quantloupe {
 namespace {
@@ -26,21 +27,6 @@ std::optional<RateInterval> intervalOf(const Json& object, const char* key) {
     return RateInterval{value.at(0).get<double>(), value.at(1).get<double>()};
 }
 
-/// The numbers of an accuracy and their keys.
-constexpr std::pair<const char*, std::optional<double> Accuracy::*> kNumbers[] = {
-    {"top1", &Accuracy::top1},
-    {"top5", &Accuracy::top5},
-    {"agreement", &Accuracy::agreement},
-    {"sqnr_db", &Accuracy::sqnrDb},
-    {"max_abs_diff", &Accuracy::maxAbsDiff},
-    {"mse", &Accuracy::mse},
-    {"psnr_db", &Accuracy::psnrDb},
-    {"map", &Accuracy::map},
-    {"map50", &Accuracy::map50},
-    {"miou", &Accuracy::miou},
-    {"pixel_accuracy", &Accuracy::pixelAccuracy},
-};
-
 Json toJson(const TuneMeasurement& measured) {
     const Accuracy& accuracy = measured.accuracy;
     Json json = {{"drop", measured.numbers.drop},
@@ -50,7 +36,7 @@ Json toJson(const TuneMeasurement& measured) {
                  {"transitions", measured.transitions},
                  {"samples", accuracy.samples},
                  {"top1_interval", intervalJson(accuracy.top1Interval)}};
-    for (const auto& [key, number] : kNumbers) json[key] = measuredNumber(accuracy.*number);
+    for (const auto& [key, number] : kAccuracyNumbers) json[key] = measuredNumber(accuracy.*number);
     return json;
 }
 
@@ -61,7 +47,7 @@ TuneMeasurement measurementOf(const Json& json) {
     measured.transitions = json.at("transitions").get<std::size_t>();
     measured.accuracy.samples = json.at("samples").get<std::size_t>();
     measured.accuracy.top1Interval = intervalOf(json, "top1_interval");
-    for (const auto& [key, number] : kNumbers) measured.accuracy.*number = measuredNumber(json, key);
+    for (const auto& [key, number] : kAccuracyNumbers) measured.accuracy.*number = measuredNumber(json, key);
     return measured;
 }
 

@@ -7,6 +7,7 @@
 #include "arrays.h"
 #include "base/error.h"
 #include "common/program_version.h"
+#include "picture/dot_layout.h"
 #include "requests.h"
 
 using namespace quantloupe;
@@ -43,7 +44,7 @@ const char* quantloupe_version() {
     return version.c_str();
 }
 
-void quantloupe_use_graphviz(const char* folder) { graphvizFolder() = folder; }
+void quantloupe_use_graphviz(const char* folder) { useGraphvizPlugins(folder); }
 
 char* quantloupe_config(const char* request) {
     return copied(replyOf([&] { return performOnConfig(OrderedJson::parse(request)); }));

@@ -3,7 +3,6 @@
 
 #include "requests.h"
 
-#include <cstdlib>
 #include <functional>
 #include <limits>
 
@@ -212,34 +211,12 @@ OrderedJson saveQuantized(Engine& engine, const OrderedJson& request, Job& job) 
     return saveQuantizedModel(withData(engine), configOf(request), path, job.cancelToken());
 }
 
-/// Graphviz looks for its plugins when it draws for the first time. Other programs that Python runs must not
-/// inherit the variable.
-class GraphvizVariable {
-  public:
-    GraphvizVariable() : m_set(!graphvizFolder().empty()) {
-        if (const char* value = std::getenv(kName)) m_before = value;
-        if (m_set) ::setenv(kName, graphvizFolder().c_str(), 1);
-    }
-    ~GraphvizVariable() {
-        if (!m_set) return;
-        m_before ? ::setenv(kName, m_before->c_str(), 1) : ::unsetenv(kName);
-    }
-    GraphvizVariable(const GraphvizVariable&) = delete;
-    GraphvizVariable& operator=(const GraphvizVariable&) = delete;
-
-  private:
-    static constexpr const char* kName = "GVBINDIR";
-    bool m_set;
-    std::optional<std::string> m_before;
-};
-
 OrderedJson draw(Engine& engine, const OrderedJson& request, Job& job) {
     const OrderedJson& source = request.at("evaluation");
     std::vector<LayerResult> layers;
     if (!source.is_null())
         // NOLINTNEXTLINE(performance-no-int-to-ptr): Python passes the address of the job
         layers = reinterpret_cast<const Job*>(source.get<std::uintptr_t>())->evaluation->layers;
-    const GraphvizVariable variable;
     const LayerPaint paint =
         request.at("paint") == "sensitivity" ? LayerPaint::Sensitivity : LayerPaint::State;
     LayoutOptions layout;
@@ -250,11 +227,6 @@ OrderedJson draw(Engine& engine, const OrderedJson& request, Job& job) {
 }
 
 }  // namespace
-
-std::filesystem::path& graphvizFolder() {
-    static std::filesystem::path folder;
-    return folder;
-}
 
 OrderedJson perform(Engine& engine, const OrderedJson& request, Job& job) {
     static const std::map<std::string, std::function<OrderedJson(Engine&, const OrderedJson&, Job&)>>

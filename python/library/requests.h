@@ -19,9 +19,6 @@ struct Engine {
     InputPaths inputs;
 };
 
-/// The folder of Graphviz's plugins; empty: where Graphviz was installed.
-std::filesystem::path& graphvizFolder();
-
 /// Performs a request about a session. Throws Error, Cancelled.
 OrderedJson perform(Engine& engine, const OrderedJson& request, Job& job);
 /// Performs a request about a configuration.

@@ -107,6 +107,36 @@ class CliDataTest : public QObject {
         QVERIFY(quantized("--calibration-data VAL", "d.onnx") != calibration);
     }
 
+    void optionsWithoutEffectAreNamed_data() {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<QString>("option");
+        QTest::newRow("inspect") << "inspect MODEL --calibration-data CALIBRATION"
+                                 << "--calibration-data";
+        QTest::newRow("transform") << "transform MODEL --cle aimet --calibration-data CALIBRATION -o"
+                                   << "--calibration-data";
+        QTest::newRow("quantize") << "quantize MODEL --calibration-data CALIBRATION --samples 4 -o"
+                                  << "--samples";
+    }
+    void optionsWithoutEffectAreNamed() {
+        QFETCH(QString, command);
+        QFETCH(QString, option);
+        QStringList words = demoCommand(command.toUtf8().constData());
+        if (words.last() == QLatin1String("-o")) words << place("ineffective.onnx");
+        const Outcome outcome = runCli(words);
+        QVERIFY2(outcome.code == 0, outcome.text().constData());
+        QVERIFY2(outcome.err.contains(option + QLatin1String(" has no effect")), outcome.text().constData());
+    }
+
+    void calibrationDataIsEnoughForThePicture() {
+        const Outcome outcome = runCli(demoCommand("render MODEL --calibration-data CALIBRATION -o") +
+                                       QStringList{place("measured.svg")});
+        QVERIFY2(outcome.code == 0, outcome.text().constData());
+        const Outcome alone = runCli(demoCommand("render MODEL -o") + QStringList{place("states.svg")});
+        QVERIFY2(alone.code == 0, alone.text().constData());
+        const auto sensitivities = [&](const char* name) { return contentOf(place(name)).count("QS "); };
+        QVERIFY(sensitivities("measured.svg") > sensitivities("states.svg") + 50);
+    }
+
     /// Whoever only exports has to see them, too.
     void noticesOfThePlanAreShown() {
         const std::string bytes = textModelBytes(R"(<ir_version: 8, opset_import: ["" : 17]>

@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -39,6 +40,23 @@ class CliTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    void aFullDiskIsReported_data() {
+        QTest::addColumn<QString>("command");
+        QTest::newRow("text") << "inspect MODEL";
+        QTest::newRow("JSON") << "inspect MODEL --json";
+        QTest::newRow("a short text") << "--version";
+    }
+    void aFullDiskIsReported() {
+        QFETCH(QString, command);
+        QProcess process;
+        process.setStandardOutputFile(QStringLiteral("/dev/full"));
+        process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), demoCommand(command.toUtf8()));
+        QVERIFY(process.waitForFinished());
+        const QByteArray message = process.readAllStandardError();
+        QVERIFY2(message.contains("the output could not be written"), message);
+        QCOMPARE(process.exitCode(), 1);
+    }
 
     void wrongUsageExitsWithTwo_data() {
         QTest::addColumn<QStringList>("arguments");

@@ -7,6 +7,7 @@
 #include "config/presets.h"
 #include "config/skip_rules.h"
 #include "model/reachability.h"
+#include "results/layer_host.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -41,21 +42,16 @@ struct EditableLayers {
         for (const NodeId node : nodes) {
             std::string name = graph.node(node).name;
             if (node.index() < layers.size()) {
-                const LayerResult* layer = &layers[node.index()];
-                const bool inside = layer->state == LayerState::Folded || layer->state == LayerState::Fused;
-                if (inside) {
-                    const auto host = graph.findNode(layer->host);
-                    if (host && host->index() < layers.size()) layer = &layers[host->index()];
-                }
-                if (!layer->quantizable) {
+                const LayerResult& layer = layers[hostOf(graph, layers, node.index())];
+                if (!layer.quantizable) {
                     complaint = Words::tr("%1 cannot be quantized: %2")
-                                    .arg(qs(layer->name), layer->reason.empty()
-                                                              ? Words::tr("this operator is not quantized")
-                                                              : qs(layer->reason));
+                                    .arg(qs(layer.name), layer.reason.empty()
+                                                             ? Words::tr("this operator is not quantized")
+                                                             : qs(layer.reason));
                     continue;
                 }
-                anyQuantized = anyQuantized || layer->state == LayerState::Quantized;
-                name = layer->name;
+                anyQuantized = anyQuantized || layer.state == LayerState::Quantized;
+                name = layer.name;
             }
             if (std::ranges::count(names, name) == 0) names.push_back(name);
         }

@@ -52,13 +52,13 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->setRootIsDecorated(true);
     m_list->setAccessibleName(tr("Export formats"));
     const QStringList checked = QSettings().value(kKey).toStringList();
-    std::optional<ExportFamily> family;
+    std::optional<FormatFamily> family;
     QFont bold = font();
     bold.setBold(true);
     for (const ExportInfo& info : exportKinds()) {
         if (family != info.family) {
             family = info.family;
-            auto* heading = new QTreeWidgetItem(m_list, {exportFamilyName(info.family)});
+            auto* heading = new QTreeWidgetItem(m_list, {formatFamilyName(info.family)});
             heading->setFlags(Qt::ItemIsEnabled);
             heading->setFont(kExportName, bold);
             heading->setFirstColumnSpanned(true);

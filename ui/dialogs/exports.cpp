@@ -18,26 +18,15 @@
 
 namespace quantloupe::ui {
 
-namespace {
-
-ExportFamily familyOf(const std::string& format) {
-    if (format == "qoperator") return ExportFamily::Model;
-    if (format == "html" || format == "csv" || format == "json") return ExportFamily::Report;
-    if (format == "model-explorer" || format == "clika-graphs") return ExportFamily::Picture;
-    return ExportFamily::Configuration;
-}
-
-}  // namespace
-
-QString exportFamilyName(ExportFamily family) {
+QString formatFamilyName(FormatFamily family) {
     switch (family) {
-        case ExportFamily::Configuration:
+        case FormatFamily::Configuration:
             return Words::tr("Configurations for other tools");
-        case ExportFamily::Model:
+        case FormatFamily::Model:
             return Words::tr("Models");
-        case ExportFamily::Report:
+        case FormatFamily::Report:
             return Words::tr("Reports");
-        case ExportFamily::Picture:
+        case FormatFamily::Picture:
             return Words::tr("Graphs");
     }
     return {};
@@ -52,14 +41,13 @@ const std::vector<ExportInfo>& exportKinds() {
             if (!format.limits.empty()) tip += '\n' + Words::tr("Limits of this format:").toStdString();
             for (const std::string& limit : format.limits) tip += "\n\u2022 " + limit;
             const std::string ending = format.ending.substr(format.ending.rfind('.'));
-            all.push_back({ExportKind::FileFormat, familyOf(format.name), format.name,
-                           format.title + "\u2026", format.ending,
-                           fmt::format("{} (*{})", format.title, ending), tip});
+            all.push_back({ExportKind::FileFormat, format.family, format.name, format.title + "\u2026",
+                           format.ending, fmt::format("{} (*{})", format.title, ending), tip});
         }
         const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
         const std::vector<ExportInfo> others = {
             {ExportKind::Pdf,
-             ExportFamily::Report,
+             FormatFamily::Report,
              {},
              said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")),
              ".report.pdf",
@@ -68,7 +56,7 @@ const std::vector<ExportInfo>& exportKinds() {
                  "Words",
                  "The HTML report as PDF: accuracy, accuracy loss by step, graph, layers, configuration"))},
             {ExportKind::QuantizedModel,
-             ExportFamily::Model,
+             FormatFamily::Model,
              {},
              said(QT_TRANSLATE_NOOP("Words", "Quantized model for ONNX Runtime (QDQ)\u2026")),
              ".quantized.onnx",
@@ -77,7 +65,7 @@ const std::vector<ExportInfo>& exportKinds() {
                                     "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX "
                                     "Runtime and other runtimes"))},
             {ExportKind::EqualizedModel,
-             ExportFamily::Model,
+             FormatFamily::Model,
              {},
              said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")),
              ".equalized.onnx",
@@ -86,14 +74,14 @@ const std::vector<ExportInfo>& exportKinds() {
                                     "The float model after its transforms, such as batch norm "
                                     "folding and equalization"))},
             {ExportKind::Svg,
-             ExportFamily::Picture,
+             FormatFamily::Picture,
              {},
              said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")),
              ".svg",
              said(QT_TRANSLATE_NOOP("Words", "SVG image (*.svg)")),
              said(QT_TRANSLATE_NOOP("Words", "The colored graph as an image"))},
             {ExportKind::Dot,
-             ExportFamily::Picture,
+             FormatFamily::Picture,
              {},
              said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")),
              ".dot",

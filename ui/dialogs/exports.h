@@ -6,18 +6,17 @@
 #include <filesystem>
 
 #include "document/document.h"
+#include "interchange/file_format.h"
 
 namespace quantloupe::ui {
 
 enum class ExportKind { FileFormat, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
 
-/// The families in the order in which menus and lists show them.
-enum class ExportFamily { Model, Configuration, Report, Picture };
-QString exportFamilyName(ExportFamily family);
+QString formatFamilyName(FormatFamily family);
 
 struct ExportInfo {
     ExportKind kind;
-    ExportFamily family;
+    FormatFamily family;
     std::string format;  ///< name of a format in engine/interchange; empty for other kinds
     std::string label;   ///< of the menu entry
     std::string suffix;  ///< appended to the model's name

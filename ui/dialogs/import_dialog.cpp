@@ -124,7 +124,7 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     layout->addWidget(m_review, 1);
     layout->addWidget(m_status);
     layout->addWidget(buttons);
-    connect(choose, &QPushButton::clicked, this, &ImportDialog::chooseFile);
+    connect(choose, &QPushButton::clicked, this, &ImportDialog::chooseAnother);
     connect(m_review, &QTreeWidget::itemClicked, this, [this](const QTreeWidgetItem* item) { follow(item); });
     for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter}) {
         auto* enter = new QShortcut(key, m_review);
@@ -151,10 +151,17 @@ void ImportDialog::resizeEvent(QResizeEvent* event) {
     m_review->doItemsLayout();
 }
 
-void ImportDialog::chooseFile() {
-    const QString path = QFileDialog::getOpenFileName(
-        this, tr("Import from Another Tool"), pathText(m_path.parent_path()),
-        tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
+QString ImportDialog::chooseFile(QWidget* parent, const QString& folder) {
+    QStringList patterns;
+    for (const std::string_view ending : kImportEndings)
+        patterns << QLatin1Char('*') + QLatin1String(ending.data(), qsizetype(ending.size()));
+    return QFileDialog::getOpenFileName(
+        parent, tr("Import from Another Tool"), folder,
+        tr("Configurations (%1);;All files (*)").arg(patterns.join(QLatin1Char(' '))));
+}
+
+void ImportDialog::chooseAnother() {
+    const QString path = chooseFile(this, pathText(m_path.parent_path()));
     if (!path.isEmpty()) openFile(path.toStdString());
 }
 

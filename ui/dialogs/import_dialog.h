@@ -23,6 +23,9 @@ class ImportDialog : public QDialog {
   public:
     ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent = nullptr);
 
+    /// Asks for a file to import. Returns an empty text if the user cancels.
+    static QString chooseFile(QWidget* parent, const QString& folder);
+
     ChoiceBox* formatBox() const { return m_format; }
     QTreeWidget* review() const { return m_review; }
     QPushButton* importButton() const { return m_import; }
@@ -39,7 +42,7 @@ class ImportDialog : public QDialog {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
-    void chooseFile();
+    void chooseAnother();
     void read();
     void present(const ImportResult& result);
     void refuse(const QString& why, const std::optional<UnknownName>& unknown = {});

@@ -31,7 +31,8 @@ std::unique_ptr<QLockFile> lockOf(const fs::path& file) {
 /// The copy contains the path of its project in its view state.
 void noteProject(Project& copy, const fs::path& project) {
     QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(copy.view)).object();
-    if (!project.empty()) view[kProjectKey] = pathText(fs::absolute(project));
+    std::error_code ignored;
+    if (!project.empty()) view[kProjectKey] = pathText(fs::absolute(project, ignored));
     copy.view = QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "commands/config_command.h"
+#include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "config/presets.h"
@@ -221,8 +222,9 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
     // Comments and export options change no results.
-    const auto withoutCosmeticFields = [](QuantizationConfig value) {
-        value.exports = {};
+    const auto withoutCosmeticFields = [](const QuantizationConfig& full) {
+        QuantizationConfig value =
+            onlyFields(full, [](const Field& field) { return field.effect != FieldEffect::Export; });
         for (auto& [name, settings] : value.layers) settings.comment.clear();
         std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
         return value;

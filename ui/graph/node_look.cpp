@@ -3,22 +3,10 @@
 
 #include <cmath>
 
+#include "results/layer_host.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
-
-namespace {
-
-/// Tries the previous layer first, because looking up names in a large graph is slow.
-const LayerResult* hostOf(const LayerResult& layer, const std::vector<LayerResult>& layers,
-                          const Graph& graph) {
-    const std::size_t here = layer.node.index();
-    if (here > 0 && here <= layers.size() && layers[here - 1].name == layer.host) return &layers[here - 1];
-    const auto host = graph.findNode(layer.host);
-    return host && host->index() < layers.size() ? &layers[host->index()] : nullptr;
-}
-
-}  // namespace
 
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
                 const Overlay& overlay, const Theme& theme) {
@@ -43,10 +31,9 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
         case LayerState::Fused: {
             look.outline = theme.folded, look.fill = theme.foldedFill;
             look.number = Words::tr("fused"), look.quiet = true;
-            if (const LayerResult* host = hostOf(layer, layers, graph)) {
-                look.fill = host->state == LayerState::Quantized ? theme.quantizedFill : theme.inFloatFill;
-                look.hatched = host->state == LayerState::Skipped;
-            }
+            const LayerState host = layers[hostOf(graph, layers, layer.node.index())].state;
+            look.fill = host == LayerState::Quantized ? theme.quantizedFill : theme.inFloatFill;
+            look.hatched = host == LayerState::Skipped;
             break;
         }
     }

@@ -16,6 +16,7 @@
 #include "panels/layer_delegate.h"
 #include "panels/layer_view_menu.h"
 #include "panels/range_view.h"
+#include "results/layer_host.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -156,6 +157,7 @@ void LayerTable::updateCount() {
 void LayerTable::reportFiltered() {
     NodeSet others;
     if (m_filter->hasTerms()) {
+        const Graph& graph = *m_document->graph();
         const auto& layers = m_document->layers();
         others.assign(layers.size(), true);
         for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -164,9 +166,7 @@ void LayerTable::reportFiltered() {
         }
         // Nodes that run inside a matching layer belong to it.
         for (std::size_t i = 0; i < layers.size(); ++i) {
-            if (!others[i] || layers[i].host.empty()) continue;
-            if (const auto host = m_document->graph()->findNode(layers[i].host))
-                others[i] = others[host->index()];
+            if (others[i] && !layers[i].host.empty()) others[i] = others[hostOf(graph, layers, i)];
         }
     }
     if (others == m_others) return;

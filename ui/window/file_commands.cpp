@@ -5,10 +5,12 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
+#include <algorithm>
 
 #include "document/demo.h"
 #include "document/output_folder.h"
 #include "document/recent_files.h"
+#include "interchange/guess_format.h"
 #include "style/path_text.h"
 #include "style/words.h"
 #include "widgets/number_field.h"
@@ -239,21 +241,20 @@ bool FileCommands::mayDiscard() {
 }
 
 void FileCommands::openDropped(const QString& path) {
-    static const QStringList kConfigurations = {QStringLiteral("json"), QStringLiteral("cfg"),
-                                                QStringLiteral("py"),   QStringLiteral("yaml"),
-                                                QStringLiteral("yml"),  QStringLiteral("encodings")};
     const QFileInfo info(path);
     const QString suffix = info.suffix().toLower();
+    const bool configuration =
+        suffix != QLatin1String("onnx") && std::ranges::count(kImportEndings, '.' + suffix.toStdString()) > 0;
     if (info.isDir() || suffix == QLatin1String("npy") || suffix == QLatin1String("npz"))
         m_document->openData(path.toStdString(), m_document->calibrationPath());
-    else if (m_document->hasModel() && kConfigurations.contains(suffix))
+    else if (m_document->hasModel() && configuration)
         Q_EMIT fileImportRequested(path.toStdString());
     else if (suffix == QLatin1String("onnx") || isProjectFile(path.toStdString())) {
         if (mayDiscard()) openPath(path);
     } else
         m_message->show(
             MessageKind::Error,
-            kConfigurations.contains(suffix)
+            configuration
                 ? tr("Open a model first: a configuration refers to the layers of a model.")
                 : tr("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
                      ".npz), nor a configuration (.json).")

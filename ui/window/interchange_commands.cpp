@@ -77,9 +77,7 @@ void InterchangeCommands::verify() {
 }
 
 void InterchangeCommands::chooseImport() {
-    const QString path = QFileDialog::getOpenFileName(
-        m_window, tr("Import from Another Tool"), {},
-        tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
+    const QString path = ImportDialog::chooseFile(m_window, {});
     if (!path.isEmpty()) importFrom(path.toStdString());
 }
 

@@ -12,7 +12,9 @@
 #include "interchange/reports/report_values.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
+#include "picture/picture_text.h"
 #include "picture/write_picture.h"
+#include "results/accuracy_numbers.h"
 
 namespace quantloupe {
 namespace {
@@ -32,19 +34,8 @@ OrderedJson numberOrNull(const std::optional<double>& value) {
 
 OrderedJson accuracyJson(const std::optional<Accuracy>& accuracy) {
     if (!accuracy) return nullptr;
-    OrderedJson json = {{"samples", accuracy->samples},
-                        {"top1", numberOrNull(accuracy->top1)},
-                        {"top5", numberOrNull(accuracy->top5)},
-                        {"agreement", numberOrNull(accuracy->agreement)},
-                        {"sqnr_db", numberOrNull(accuracy->sqnrDb)},
-                        {"max_abs_diff", numberOrNull(accuracy->maxAbsDiff)}};
-    const auto add = [&](const char* key, const std::optional<double>& value) {
-        if (value) json[key] = *value;
-    };
-    add("map", accuracy->map);
-    add("map50", accuracy->map50);
-    add("miou", accuracy->miou);
-    add("pixel_accuracy", accuracy->pixelAccuracy);
+    OrderedJson json = {{"samples", accuracy->samples}};
+    for (const auto& [key, number] : kAccuracyNumbers) json[key] = numberOrNull(accuracy.value().*number);
     return json;
 }
 

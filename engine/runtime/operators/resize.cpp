@@ -2,7 +2,9 @@
 // Resize and Upsample: one dimension after the other, each output index a weighted sum of input indices. (All
 // of ONNX's modes are products of one-dimensional ones.) Linear interpolation in images is done in one
 // step (bilinear.h).
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
@@ -165,6 +167,35 @@ class ResizeKernel final : public Kernel {
     std::size_t m_largest;
 };
 
+/// The nearest elements of any type.
+class PickKernel final : public Kernel {
+  public:
+    PickKernel(std::vector<Axis> axes, std::size_t largest, std::size_t elementSize)
+        : m_axes(std::move(axes)), m_largest(largest * elementSize), m_elementSize(elementSize) {}
+    std::size_t scratchBytes() const override { return m_axes.size() < 2 ? 0 : 2 * m_largest; }
+    void run(const KernelArguments& a) const override {
+        auto* scratch = static_cast<std::byte*>(a.scratch);
+        const auto* from = static_cast<const std::byte*>(a.inputs[0]);
+        for (std::size_t i = 0; i < m_axes.size(); ++i) {
+            std::byte* to = i + 1 == m_axes.size() ? static_cast<std::byte*>(a.outputs[0])
+                                                   : scratch + (i % 2) * m_largest;
+            pick(m_axes[i], from, to);
+            from = to;
+        }
+    }
+
+  private:
+    void pick(const Axis& axis, const std::byte* in, std::byte* out) const {
+        const std::size_t row = axis.inner * m_elementSize;
+        for (std::size_t o = 0; o < axis.outer; ++o, in += axis.from * row)
+            for (std::size_t i = 0; i < axis.to; ++i, out += row)
+                std::memcpy(out, in + axis.taps[i].first * row, row);
+    }
+
+    std::vector<Axis> m_axes;
+    std::size_t m_largest, m_elementSize;
+};
+
 struct Target {
     Dims dims;
     std::vector<double> scales;
@@ -302,11 +333,12 @@ std::unique_ptr<Kernel> makeResize(const TensorDesc& input, const Target& target
         output.dims[d] = target.dims[d];
         largest = std::max(largest, output.count());
     }
+    if (input.type != DataType::Float32)
+        return std::make_unique<PickKernel>(std::move(axes), largest, elementSize(input.type));
     return std::make_unique<ResizeKernel>(std::move(axes), largest);
 }
 
 CompiledNode compileResize(const NodeContext& context) {
-    requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
     const Attributes& attributes = context.node.attributes;
     const bool old = context.node.op == "Upsample" || context.opset() < 11;
@@ -319,6 +351,7 @@ CompiledNode compileResize(const NodeContext& context) {
               attributes.real("extrapolation_value", 0)};
     if (mode.kind != "nearest" && mode.kind != "linear" && mode.kind != "cubic")
         failInput("Resize's mode '{}' is unknown", mode.kind);
+    if (mode.kind != "nearest" || mode.crops() || elementSize(input.type) == 0) requireFloat(context, 0);
     const Target target = targetOf(context, mode.crops());
     if (target.dims == input.dims) return {{input}, nullptr};  // as in ONNX Runtime, whatever the scales are
     TensorDesc output = input;

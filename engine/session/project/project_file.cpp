@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "config/config_json.h"
+#include "results/accuracy_numbers.h"
 #include "session/project/project_keys.h"
 
 namespace quantloupe {
@@ -39,17 +40,9 @@ void put(OrderedJson& json, const char* key, const std::optional<double>& value)
 
 OrderedJson toJson(const Accuracy& accuracy) {
     OrderedJson json = {{"samples", accuracy.samples}};
-    put(json, "top1", accuracy.top1);
-    put(json, "top5", accuracy.top5);
+    for (const auto& [key, number] : kAccuracyNumbers) put(json, key, accuracy.*number);
     if (accuracy.top1Interval)
         json["top1_interval"] = {accuracy.top1Interval->low, accuracy.top1Interval->high};
-    put(json, "agreement", accuracy.agreement);
-    put(json, "sqnr_db", accuracy.sqnrDb);
-    put(json, "max_abs_diff", accuracy.maxAbsDiff);
-    put(json, "map", accuracy.map);
-    put(json, "map50", accuracy.map50);
-    put(json, "miou", accuracy.miou);
-    put(json, "pixel_accuracy", accuracy.pixelAccuracy);
     return json;
 }
 

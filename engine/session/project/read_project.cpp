@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "config/config_json.h"
 #include "config/object_reader.h"
+#include "results/accuracy_numbers.h"
 #include "session/project/project_file.h"
 #include "session/project/project_keys.h"
 
@@ -85,15 +86,7 @@ std::uint64_t amount(ObjectReader& reader, std::string_view key) {
 Accuracy readAccuracy(ObjectReader reader) {
     Accuracy accuracy;
     accuracy.samples = count(reader, "samples");
-    accuracy.top1 = number(reader, "top1");
-    accuracy.top5 = number(reader, "top5");
-    accuracy.agreement = number(reader, "agreement");
-    accuracy.sqnrDb = number(reader, "sqnr_db");
-    accuracy.maxAbsDiff = number(reader, "max_abs_diff");
-    accuracy.map = number(reader, "map");
-    accuracy.map50 = number(reader, "map50");
-    accuracy.miou = number(reader, "miou");
-    accuracy.pixelAccuracy = number(reader, "pixel_accuracy");
+    for (const auto& [key, value] : kAccuracyNumbers) accuracy.*value = number(reader, key);
     if (const Json* interval = reader.find("top1_interval")) {
         if (!interval->is_array() || interval->size() != 2 || !(*interval)[0].is_number() ||
             !(*interval)[1].is_number())

@@ -6,25 +6,11 @@
 #include "model/layer_cost.h"
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
+#include "results/layer_host.h"
 #include "session/session_parts.h"
 
 namespace quantloupe {
 namespace {
-
-/// Returns the layer that computes the node. A node that was removed without a host passes its input on
-/// unchanged.
-std::size_t hostOf(const Graph& graph, const std::vector<LayerResult>& layers, std::size_t node) {
-    for (std::size_t step = 0; step < layers.size(); ++step) {
-        const LayerResult& layer = layers[node];
-        if (layer.state != LayerState::Folded && layer.state != LayerState::Fused) return node;
-        auto host = graph.findNode(layer.host);
-        const TensorId read = graph.node(layer.node).input(0);
-        if (!host && read.valid() && graph.tensor(read).producer.valid()) host = graph.tensor(read).producer;
-        if (!host) return node;
-        node = host->index();
-    }
-    return node;
-}
 
 bool isCode(DataType type) {
     return type != DataType::Float32 && type != DataType::Float16 && type != DataType::BFloat16 &&
