@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of analyze.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <array>
 
 #include "options.h"
@@ -12,19 +8,9 @@
 namespace quantloupe::cli {
 
 void OptionReader::addAnalysis() {
-    const auto oneOf = [this](const std::string& name, const std::vector<std::string>& values,
-                              const std::string& what, const std::function<void(std::size_t)>& use) {
-        text(name, what, [=](const std::string& value) {
-            const auto found = std::find(values.begin(), values.end(), value);
-            if (found == values.end())
-                throw UsageError(fmt::format("{}: unknown value '{}'; available: {}", name, value,
-                                             fmt::join(values, ", ")));
-            use(static_cast<std::size_t>(found - values.begin()));
-        })->type_name(fmt::format("{}", fmt::join(values, "|")));
-    };
     oneOf("--metrics", {"basic", "all"}, "all: also relative errors and KL divergence of each layer",
           [this](std::size_t i) { m_options.metrics.elementwise = i == 1; });
-    oneOf("--only", {"both", "weights", "activations"}, "What to quantize for the layer metrics",
+    oneOf("--only", {"both", "weights", "activations"}, "Tensors to quantize for the layer metrics",
           [this](std::size_t i) {
               m_options.metrics.parts =
                   std::array{QuantizedParts::Both, QuantizedParts::Weights, QuantizedParts::Activations}[i];

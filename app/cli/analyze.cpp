@@ -10,7 +10,6 @@
 #include "analysis_extras.h"
 #include "base/short_text.h"
 #include "commands.h"
-#include "interchange/reports/class_report.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"

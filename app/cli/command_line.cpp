@@ -74,8 +74,9 @@ std::vector<Command> allCommands() {
     list.push_back(entry("check",
                          "Fail with exit code 3 if the accuracy drop is too large, for automatic checks",
                          {.data = Need::Required, .checking = true}, runCheck));
-    list.push_back(entry("export", "Write the configuration for another tool",
-                         {.data = Need::Optional, .output = Need::Required, .format = true}, runExport));
+    list.push_back(
+        entry("export", "Write the configuration for another tool, the quantized model, a report or pictures",
+              {.data = Need::Optional, .output = Need::Required, .format = true}, runExport));
     list.push_back(entry("import", "Import the configuration of another tool",
                          {.output = Need::Required, .foreign = true}, runImport));
     list.push_back(entry("verify",

@@ -58,10 +58,11 @@ ProgramDescription describe(const CLI::App& app, const Program& program) {
     result.name = program.name;
     result.summary = program.summary;
     addOptions(app, result.positionals, result.options);
-    result.exitCodes = {{"0", "Success"},
-                        {"1", "Failure; the reason is on stderr"},
-                        {"2", "Wrong usage"},
-                        {"3", "The target of tune or check was not reached"}};
+    result.exitCodes = {
+        {"0", "Success"},
+        {"1", "Failure; the reason is on stderr"},
+        {"2", "Wrong usage"},
+        {"3", "tune: the target was not reached; check: the accuracy drop is above the limit"}};
     result.environment = {
         {"QUANTLOUPE_PYTHON",
          "The Python that verify and profile run ONNX Runtime in; otherwise python3 on the PATH"}};

@@ -60,7 +60,7 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
         fmt::print("  {:<{}}  {:>+8.2f}  {:<16}  {:>10}\n", shortName(layer->name), width,
                    unit.factor * layer->change, interval, decibels(layer->sqnrDb));
     }
-    fmt::print("\n{}{:.1f} seconds\n", reused == 0 ? "" : fmt::format("{} measurements reused, ", reused),
+    fmt::print("\n{}{:.1f} seconds\n", reused == 0 ? "" : fmt::format("{} evaluations reused, ", reused),
                sweep.seconds);
 }
 

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     program.name = "quantloupe-cli";
     program.description = "Tunes the post-training quantization of neural networks.";
     program.summary = "tune the post-training quantization of ONNX models";
-    program.examples = {{"Evaluate a model with weights of 4 bits:",
+    program.examples = {{"Evaluate a model with 4-bit weights:",
                          "quantloupe-cli analyze model.onnx --data images --preset w4a8"},
                         {"Keep one layer in float and write the quantized model:",
                          "quantloupe-cli quantize model.onnx --data images --skip /features.0/Conv -o "

@@ -101,17 +101,14 @@ void OptionReader::number(const std::string& name, long least, long most, const 
     })->type_name("N");
 }
 
-void OptionReader::choice(const std::string& name, const std::vector<std::string>& values,
-                          const std::string& what,
-                          const std::function<void(QuantizationConfig&, std::size_t)>& apply) {
-    text(name, what, [=, this](const std::string& value) {
+void OptionReader::oneOf(const std::string& name, const std::vector<std::string>& values,
+                         const std::string& what, const std::function<void(std::size_t)>& use) {
+    text(name, what, [=](const std::string& value) {
         const auto found = std::find(values.begin(), values.end(), value);
-        if (found == values.end()) {
+        if (found == values.end())
             throw UsageError(
                 fmt::format("{}: unknown value '{}'; available: {}", name, value, fmt::join(values, ", ")));
-        }
-        const auto index = static_cast<std::size_t>(found - values.begin());
-        m_edits.push_back([apply, index](QuantizationConfig& config) { apply(config, index); });
+        use(static_cast<std::size_t>(found - values.begin()));
     })->type_name(fmt::format("{}", fmt::join(values, "|")));
 }
 
@@ -149,10 +146,13 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.window) return;
     count("--samples", m_options.samples, "Number of evaluation samples, spread evenly over the data");
     count("--threads", m_options.threads, "Number of worker threads; default: one per core");
-    text("--memory", "Memory limit for cached results in MiB; default: a quarter of the machine's memory",
-         [this](const std::string& value) {
-             m_options.memoryMiB = static_cast<std::size_t>(parseNumber("--memory", value, 0, kMost));
-         })
+    text(
+        "--memory",
+        "Memory limit for cached results in MiB; default: a quarter of the machine's memory, at most half of "
+        "the free memory",
+        [this](const std::string& value) {
+            m_options.memoryMiB = static_cast<std::size_t>(parseNumber("--memory", value, 0, kMost));
+        })
         ->type_name("MiB");
     flag("--simulate", "Simulate quantized layers in float (the reference) instead of computing in integers",
          [this] { m_options.simulate = true; });
@@ -221,8 +221,9 @@ void OptionReader::addField(const Field& field) {
                [&field](QuantizationConfig& c, int n) { setField(c, field, n); });
     } else if (type.contains("enum")) {
         const auto names = type["enum"].get<std::vector<std::string>>();
-        choice(field.option, names, help,
-               [&field, names](QuantizationConfig& c, std::size_t i) { setField(c, field, names[i]); });
+        oneOf(field.option, names, help, [this, &field, names](std::size_t i) {
+            m_edits.push_back([&field, name = names[i]](QuantizationConfig& c) { setField(c, field, name); });
+        });
     } else {
         edit(field.option, help, [&field](const std::string& value) {
             const Json json = Json::accept(value) ? Json::parse(value) : Json(value);

@@ -126,8 +126,8 @@ class OptionReader {
     void edit(const std::string& name, const std::string& what, std::function<Edit(const std::string&)> make);
     void number(const std::string& name, long least, long most, const std::string& what,
                 const std::function<void(QuantizationConfig&, int)>& apply);
-    void choice(const std::string& name, const std::vector<std::string>& values, const std::string& what,
-                const std::function<void(QuantizationConfig&, std::size_t)>& apply);
+    void oneOf(const std::string& name, const std::vector<std::string>& values, const std::string& what,
+               const std::function<void(std::size_t)>& use);
     void toggle(const std::string& name, const std::string& what,
                 const std::function<void(QuantizationConfig&, bool)>& apply);
     CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);

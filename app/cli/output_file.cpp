@@ -64,7 +64,7 @@ std::filesystem::path Options::measurementFile() const {
     // Only the first process of a group writes.
     const std::string why = group ? group->fromFirst("file of measurements", problem) : problem();
     if (why.empty()) return measurements;
-    notice(fmt::format("the measurements are not saved: {}; --save-config names another place", why));
+    notice(fmt::format("the evaluations are not saved: {}; choose another place with --save-config", why));
     return {};
 }
 

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options for the task of the network and its labels.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
 #include "analysis/box_decoders.h"
 #include "options.h"
 
 namespace quantloupe::cli {
 
 void OptionReader::addTask() {
-    const auto oneOf = [this](const std::string& name, std::vector<std::string> values,
-                              const std::string& what, const std::function<void(std::size_t)>& use) {
-        m_choices[name] = values;
-        text(name, what, [=](const std::string& value) {
-            const auto found = std::find(values.begin(), values.end(), value);
-            if (found == values.end())
-                throw UsageError(fmt::format("{}: unknown value '{}'; available: {}", name, value,
-                                             fmt::join(values, ", ")));
-            use(static_cast<std::size_t>(found - values.begin()));
-        })->type_name(fmt::format("{}", fmt::join(values, "|")));
-    };
     const auto names = [](const auto& list) { return std::vector<std::string>(list.begin(), list.end()); };
     path("--labels", m_options.task.labels,
          "Labels of the evaluation data: a COCO file, or a folder of label images");
@@ -31,7 +15,8 @@ void OptionReader::addTask() {
           [this](std::size_t i) { m_options.task.task = static_cast<Task>(i); });
     std::vector<std::string> decoders = {"auto"};
     for (const BoxDecoder& decoder : boxDecoders()) decoders.emplace_back(decoder.name);
-    oneOf("--decoder", decoders, "How boxes are decoded; default: chosen from the shapes of the outputs",
+    oneOf("--decoder", decoders,
+          "How boxes are decoded; default: chosen from the shapes and names of the outputs",
           [this, decoders](std::size_t i) { m_options.task.decoder = i == 0 ? std::string() : decoders[i]; });
     oneOf("--category-index", names(kCategoryIndexNames),
           "Whether class k of a detector is the k-th category of the COCO file or the one with the id k",

@@ -24,13 +24,11 @@ double parseReal(const std::string& option, const std::string& value, double lea
 }
 
 Precision parseListed(const std::string& option, std::string_view text) {
-    const auto precision = parsePrecision(text);
-    if (!precision)
-        throw UsageError(
-            fmt::format("{}: unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 "
-                        "bits, for example w8a16",
-                        option, text));
-    return *precision;
+    try {
+        return precisionNamed(text);
+    } catch (const Error& error) {
+        throw UsageError(fmt::format("{}: {}", option, error.what()));
+    }
 }
 
 std::vector<Precision> parsePrecisions(const std::string& value) {
@@ -46,7 +44,7 @@ std::vector<Precision> parsePrecisions(const std::string& value) {
 }  // namespace
 
 void OptionReader::addMaxDrop(bool required) {
-    text("--max-drop", "Largest accuracy drop below float, in percentage points",
+    text("--max-drop", "Largest allowed accuracy drop from the float network, in percentage points",
          [this](const std::string& value) {
              m_options.tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100;
              m_hasTarget = true;
@@ -84,7 +82,7 @@ void OptionReader::addTuning() {
              m_hasCost = true;
          })
         ->type_name(fmt::format("{}", fmt::join(names, "|")));
-    text("--budget", "Minimize the accuracy drop at this cost at most, in the unit of --cost",
+    text("--budget", "Minimize the accuracy drop at a cost of at most X, in the unit of --cost",
          [&tune](const std::string& value) { tune.budget = parseReal("--budget", value, 0, kMaxBudget); })
         ->type_name("X");
     text("--precisions", "Choose the precision of each layer from this list and float: w8a16,w8a8,w4a8",

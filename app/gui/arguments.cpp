@@ -75,7 +75,7 @@ void printDocument(const CLI::App& app, const cli::OptionReader& reader, const s
     const CommandDescription options = cli::describe(app, reader);
     ProgramDescription program;
     program.name = "quantloupe";
-    program.summary = "find the layers that quantization hurts, and tune them";
+    program.summary = "find the layers that cost accuracy when quantized, and tune them";
     program.positionals = options.positionals;
     program.options = options.options;
     program.exitCodes = {{"0", "Success"}, {"1", "Failure; the reason is on stderr"}, {"2", "Wrong usage"}};
@@ -147,8 +147,9 @@ Arguments argumentsOf(const Given& given, const cli::Options& options) {
 }  // namespace
 
 Arguments readArguments(int argc, char** argv) {
-    CLI::App app("A loupe for quantized networks: find the layers that quantization hurts, and tune them.",
-                 "quantloupe");
+    CLI::App app(
+        "A loupe for quantized networks: find the layers that cost accuracy when quantized, and tune them.",
+        "quantloupe");
     app.set_version_flag("-v,--version", "quantloupe " + versionText());
     Given given;
     cli::OptionReader reader(app, {.data = cli::CommandOptions::Need::Optional, .window = true});

@@ -71,7 +71,7 @@ void prepare(cli::Options& options, const std::shared_ptr<MpiGroup>& group, cons
     std::error_code ignored;
     if (!measurements.empty() && std::filesystem::exists(measurements, ignored))
         fmt::print(stderr,
-                   "quantloupe-mpi: the measurements so far are in '{}'; run the command again with --resume "
+                   "quantloupe-mpi: the evaluations so far are in '{}'; run the command again with --resume "
                    "to continue\n",
                    measurements.string());
     std::fflush(nullptr);

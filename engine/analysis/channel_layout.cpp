@@ -5,12 +5,6 @@
 
 namespace quantloupe {
 
-ChannelLayout ChannelLayout::firstSamples(std::size_t present, std::size_t batch) const {
-    if (batch == 0 || outer % batch != 0 || present > batch)
-        fail(ErrorKind::Internal, "{} of {} samples in {} blocks", present, batch, outer);
-    return {outer / batch * present, channels, inner};
-}
-
 ChannelLayout channelLayout(const TensorDesc& desc) {
     if (desc.dims.size() < 2) return {1, 1, desc.count()};
     ChannelLayout layout = channelLayout(desc.dims, 1);

@@ -13,9 +13,6 @@ struct ChannelLayout {
     std::size_t outer = 1, channels = 1, inner = 1;
 
     std::size_t count() const { return outer * channels * inner; }
-    /// Returns the layout of only the first `present` of `batch` samples; the rest of the last chunk is
-    /// padding.
-    ChannelLayout firstSamples(std::size_t present, std::size_t batch) const;
     bool operator==(const ChannelLayout&) const = default;
 };
 

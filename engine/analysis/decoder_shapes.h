@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analysis/box_decoders.h"
+#include "base/text.h"
 
 namespace quantloupe {
 
@@ -23,10 +24,7 @@ inline Dims withoutOnes(const Dims& dims, std::size_t rank) {
 }
 
 inline bool nameContains(const OutputShape& shape, std::string_view part) {
-    std::string lower = shape.name;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return lower.find(part) != std::string::npos;
+    return lowerCase(shape.name).find(part) != std::string::npos;
 }
 
 /// Number of cells of the strides 8, 16 and 32.

@@ -20,11 +20,13 @@ void rethrowWithContext(const std::string& context) {
     } catch (const std::bad_alloc&) {
         throw Error(ErrorKind::Unsupported, "there is not enough memory for this").addContext(context);
     } catch (const std::length_error&) {
-        throw Error(ErrorKind::BadInput, "a size in it is larger than any memory").addContext(context);
+        throw Error(ErrorKind::BadInput, "it contains a size that exceeds any possible memory")
+            .addContext(context);
     } catch (const std::exception&) {
         throw Error(ErrorKind::Internal,
-                    "Quantloupe cannot process it and does not know why: the file is damaged, or this is an "
-                    "error in Quantloupe; if other tools accept the file, please report it")
+                    "unexpected error: the file is damaged, or this is a bug in Quantloupe. If other tools "
+                    "accept the "
+                    "file, please report it")
             .addContext(context);
     }
 }

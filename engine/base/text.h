@@ -3,10 +3,12 @@
 // Helpers for text that do not depend on the locale.
 
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace quantloupe {
 
@@ -24,6 +26,11 @@ inline std::string lowerCase(std::string_view text) {
     for (char& c : result)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return result;
+}
+
+/// Appends the texts to the list.
+inline void append(std::vector<std::string>& list, std::vector<std::string> more) {
+    list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 /// "b" of "a.b"; the whole text if it contains no dot.

@@ -25,7 +25,7 @@ void addTransforms(FieldTable& table) {
         .changesModel();
     table
         .add("transforms.fold_batch_norm", AT(transforms.foldBatchNorm), booleanField(),
-             "Fold batch norms into the layers before them.")
+             "Fold batch norms, and per-channel factors and shifts, into the layers before or after them.")
         .option("--fold-bn")
         .changesModel();
     table
@@ -85,7 +85,8 @@ void addTransforms(FieldTable& table) {
         "Operators that AMD's NPU computes differently from ONNX, as Quark writes them into the model.");
     table
         .add("transforms.npu_operators.average_pool", AT(transforms.npuOperators.averagePool), booleanField(),
-             "Means divide by k / 2^n: AveragePool, GlobalAveragePool, ReduceMean.")
+             "Means are computed with a factor k / 2^n instead of 1 / N: AveragePool, GlobalAveragePool, "
+             "ReduceMean.")
         .changesModel();
     table
         .add("transforms.npu_operators.leaky_relu", AT(transforms.npuOperators.leakyRelu), booleanField(),
@@ -115,9 +116,10 @@ void addNpuPositions(FieldTable& table) {
              "Add: smallest input - output is in -7..25. Mul: sum of the inputs - output is in 0..32.");
     POSITION("adjust_shift_cut", adjustShiftCut, "Conv, Gemm: weight + input - output is in 0..16.");
     POSITION("adjust_shift_bias", adjustShiftBias,
-             "Conv, Gemm: weight + input - bias is at most 15 and not too small.");
+             "Conv, Gemm: weight + input - bias is in min(0, cut - 16)..15, where cut is weight + input - "
+             "output.");
     POSITION("adjust_hard_sigmoid", adjustHardSigmoid,
-             "HardSigmoid: the input is in 0..15, the output at least 7.");
+             "HardSigmoid: the input is in 0..15, the output from 7 to 14 + input.");
     POSITION("adjust_shift_swish", adjustShiftSwish,
              "x * HardSigmoid(x): sum of the inputs - output is in 0..15.");
 #undef POSITION
@@ -231,7 +233,9 @@ void addCalibration(FieldTable& table) {
     PARAMETER("max_percentile", maxPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("min_percentile", minPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("search_range", searchRange, intervalField(),
-              "[start, end] with start < end, relative to the full range. ifmr: [0.7, 1.3]; mse: [0.2, 1].");
+              "[start, end] with start < end: multiples of the percentile's value (ifmr, [0.7, 1.3]) or of "
+              "the full "
+              "range (mse, [0.2, 1]).");
     PARAMETER("search_step", searchStep, numberField({.least = 0, .most = 1000, .leastIncluded = false}),
               "ifmr, mse: 0.01; at most the width of search_range.");
     PARAMETER("num_of_bins", numOfBins, binCountField(1024), "hfmg: 4096.");

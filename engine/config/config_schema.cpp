@@ -52,10 +52,12 @@ OrderedJson layerSchema() {
     schema["properties"]["precision"] = std::move(precision);
     schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
     const auto help = [](const std::string& path) {
-        return path == "calibration"
-                   ? "Calibration of the layer's output; missing keys use the network's values."
-               : path == "activation" ? "Scheme of the layer's output."
-                                      : "";
+        return path == "calibration" ? "Calibration of the layer's output (with placement weighted_inputs: "
+                                       "of its input); missing keys use "
+                                       "the network's values."
+               : path == "activation"
+                   ? "Scheme of the layer's output (with placement weighted_inputs: of its input)."
+                   : "";
     };
     for (const Field& field : layerFields()) {
         std::string key = field.layerKey();

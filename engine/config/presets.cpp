@@ -71,7 +71,7 @@ const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
         {{"default",
           "8-bit weights, symmetric, per tensor; 8-bit affine activations; a small tail (the last weighted "
-          "layers and what follows them) stays in float"},
+          "layers and everything after them) stays in float"},
          [](QuantizationConfig&) {}},
         {{"w4a8",
           "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},

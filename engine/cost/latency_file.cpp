@@ -31,10 +31,11 @@ LatencyFile plainProfile(const CsvTable& table) {
         if (row.name.empty()) failInput("line {}: the layer has no name", table.lines[r]);
         row.ms = ms ? nonnegativeCell(table, r, *ms) : nonnegativeCell(table, r, *us) / 1000;
         if (precision && !table.rows[r][*precision].empty()) {
-            row.precision = parsePrecision(table.rows[r][*precision]);
-            if (!row.precision)
-                failInput("line {}: unknown precision '{}'; use float32, float16 or wXaY, for example w8a8",
-                          table.lines[r], table.rows[r][*precision]);
+            try {
+                row.precision = precisionNamed(table.rows[r][*precision]);
+            } catch (Error& error) {
+                throw error.addContext(fmt::format("line {}", table.lines[r]));
+            }
         }
         file.rows.push_back(std::move(row));
     }

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/median.h"
-#include "base/strict_json.h"
 #include "cost/latency_formats.h"
 
 namespace quantloupe {

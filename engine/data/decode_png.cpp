@@ -59,6 +59,17 @@ bool readHeader(PngDecoder& decoder) {
     return true;
 }
 
+/// Reads the rows after the transformations are set. Ends in onError() if a row does not have `stride` bytes.
+void readRows(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
+    png_set_strip_alpha(decoder.state);
+    png_set_interlace_handling(decoder.state);
+    png_read_update_info(decoder.state, decoder.info);
+    if (png_get_rowbytes(decoder.state, decoder.info) != stride)
+        png_error(decoder.state, "unexpected pixel format");
+    png_read_image(decoder.state, rows);
+    png_read_end(decoder.state, nullptr);
+}
+
 /// `rows` point at width × 3 bytes each.
 bool readPixels(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
     if (setjmp(decoder.escape) != 0) return false;
@@ -69,13 +80,7 @@ bool readPixels(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
         png_set_expand_gray_1_2_4_to_8(decoder.state);
         png_set_gray_to_rgb(decoder.state);
     }
-    png_set_strip_alpha(decoder.state);
-    png_set_interlace_handling(decoder.state);
-    png_read_update_info(decoder.state, decoder.info);
-    if (png_get_rowbytes(decoder.state, decoder.info) != stride)
-        png_error(decoder.state, "unexpected pixel format");
-    png_read_image(decoder.state, rows);
-    png_read_end(decoder.state, nullptr);
+    readRows(decoder, rows, stride);
     return true;
 }
 
@@ -83,13 +88,7 @@ bool readPixels(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
 bool readIndices(PngDecoder& decoder, png_bytepp rows, std::size_t stride) {
     if (setjmp(decoder.escape) != 0) return false;
     png_set_packing(decoder.state);  // one byte per pixel, values unchanged
-    png_set_strip_alpha(decoder.state);
-    png_set_interlace_handling(decoder.state);
-    png_read_update_info(decoder.state, decoder.info);
-    if (png_get_rowbytes(decoder.state, decoder.info) != stride)
-        png_error(decoder.state, "unexpected pixel format");
-    png_read_image(decoder.state, rows);
-    png_read_end(decoder.state, nullptr);
+    readRows(decoder, rows, stride);
     return true;
 }
 
@@ -123,15 +122,17 @@ LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size) {
         failInput(
             "the image has colors instead of class indices: a label image is a gray or palette PNG whose "
             "values are classes");
-    const Image size3 = allocateRgb(png_get_image_width(decoder.state, decoder.info),
-                                    png_get_image_height(decoder.state, decoder.info), size);
+    const png_uint_32 columns = png_get_image_width(decoder.state, decoder.info),
+                      lines = png_get_image_height(decoder.state, decoder.info);
+    requireImageSize(columns, lines, size);
     const std::size_t bytes = png_get_bit_depth(decoder.state, decoder.info) == 16 ? 2 : 1;
-    const auto width = static_cast<std::size_t>(size3.width), height = static_cast<std::size_t>(size3.height);
+    const std::size_t width = columns, height = lines;
     std::vector<std::uint8_t> values(width * height * bytes);
     std::vector<png_bytep> rows(height);
     for (std::size_t y = 0; y < height; ++y) rows[y] = values.data() + y * width * bytes;
     if (!readIndices(decoder, rows.data(), width * bytes)) failPng(decoder);
-    LabelImage labels{size3.width, size3.height, std::vector<std::uint16_t>(width * height)};
+    LabelImage labels{static_cast<int>(width), static_cast<int>(height),
+                      std::vector<std::uint16_t>(width * height)};
     for (std::size_t i = 0; i < labels.classes.size(); ++i)
         labels.classes[i] =
             static_cast<std::uint16_t>(bytes == 1 ? values[i] : values[2 * i] << 8 | values[2 * i + 1]);

@@ -31,7 +31,7 @@ Image decodeByMagic(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
-Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize) {
+void requireImageSize(std::uint64_t width, std::uint64_t height, std::size_t fileSize) {
     if (width == 0 || height == 0) failInput("the image has no pixels ({}×{})", width, height);
     if (width > kMaxPixels || height > kMaxPixels / width)
         failInput("the image is too large: {}×{} pixels, the limit is {} million", width, height,
@@ -40,6 +40,10 @@ Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSiz
         failInput(
             "the file header says {}×{} pixels but the file has only {} bytes: it is damaged or malicious",
             width, height, fileSize);
+}
+
+Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize) {
+    requireImageSize(width, height, fileSize);
     Image image;
     image.width = static_cast<int>(width);
     image.height = static_cast<int>(height);

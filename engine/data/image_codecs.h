@@ -18,8 +18,10 @@ Image decodePng(const std::uint8_t* data, std::size_t size);
 /// Reads the values or palette indices of a gray or palette PNG.
 LabelImage decodePngLabels(const std::uint8_t* data, std::size_t size);
 
-/// Allocates an RGB image. Throws Error if it has more than 2^27 pixels, or so many for a file of `fileSize`
-/// bytes that it can only be a decompression bomb.
+/// Throws Error if an image has no pixels, more than 2^27, or so many for a file of `fileSize` bytes that it
+/// can only be a decompression bomb.
+void requireImageSize(std::uint64_t width, std::uint64_t height, std::size_t fileSize);
+/// Allocates an RGB image. Throws Error like requireImageSize().
 Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize);
 
 }  // namespace quantloupe

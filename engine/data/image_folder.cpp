@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/text.h"
 #include "data/dataset_sources.h"
 #include "data/image_input.h"
 #include "data/with_thousands.h"
@@ -20,9 +21,7 @@ struct ImageFile {
 };
 
 bool isImage(const fs::path& path) {
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string extension = lowerCase(path.extension().string());
     return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 

@@ -143,7 +143,7 @@ Preprocess loadPreprocess(const std::filesystem::path& path) {
     try {
         return preprocessFromJson(readFile(path, kMaxPreprocessBytes));
     } catch (Error& error) {
-        error.addContext(fmt::format("preprocess file '{}'", path.string()));
+        error.addContext(fmt::format("preprocessing file '{}'", path.string()));
         throw;
     }
 }

@@ -4,6 +4,7 @@
 // NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a skip-until
 // rule), so these rules are exported directly. ModelOpt matches regular expressions, so names are escaped.
 
+#include "base/text.h"
 #include "config/skip_rules.h"
 #include "interchange/float_nodes.h"
 #include "interchange/text/python_text.h"
@@ -32,13 +33,13 @@ std::string preparedName(const ExportSource& source, const std::string& layer) {
 std::vector<std::string> commonNotices(const ExportSource& source, std::string_view tool,
                                        const std::set<SkipKind>& known) {
     std::vector<std::string> notices = ruleNotices(source, tool, known);
-    for (std::string& text : previewNotices(source, tool)) notices.push_back(std::move(text));
+    append(notices, previewNotices(source, tool));
     const QuantizationOptions& q = source.config.quantization;
     if (q.weight.bits != 8 || q.activation.bits != 8)
         notices.push_back(
             fmt::format("{} quantizes weights and activations to 8 bits; the preview has {} and {} bits",
                         tool, q.weight.bits, q.activation.bits));
-    for (std::string& text : includedTransformNotices(source.config)) notices.push_back(std::move(text));
+    append(notices, includedTransformNotices(source.config));
     notices.push_back(
         fmt::format("{} computes the scales and chooses the operators to quantize by its own rules", tool));
     return notices;

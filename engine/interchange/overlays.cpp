@@ -3,7 +3,6 @@
 
 #include "interchange/aimet/encodings_json.h"
 #include "interchange/clika/clika_names.h"
-#include "interchange/wording.h"
 #include "interchange/writers.h"
 #include "model/graph_builder.h"
 #include "picture/write_picture.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "config/precision_rules.h"
+#include "base/text.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
@@ -66,7 +66,7 @@ ExportResult withModel(const ExportSource& source, std::string text, std::string
                        const Replacements& replacements, bool executable = false) {
     ExportResult result;
     result.notices = ruleNotices(source, tool);
-    for (std::string& notice : previewNotices(source, tool)) result.notices.push_back(std::move(notice));
+    append(result.notices, previewNotices(source, tool));
     replacements.addTo(result.notices);
     result.notices.push_back(fmt::format("{} computes its own scales", tool));
     result.files.push_back({"", std::move(text), nullptr, executable});

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "config/config_fields.h"
-#include "config/near_names.h"
 #include "config/skip_rules.h"
 
 namespace quantloupe {

@@ -39,7 +39,7 @@ MeasurementFile::MeasurementFile(Session& session, MeasurementFileOptions option
 }
 
 void MeasurementFile::failDamaged() const {
-    failInput("'{}' does not contain the measurements of a search; delete it to start again",
+    failInput("'{}' does not contain the evaluations of a search; delete it to start again",
               m_options.path.string());
 }
 
@@ -47,7 +47,7 @@ void MeasurementFile::read(const std::string& text) {
     try {
         const Json json = parseStrictJson(text);
         if (!json.is_object() || !json.contains(m_options.kind))
-            failInput("this file does not contain the measurements of a search");
+            failInput("this file does not contain the evaluations of a search");
         if (json.at(m_options.kind) == m_options.format)
             for (const Json& section : json.at("sections")) {
                 if (section.at("context") == m_context)
@@ -60,8 +60,9 @@ void MeasurementFile::read(const std::string& text) {
             m_others.erase(m_others.begin(), m_others.end() - (kMaxContexts - 1));
         if (m_options.reuse && m_all.empty())
             m_unusable = fmt::format(
-                "the measurements in '{}' are of another model, of other data, of another arithmetic or of "
-                "another version of this program, so none of them is reused",
+                "the evaluations in '{}' belong to another model, other data, another arithmetic or another "
+                "version "
+                "of this program, so none of them is reused",
                 m_options.path.string());
         if (m_options.reuse) m_earlier = m_all;
     } catch (const Json::exception&) {
@@ -88,7 +89,7 @@ void MeasurementFile::save() noexcept {
         m_unsaved = 0;
         m_unsavable.clear();
     } catch (const std::exception& error) {
-        m_unsavable = fmt::format("the measurements were not saved: {}", error.what());
+        m_unsavable = fmt::format("the evaluations were not saved: {}", error.what());
     }
 }
 

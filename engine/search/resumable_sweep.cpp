@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/resumable_sweep.h"
 
-#include "base/strict_json.h"
 #include "config/config_json.h"
 #include "search/measurement_file.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/text.h"
 #include "search/tune_measurements.h"
 #include "search/tune_numbers.h"
 #include "session/studies/leave_one_out.h"
@@ -90,7 +91,7 @@ TuneResult TuneMeasurements::result() const {
     result.reused = m_store.reused();
     result.seconds = seconds();
     result.notices = m_notices;
-    for (std::string& text : m_store.notices()) result.notices.push_back(std::move(text));
+    append(result.notices, m_store.notices());
     for (const Record* record : front()) result.curve.push_back(pointOf(*record));
     choosePoint(result);
     return result;

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "base/strict_json.h"
 #include "config/config_json.h"
 #include "results/accuracy_numbers.h"
 

@@ -20,10 +20,6 @@ namespace {
 /// Minimum time between snapshots of the accuracy.
 constexpr double kPublishSeconds = 0.1;
 
-void append(std::vector<std::string>& notices, const std::vector<std::string>& more) {
-    notices.insert(notices.end(), more.begin(), more.end());
-}
-
 void append(std::vector<std::string>& notices, std::optional<std::string> notice) {
     if (notice && !notice->empty()) notices.push_back(std::move(*notice));
 }

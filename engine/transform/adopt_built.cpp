@@ -25,7 +25,7 @@ void adoptBuilt(Prepared& prepared, GraphPtr built, const BuiltIds& ids, std::sp
     for (NodeId& identity : prepared.ownInputs) identity = ids.nodes[identity.index()];
     for (LayerMapping& mapping : prepared.layerMappings)
         if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
-    for (EqualizationJunction& junction : prepared.junctions)
+    for (Junction& junction : prepared.junctions)
         for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
     for (std::set<NodeId>* nodes : {&prepared.conversions, &prepared.migrationFactors}) {
         std::set<NodeId> now;

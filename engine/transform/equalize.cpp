@@ -180,7 +180,6 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
     if (highBias)
         result.foldedHighBias = foldHighBiases(weights, result.sets, statistics, result.statistics, notices);
     result.graph = weights.build();
-    for (Junction& junction : result.junctions) fillRanges(junction, *graph, *result.graph);
     return result;
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/graph_builder.h"
-#include "model/operator_traits.h"
 
 namespace quantloupe {
 

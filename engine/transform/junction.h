@@ -15,13 +15,8 @@ struct Junction {
     /// All tensors between them; divided by the factors along axis 1.
     std::vector<TensorId> tensors;
     std::vector<float> factors;  ///< all 1 if the junction is disabled
-    /// The largest |w| of each channel over the heads and over the tails, before and after equalization.
-    std::vector<float> headsBefore, tailsBefore, headsAfter, tailsAfter;
     bool enabled = true;
 };
-
-/// Computes the ranges from the weights of both graphs, whose node ids are the same.
-void fillRanges(Junction& junction, const Graph& before, const Graph& after);
 
 /// The junction between two layers, of which the second is the only reader of the first's output.
 Junction chainJunction(const Graph& graph, NodeId head, NodeId tail);

@@ -32,10 +32,6 @@ struct EqualizationSet {
     bool enabled = true;                      ///< false: listed in equalization.off
 };
 
-/// A junction of equalized layers: like Junction, but with *source* nodes; its tensors belong to the prepared
-/// graph.
-using EqualizationJunction = Junction;
-
 /// Outliers of a tensor that were moved into the weights of its readers (quantize/refine/migrate_outliers.h).
 struct MigratedInput {
     std::vector<NodeId> readers;  ///< *source* nodes, whose weights are multiplied by the factors
@@ -64,7 +60,8 @@ struct Prepared {
     std::vector<LayerMapping> layerMappings;  ///< one per source node
     std::vector<NodeId> sourceOf;             ///< one per prepared node
     std::vector<EqualizationSet> sets;
-    std::vector<EqualizationJunction> junctions;
+    /// With *source* nodes; the tensors belong to the prepared graph.
+    std::vector<Junction> junctions;
     std::vector<MigratedInput> migrations;
     std::set<NodeId> migrationFactors;  ///< the Mul nodes that migrations have added
     /// One per prepared node: the distribution of its outputs, from a batch norm folded into it, after

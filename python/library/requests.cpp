@@ -131,15 +131,8 @@ TuneOptions tuneOptions(const OrderedJson& request) {
     options.maxDrop = drop.is_null() ? std::numeric_limits<double>::infinity() : drop.get<double>();
     if (const OrderedJson& budget = request.at("budget"); !budget.is_null())
         options.budget = budget.get<double>();
-    for (const OrderedJson& name : request.at("precisions")) {
-        const auto precision = parsePrecision(name.get<std::string>());
-        if (!precision)
-            failInput(
-                "unknown precision '{}'; available: float32, float16, and wXaY with 2 to 16 bits, for "
-                "example w8a16",
-                name.get<std::string>());
-        options.precisions.push_back(*precision);
-    }
+    for (const OrderedJson& name : request.at("precisions"))
+        options.precisions.push_back(precisionNamed(name.get<std::string>()));
     options.cost = usualCost(!options.precisions.empty(), false);
     if (const OrderedJson& cost = request.at("cost"); !cost.is_null()) {
         const auto kind = costNamed(cost.get<std::string>());

@@ -253,7 +253,7 @@ class Engine:
     def start(self, request: Dict[str, Any], prepare: Callable[[], None]) -> Job:
         """Calls `prepare`, then starts a request. Raises Error while another one runs."""
         if self._process != os.getpid():
-            raise Error("this session belongs to the process that was forked: open another one here")
+            raise Error("this session belongs to the parent process: open another one in this process")
         with self._lock:
             if self.job is not None and not self.job.wait(0):
                 raise Error("the session is busy: end its search with close(), wait until its last call has ended, or "

@@ -82,7 +82,7 @@ class Effect(Record):
     fixed: int
     broken: int
     interval: Optional[List[float]]
-    moved_with: List[str]
+    moved_with: Optional[str]
     sqnr_db: Optional[float]
 
 
@@ -225,7 +225,7 @@ class LeaveOneOut(_Table):
     """The gain of keeping each layer in float, in the order of the graph."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__(Effect({"sqnr_db": None, **layer}) for layer in values["layers"])
+        super().__init__(Effect({"sqnr_db": None, "moved_with": None, **layer}) for layer in values["layers"])
         self.metric: str = values["metric"]  # "top1", "agreement", "sqnr_db", or "metric" (user-defined)
         self.baseline: float = values["baseline"]
 

@@ -36,7 +36,7 @@ class Session:
     """A model with its data. Evaluates configurations, and recomputes only the results that a change invalidates.
 
     `threads`: number of worker threads; 0: one per core. `memory_mib`: limit for cached results in MiB; None: a
-    quarter of the machine's memory. `progress`: whether to show progress bars (with tqdm); None: only in notebooks and
+    quarter of the machine's memory, at most half of the free memory. `progress`: whether to show progress bars (with tqdm); None: only in notebooks and
     terminals.
     """
 
@@ -69,11 +69,11 @@ class Session:
     def set_data(self, data: Any, labels: Any = None, calibration: Any = None) -> None:
         """Sets the evaluation samples and the calibration samples.
 
-        `data` and `calibration` are an array (with the samples in the dimension `sample_axis` of
-        `inputs`, usually the first), a dict of arrays by input,
-        an iterable of batches such as PyTorch's DataLoader (an array, a dict, or a tuple of the inputs, optionally
-        followed by labels), or a path as for the command line (a folder of images, .npy, .npz). Arrays are not copied
-        if their layout is row-major; do not change them while the session uses them.
+        `data` and `calibration` are each one of these: an array (with the samples in the dimension `sample_axis` of
+        `inputs`, usually the first); a dict of arrays by input; an iterable of batches such as PyTorch's DataLoader,
+        whose batches are arrays, dicts, or tuples of the inputs, optionally followed by the labels; or a path as for
+        the command line (a folder of images, .npy, .npz). Arrays are not copied if their layout is row-major; do not
+        change them while the session uses them.
 
         `labels` are class indices, or anything that a user-defined metric can read. Without `calibration`, every
         second sample is used for calibration and the others for evaluation.
@@ -139,7 +139,7 @@ class Session:
         random inputs are used. KeyboardInterrupt cancels the evaluation.
         """
         if depth not in ("states", "accuracy", "metrics"):
-            raise ValueError("depth is 'states', 'accuracy' or 'metrics'")
+            raise ValueError(f"depth is {depth!r}: it must be 'states', 'accuracy' or 'metrics'")
         if not isinstance(config, Config):
             raise TypeError(f"evaluate() needs a Config, not {type(config).__name__}")
         if depth != "states":
@@ -161,18 +161,17 @@ class Session:
         """Starts a search for the cheapest layers to keep in float so that the accuracy drop is at most `max_drop`.
 
         `max_drop` is in percentage points, or in the unit of a user-defined metric; None: 1, or no limit with a
-        `budget`. `cost` is "macs", "parameters",
-        "layers", "bytes" or "bops"; by default "macs", with `precisions` "bytes". `precisions`, for example
-        ["w8a8", "w4a8"], are also tried for each layer; `allow_float=False` excludes float32. With a `budget`, in the
-        unit of `cost`, the drop is minimized within this budget. `transforms` also tries equalization and bias
-        correction.
+        `budget`. `cost` is "macs", "parameters", "layers", "bytes" or "bops"; the default is "macs", or "bytes" with
+        `precisions`. `precisions`, for example ["w8a8", "w4a8"], are also tried for each layer; `allow_float=False`
+        excludes float32. With a `budget`, in the unit of `cost`, the drop is minimized within this budget.
+        `transforms` also tries equalization and bias correction.
 
         Iterate over the returned search to get its progress; its `result` contains the configuration.
         """
         if max_drop is None and budget is None:
             max_drop = 1.0
         if max_drop is not None and max_drop < 0:
-            raise ValueError("max_drop is at least 0")
+            raise ValueError(f"max_drop is {max_drop}: it must be at least 0")
         max_steps = whole("max_steps", max_steps, 0, (1 << 63) - 1)
         if max_seconds < 0:
             raise Error(f"max_seconds is {max_seconds}: it must be at least 0")

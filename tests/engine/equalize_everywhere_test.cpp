@@ -219,13 +219,13 @@ class EqualizeEverywhereTest : public QObject {
         const auto p = prepare(loadModel(path).graph, options);
         for (const std::string& notice : p.notices) qInfo("%s", notice.c_str());
         float widest = 1;
-        for (const EqualizationJunction& j : p.junctions)
+        for (const Junction& j : p.junctions)
             for (const float f : j.factors) widest = std::max({widest, f, 1 / f});
         qInfo("%zu junctions, factors up to %g", p.junctions.size(), static_cast<double>(widest));
         // One more pass, which reads all weights instead of only the largest, hardly changes anything, unless
         // factors have reached the limit of one run.
         if (widest > 9999) return;
-        for (const EqualizationJunction& j : prepare(p.graph, everywhere()).junctions)
+        for (const Junction& j : prepare(p.graph, everywhere()).junctions)
             for (const float f : j.factors)
                 QVERIFY2(std::fabs(f - 1) <= 1e-5f, qPrintable(QString::number(f)));
         QTEST(int(p.junctions.size()), "junctions");

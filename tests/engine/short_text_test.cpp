@@ -58,13 +58,11 @@ class ShortTextTest : public QObject {
         QVERIFY(error.message().size() < 230);
     }
 
+    // Quadratic time would exceed QtTest's limit for a function.
     void longMessagesTakeLinearTime() {
-        QElapsedTimer timer;
-        timer.start();
         std::string quotes;
-        for (int i = 0; i < 300'000; ++i) quotes += " 'a";
-        shortMessage(quotes);
-        QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+        for (int i = 0; i < 1'000'000; ++i) quotes += " 'a";
+        QVERIFY(shortMessage(quotes).size() < 500);
     }
 
     void cellsAreNotFormulas() {

@@ -12,7 +12,7 @@ GOOD_CODES = {0, 1, 2, 3}
 SANITIZER = re.compile(r"ERROR: (Address|Leak|Thread)Sanitizer|runtime error:")
 # Texts of libraries and of checks that should have been messages of ours.
 INTERNAL = re.compile(
-    r"std::|vector::_M|basic_string|json\.exception|unexpected:|\bmap::at\b|error in quantloupe-cli itself|does not know why"
+    r"std::|vector::_M|basic_string|json\.exception|unexpected:|\bmap::at\b|error in quantloupe-cli itself|unexpected error:"
 )
 LONGEST_MESSAGE = 8000
 

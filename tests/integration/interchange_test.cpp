@@ -217,7 +217,7 @@ class InterchangeTest : public QObject {
         row("options", "quantize_static(nodes_to_exclude=[], extra_options=[])\n",
             "line 1: extra_options must be a dictionary, not a list");
         row("open", "quantize_static(\n", "line 1: the '(' is never closed");
-        row("escape", "x = '\\x1'\n", "line 1: the string contains a bad escape");
+        row("escape", "x = '\\x1'\n", "line 1: the string contains an invalid escape sequence");
     }
     void badScriptsForOnnxRuntime() {
         QFETCH(std::string, text);

@@ -147,9 +147,8 @@ class MpiTest : public QObject {
         const Outcome outcome = quantloupe::test::finish(process);
         QVERIFY2(waiting.elapsed() < 30'000, "the run did not end soon after it lost a process");
         QVERIFY2(outcome.code != 0 && outcome.code != 3, outcome.text());
-        QVERIFY2(
-            outcome.err.contains(QStringLiteral("the measurements so far are in '%1'").arg(measurements)),
-            outcome.text());
+        QVERIFY2(outcome.err.contains(QStringLiteral("the evaluations so far are in '%1'").arg(measurements)),
+                 outcome.text());
         QVERIFY(!QFile::exists(found));
 
         QFile file(measurements);

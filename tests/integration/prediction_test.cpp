@@ -34,7 +34,7 @@ class PredictionTest : public QObject {
         const auto session = test::openDemo({2, 32, 0});
         const auto contextOf = [&](const QuantizationConfig& config) {
             session->evaluate(config, Depth::Accuracy);
-            return forecastBasis(*session).context;
+            return partsOf(*session).predictor.last().context;
         };
         QuantizationConfig config = presetConfig("w4a8");
         const Version learned = contextOf(config);

@@ -240,14 +240,14 @@ class TuneTest : public QObject {
     void predictionsStartFromTheUsersConfiguration() {
         const auto session = sessionOf(network(2, true));
         session->evaluate(coarse(), Depth::Accuracy);
-        const ForecastBasis before = forecastBasis(*session);
+        EditPredictor& predictor = partsOf(*session).predictor;
+        const MeasuredState before = predictor.last();
         TuneOptions options;
         options.maxDrop = 0.02;
         QVERIFY(tune(*session, coarse(), options).steps > 0);
-        const ForecastBasis after = forecastBasis(*session);
-        QVERIFY(after.context == before.context);
-        QVERIFY(after.quantized == before.quantized);
-        QCOMPARE(after.observations, std::size_t(0));
+        QVERIFY(predictor.last().context == before.context);
+        QVERIFY(predictor.last().quantized == before.quantized);
+        QCOMPARE(predictor.model().observations(before.context), std::size_t(0));
     }
 
     void thresholdRulesStayFixed() {
@@ -337,7 +337,7 @@ class TuneTest : public QObject {
         options.measurements = folder.filePath("missing/found.tune.json").toStdString();
         const TuneResult found = tune(*session, coarse(8), options);
         QCOMPARE(found.ended, TuneEnd::Finished);
-        QVERIFY2(found.notices.back().starts_with("the measurements were not saved: "),
+        QVERIFY2(found.notices.back().starts_with("the evaluations were not saved: "),
                  found.notices.back().c_str());
         SweepFile file{options.measurements};
         QVERIFY(!resumableLeaveOneOut(*session, coarse(8), file).layers.empty());

@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "commands/config_edits.h"
+#include "jobs/pending_work.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;
@@ -274,7 +275,7 @@ class DocumentTest : public QObject {
         const EvaluationPtr before = m_document->evaluation();
         m_document->edit(skipType(m_document->config(), "Conv"));
         m_document->job()->query(QStringLiteral("test"), [](Session&, const CancelToken&) { return [] {}; });
-        QTest::qWait(1500);
+        QTRY_VERIFY_WITH_TIMEOUT(!workPending(), 20000);
         QVERIFY(m_document->accuracyStale());
         QCOMPARE(m_document->pendingEdits(), 1);
         QVERIFY(m_document->evaluation() == before);

@@ -132,9 +132,11 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
 
     void verificationCanBeCancelled() {
         VerifyDialog dialog(document(), m_window.get());
-        dialog.pythonLine()->setText(writtenProgram("slow", "sleep 600\n"));
+        const QString started = m_folder.filePath(QStringLiteral("started"));
+        const QByteArray program = "touch '" + started.toUtf8() + "'\nsleep 600\n";
+        dialog.pythonLine()->setText(writtenProgram("slow", program.constData()));
         dialog.start();
-        QTest::qWait(1500);
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(started), 60000);
         QVERIFY(dialog.job()->running());
         dialog.runButton()->click();
         QVERIFY(!dialog.job()->running());

@@ -8,7 +8,6 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
-#include "base/atomic_file.h"
 #include "config/skip_rules.h"
 #include "interchange/guess_format.h"
 #include "models/config_difference.h"

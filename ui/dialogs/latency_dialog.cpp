@@ -65,7 +65,7 @@ LatencyDialog::LatencyDialog(Document& document, QWidget* parent)
     m_unmatched->setReadOnly(true);
     m_unmatched->setAccessibleName(tr("Names that match no layer"));
     m_unmatched->setFixedHeight(unit * 5);
-    m_float = new QCheckBox(tr("Also measure the network in float, to compare with it"));
+    m_float = new QCheckBox(tr("Also measure the float network, for comparison"));
     m_float->setChecked(true);
     m_python = new PythonField;
     m_status = makeLabel({}, "muted");
@@ -150,7 +150,8 @@ QWidget* LatencyDialog::buildPending() {
     m_pendingText = makeLabel({}, "");
     m_pendingText->setWordWrap(true);
     m_precision = new ChoiceBox(tr("Precision of the profile"));
-    m_precision->addChoice(tr("as configured now"), tr("Each layer has its precision of the configuration"));
+    m_precision->addChoice(tr("as configured now"),
+                           tr("Each layer has its precision in the current configuration"));
     for (const char* name : kPrecisions) m_precision->addChoice(QString::fromLatin1(name), {});
     m_add = new QPushButton(tr("Import"));
     m_add->setAutoDefault(false);

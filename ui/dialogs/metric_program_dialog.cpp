@@ -52,7 +52,8 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     m_arguments = new QLineEdit;
     m_arguments->setAccessibleName(tr("Arguments"));
     column->addWidget(
-        makeRow(tr("Arguments"), m_arguments, tr("Before the .npz file; quote arguments with spaces")));
+        makeRow(tr("Arguments"), m_arguments,
+                tr("Passed before the path of the .npz file; quote arguments that contain spaces")));
     column->addWidget(makeLabel(tr("This command will run with your permissions:"), "muted"));
     m_command = makeLabel({}, "");
     m_command->setFont(numberFont(font()));

@@ -17,7 +17,6 @@
 #include "document/metric.h"
 #include "style/path_text.h"
 #include "style/words.h"
-#include "widgets/number_field.h"
 
 namespace quantloupe::ui {
 

@@ -56,7 +56,7 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
         m_task->addChoice(taskName(task), {});
     column->addWidget(makeRow(tr("Task"), m_task, tr("The task of the network")));
     m_decoder = new ChoiceBox(tr("Decoder"));
-    m_decoder->addChoice(tr("Automatic (from the output shapes)"), {});
+    m_decoder->addChoice(tr("Automatic (from the shapes and names of the outputs)"), {});
     for (const BoxDecoder& decoder : boxDecoders())
         m_decoder->addChoice(viewText(decoder.name), viewText(decoder.title));
     column->addWidget(

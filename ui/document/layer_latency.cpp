@@ -106,23 +106,21 @@ void LayerLatency::restore(std::vector<LatencySource> sources) {
     Q_EMIT changed();
 }
 
-/// Returns a hash of everything that the table depends on besides the profiles.
-std::size_t LayerLatency::hostsHash() const {
-    std::size_t hash = 0;
-    const auto mix = [&hash](std::size_t value) { hash = hash * 1099511628211u + value; };
+/// Returns a version of everything that the table depends on besides the profiles.
+Version LayerLatency::hostsVersion() const {
+    VersionBuilder builder;
     for (const LayerResult& layer : m_document->layers()) {
         const bool inside = layer.state == LayerState::Folded || layer.state == LayerState::Fused;
-        mix(inside ? std::hash<std::string>()(layer.host) : 1);
-        mix(layer.macs);
+        builder.add(inside).add(inside ? std::string_view(layer.host) : std::string_view()).add(layer.macs);
     }
-    return hash;
+    return builder.finish();
 }
 
 void LayerLatency::update() {
     if (m_sources.empty() && m_waiting.empty()) return;
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!evaluation || m_document->evaluating()) return;  // update() is called again after the evaluation
-    const std::size_t hosts = hostsHash();
+    const Version hosts = hostsVersion();
     if (m_waiting.empty() && m_builtFor == hosts) return;
     m_document->job()->query(
         kSlot,

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/version.h"
 #include "cost/latency_table.h"
 #include "results/evaluation.h"
 
@@ -59,7 +60,7 @@ class LayerLatency : public QObject {
         std::shared_ptr<const LatencyTable> table;
         QStringList problems;
     };
-    std::size_t hostsHash() const;
+    Version hostsVersion() const;
     void update();
     void adopt(const Built& built, std::size_t added);
 
@@ -67,7 +68,7 @@ class LayerLatency : public QObject {
     std::vector<LatencySource> m_sources;
     std::vector<LatencySource> m_waiting;  ///< added, and not yet in the table
     std::shared_ptr<const LatencyTable> m_table;
-    std::optional<std::size_t> m_builtFor;  ///< hosts of the table; empty: it is outdated
+    std::optional<Version> m_builtFor;  ///< hosts of the table; empty: it is outdated
 };
 
 /// The precision that a layer runs at.

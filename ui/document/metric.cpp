@@ -91,7 +91,7 @@ QString metricMeaning(Metric metric) {
                 "Signal-to-quantization-noise ratio with only this layer quantized, in decibels; higher is "
                 "better");
         case Metric::Macs:
-            return Words::tr("Multiply-accumulate operations per image");
+            return Words::tr("Multiply-accumulate operations per sample");
         case Metric::Cosine:
             return Words::tr(
                 "Cosine similarity of the layer's output to its float output with only this layer "

@@ -22,7 +22,7 @@ QString whyNotMeasured(const Document& document, const LayerResult& layer) {
         return Words::tr("it is folded into %1 and has no output of its own")
             .arg(QString::fromStdString(layer.host));
     if (layer.state == LayerState::Fused)
-        return Words::tr("it is fused into %1, whose output is measured")
+        return Words::tr("it is fused into %1, whose output is evaluated")
             .arg(QString::fromStdString(layer.host));
     if (!layer.quantizable)
         return layer.reason.empty() ? Words::tr("it stays in float") : QString::fromStdString(layer.reason);

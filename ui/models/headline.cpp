@@ -96,22 +96,10 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
     line.known = true;
     line.note = samplesText(quantized, data, evaluation->rough);
     const auto rate = taskRate(quantized);
-    if (rate && (quantized.map || quantized.miou)) {
+    if (rate && !rate->relative()) {
         line.value = formatRate(rate->value);
         line.note.prepend(QString::fromLatin1(rate->title) + QStringLiteral(" \u00b7 "));
         line.floatNote = QString::fromLatin1(rate->title);
-        if (quantized.map50) line.toolTip += Words::tr("\nmAP@50: ") + formatRate(*quantized.map50);
-        if (quantized.pixelAccuracy)
-            line.toolTip += Words::tr("\npixel accuracy: ") + formatRate(*quantized.pixelAccuracy);
-        if (const auto floating = evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt) {
-            line.floatValue = formatRate(floating->value);
-            line.loss = floating->value - rate->value;
-            line.difference = formatPoints(-line.loss) + Words::tr(" vs. float");
-        }
-    } else if (quantized.top1) {
-        line.value = formatRate(*quantized.top1);
-        line.note.prepend(Words::tr("top-1 \u00b7 "));
-        line.floatNote = Words::tr("top-1");
         if (quantized.top1Interval) {
             const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
             line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);
@@ -119,10 +107,14 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
                 Words::tr("95 % Wilson interval: %1 to %2")
                     .arg(formatRate(quantized.top1Interval->low), formatRate(quantized.top1Interval->high));
         }
-        if (quantized.top5) line.toolTip += Words::tr("\ntop-5: ") + formatRate(*quantized.top5);
-        if (evaluation->floating && evaluation->floating->top1) {
-            line.floatValue = formatRate(*evaluation->floating->top1);
-            line.loss = *evaluation->floating->top1 - *quantized.top1;
+        for (const auto& [title, value] :
+             {std::pair(Words::tr("\ntop-5: "), quantized.top5),
+              std::pair(Words::tr("\nmAP@50: "), quantized.map50),
+              std::pair(Words::tr("\npixel accuracy: "), quantized.pixelAccuracy)})
+            if (value) line.toolTip += title + formatRate(*value);
+        if (const auto floating = evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt) {
+            line.floatValue = formatRate(floating->value);
+            line.loss = floating->value - rate->value;
             line.difference = formatPoints(-line.loss) + Words::tr(" vs. float");
         }
     } else if (quantized.agreement) {

@@ -32,7 +32,7 @@ void findPartners(const Prepared& prepared, NodeId node, LayerInsight& insight) 
         insight.partners.push_back(std::move(partners));
     }
     // A junction may have several heads; its factors apply to each of them.
-    for (const EqualizationJunction& junction : prepared.junctions)
+    for (const Junction& junction : prepared.junctions)
         if (insight.factors.empty() && junction.enabled && std::ranges::count(junction.heads, node) > 0)
             insight.factors = junction.factors;
 }

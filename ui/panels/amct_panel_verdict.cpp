@@ -24,7 +24,7 @@ QString amctNextWords(const AmctState& state) {
         return Words::tr("Step %1 is done, but the target is not met.").arg(step);
     return state.untried > 0 ? Words::tr("Step 4 is in progress: %1 of its variants are not evaluated yet.")
                                    .arg(state.untried)
-                             : Words::tr("Step 4 is evaluated: one of its variants is better, use it.");
+                             : Words::tr("Step 4 is evaluated: one of its variants is better. Use it.");
 }
 
 void AmctPanel::buildVerdict(QVBoxLayout* rows) {

@@ -12,9 +12,7 @@
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
 #include "panels/state_style.h"
-#include "style/path_text.h"
 #include "style/theme.h"
-#include "style/words.h"
 
 namespace quantloupe::ui {
 

@@ -15,8 +15,6 @@
 namespace quantloupe::ui {
 
 namespace {
-constexpr int kNoteMilliseconds = 8000;
-constexpr int kStillMilliseconds = 2000;
 constexpr int kFoldedLines = 2;
 }  // namespace
 
@@ -56,7 +54,7 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
         if (std::exchange(m_pointer, pointer) == pointer)
             dismiss();
         else
-            m_timer.start(kStillMilliseconds);
+            m_timer.start(m_still);
     });
     updateIcon();
     hide();
@@ -98,7 +96,7 @@ void MessageBar::show(MessageKind kind, const QString& text) {
     updateIcon();
     m_pointer = QCursor::pos();
     if (kind == MessageKind::Note && m_more->isHidden() && !m_keepsNotes)
-        m_timer.start(kNoteMilliseconds);
+        m_timer.start(m_note);
     else
         m_timer.stop();
     QFrame::show();

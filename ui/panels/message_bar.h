@@ -27,6 +27,9 @@ class MessageBar : public QFrame {
     void dismiss();
     /// Notes stay until the next message instead of disappearing after some seconds.
     void keepNotes() { m_keepsNotes = true; }
+    /// How long a note is shown at least, and how long the pointer must not have moved before it disappears.
+    /// In milliseconds.
+    void setDelays(int note, int still) { m_note = note, m_still = still; }
     /// The whole text, including collapsed messages.
     QString text() const { return m_full; }
     MessageKind kind() const { return m_kind; }
@@ -49,6 +52,7 @@ class MessageBar : public QFrame {
     QTimer m_timer;
     QPoint m_pointer;  ///< when the timer was started last
     bool m_keepsNotes = false;
+    int m_note = 8000, m_still = 2000;  ///< milliseconds
     MessageKind m_kind = MessageKind::Note;
 };
 

@@ -11,7 +11,6 @@
 #include <cmath>
 
 #include "document/metric.h"
-#include "panels/layer_delegate.h"
 #include "style/elided_name.h"
 #include "style/theme.h"
 #include "style/words.h"

@@ -43,7 +43,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     line->addWidget(m_remark);
     rows->addLayout(line);
     m_advice = makeLabel(tr("Useful for weights of few bits, with calibration data. The rounding is learned "
-                            "layer by layer, which takes most of a minute for a MobileNetV2; results of "
+                            "layer by layer, which takes about a minute for MobileNetV2; results of "
                             "layers that a later change does not affect are reused."),
                          "faint", 0.92);
     m_advice->setWordWrap(true);

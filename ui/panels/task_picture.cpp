@@ -4,7 +4,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 
-#include "document/metric.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -49,7 +48,7 @@ TaskPicture::TaskPicture(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     setMinimumHeight(fontMetrics().height() * 6);
     setCursor(Qt::PointingHandCursor);
-    setAccessibleName(tr("What the float and the quantized network see in this image"));
+    setAccessibleName(tr("Predictions of the float and the quantized network for this image"));
     setToolTip(tr("Click to enlarge"));
 }
 

@@ -12,7 +12,6 @@
 #include "style/theme.h"
 #include "style/words.h"
 #include "widgets/basics.h"
-#include "widgets/number_field.h"
 
 namespace quantloupe::ui {
 

@@ -38,7 +38,7 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     m_simplify->setToolTip(tr("Evaluates constant expressions and removes no-op and unused operators"));
     rows->addWidget(m_simplify);
     m_fold = new ToggleSwitch(tr("Fold batch norm"));
-    m_fold->setToolTip(tr("Merges batch normalization into the preceding convolution"));
+    m_fold->setToolTip(tr("Folds batch norms into the layers before or after them"));
     rows->addWidget(remarkedRow(m_fold, nullptr, m_foldCount));
     m_relu6 = new ChoiceBox(tr("Replace ReLU6 with ReLU"));
     m_relu6->addChoice(tr("keep"), tr("Keep every ReLU6"));

@@ -52,7 +52,7 @@ TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidg
     m_keep = new QPushButton;
     m_keep->setProperty("link", true);
     m_keep->setToolTip(tr(
-        "Keeps this front in the plot for comparison with the next search, for example with equalization"));
+        "Keeps this curve in the plot for comparison with the next search, for example with equalization"));
     rows->addWidget(m_plot);
     rows->addWidget(m_table);
     auto* line = new QHBoxLayout;
@@ -103,8 +103,7 @@ bool TuneCurve::keptFits() const {
 
 QString TuneCurve::whyKeptIsHidden() const {
     if (!m_kept || keptFits()) return {};
-    return tr("The front that was kept (%1) is not shown because it has another cost or metric.")
-        .arg(m_keptTitle);
+    return tr("The kept curve (%1) is not shown because it has another cost or metric.").arg(m_keptTitle);
 }
 
 const TunePoint* TuneCurve::pointOf(std::size_t entry) const {

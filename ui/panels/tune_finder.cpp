@@ -76,10 +76,11 @@ void TuneFinder::build() {
                                "relative error: 1 is an SQNR of 40 dB, 10 is an SQNR of 20 dB")));
     m_cost = new ChoiceBox(tr("Cost"));
     for (const CostKind kind : costKinds()) m_cost->addChoice(costTitle(kind), costMeaning(kind));
-    rows->addWidget(makeRow(tr("Cost"), m_cost, tr("What the search minimizes, or keeps within the budget")));
+    rows->addWidget(
+        makeRow(tr("Cost"), m_cost, tr("The cost that the search minimizes, or keeps within the budget")));
     rows->addWidget(makeRow(tr("Precisions"), buildPrecisions(),
-                            tr("What each layer can have. Without integers, layers keep their present "
-                               "precision or move to float")));
+                            tr("Precisions that a layer can have. Without integer precisions, layers keep "
+                               "their present precision or move to float")));
     alignRows(this);
     m_find = new QPushButton;
     m_text = makeLabel({}, "faint", 0.92);
@@ -331,7 +332,7 @@ void TuneFinder::refresh() {
             ? tr("Needs data: accuracy on random inputs is meaningless")
             : tr("Evaluates choices on the evaluation samples, step by step. With at least 1,000 "
                  "samples, a third is held out to check the result. You can edit meanwhile; "
-                 "what was found so far can be applied at any time"));
+                 "the results so far can be applied at any time"));
     m_cost->setEnabled(!finding());
     m_goal->setEnabled(!finding());
     for (const auto& [precision, chip] : m_precisions) chip->setEnabled(!finding());

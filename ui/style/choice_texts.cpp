@@ -65,7 +65,9 @@ constexpr ChoiceText<BiasCorrection> kBiasCorrection[] = {
     {BiasCorrection::Analytic, QT_TRANSLATE_NOOP("Words", "analytic"),
      QT_TRANSLATE_NOOP("Words", "Uses the expected inputs from the folded batch norms: needs no data")},
     {BiasCorrection::Empirical, QT_TRANSLATE_NOOP("Words", "empirical"),
-     QT_TRANSLATE_NOOP("Words", "Uses the mean inputs from the calibration data")},
+     QT_TRANSLATE_NOOP(
+         "Words",
+         "Compares the mean outputs of the float and the quantized network on the calibration data")},
 };
 
 constexpr ChoiceText<int> kBiasBits[] = {

@@ -76,11 +76,12 @@ void DemoTour::run() {
           m_panels.work, [this] { selectMostSensitive(); }},
          {tr("Keep a layer in float"),
           tr("Press Space in the graph or the table, or click Keep in Float here. The layer turns yellow at "
-             "once, and the new accuracy follows. Ctrl+Z takes it back."),
+             "once, and the new accuracy follows. Ctrl+Z undoes this."),
           m_panels.inspector},
          {tr("Improve and export"),
-          tr("Improve Accuracy\u2026 finds good changes for you, for example the cheapest layers to keep in "
-             "float. Export\u2026 writes the quantized model, or a configuration for another tool."),
+          tr("Improve Accuracy\u2026 finds changes that improve the accuracy, for example the cheapest "
+             "layers to keep "
+             "in float. Export\u2026 writes the quantized model, or a configuration for another tool."),
           m_panels.summary}});
 }
 

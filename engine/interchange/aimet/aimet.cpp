@@ -8,6 +8,7 @@
 // only: it has no key for a layer's name.
 
 #include "base/error.h"
+#include "base/text.h"
 #include "interchange/aimet/encodings_json.h"
 #include "interchange/text/python_text.h"
 #include "interchange/wording.h"
@@ -151,7 +152,7 @@ ExportResult writeAimet(const ExportSource& source) {
 
     ExportResult result;
     result.notices = ruleNotices(source, "AIMET");
-    for (std::string& notice : previewNotices(source, "AIMET")) result.notices.push_back(std::move(notice));
+    append(result.notices, previewNotices(source, "AIMET"));
     if (!odd.empty())
         result.notices.push_back(fmt::format(
             "encodings 2.0.0 support 2, 4, 8 and 16 bits: tensors of other widths get the next larger "
@@ -160,8 +161,7 @@ ExportResult writeAimet(const ExportSource& source) {
     if (source.config.quantization.biasBits != kFloatBias)
         result.notices.emplace_back(
             "AIMET's encodings leave biases in float, while the preview quantizes them");
-    for (std::string& text : includedTransformNotices(source.config))
-        result.notices.push_back(std::move(text));
+    append(result.notices, includedTransformNotices(source.config));
     result.notices.emplace_back(
         "the quantsim configuration can disable only whole operator types; single layers in float are given "
         "by the encodings alone");

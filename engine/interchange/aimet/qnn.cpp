@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "interchange/aimet/encodings_json.h"
 #include "interchange/float_nodes.h"
 #include "interchange/wording.h"
@@ -38,8 +39,7 @@ ExportResult writeQnn(const ExportSource& source) {
     }
     ExportResult result;
     result.notices = ruleNotices(source, "the QNN converter");
-    for (std::string& notice : previewNotices(source, "the QNN converter"))
-        result.notices.push_back(std::move(notice));
+    append(result.notices, previewNotices(source, "the QNN converter"));
     result.notices.emplace_back(
         "layers in float need a target with floating-point support (--float_bitwidth 32 or 16)");
     result.files.push_back({"", dumpedJson(json), nullptr, false});

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "config/near_names.h"
 #include "config/object_reader.h"
 #include "config/skip_rules.h"
 #include "interchange/wording.h"

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/config_choices.h"
 #include "config/presets.h"
 #include "interchange/amct/amct_document.h"
@@ -307,10 +308,10 @@ ExportResult writeFormat(const ExportSource& source, Form form) {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
     noteScheme(config, result.notices);
-    for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
+    append(result.notices, ruleNotices(source, "AMCT"));
     ExportSource corrected = source;
     corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize also learns the rounding
-    for (std::string& text : previewNotices(corrected, "AMCT")) result.notices.push_back(std::move(text));
+    append(result.notices, previewNotices(corrected, "AMCT"));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,
@@ -321,8 +322,7 @@ ExportResult writeFormat(const ExportSource& source, Form form) {
                         shortList(unsupportedHere)));
     for (const auto& [words, names] : groups)
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));
-    for (std::string& text : missingTransformNotices(config, "AMCT"))
-        result.notices.push_back(std::move(text));
+    append(result.notices, missingTransformNotices(config, "AMCT"));
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
     const bool minimal = form == Form::Minimal;
     if (minimal) noteMinimal(entries, result.notices);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/amct/amct_layers.h"
 
-#include "base/error.h"
 #include "model/operator_traits.h"
 #include "transform/pass_through.h"
 

@@ -5,7 +5,6 @@
 
 #include "interchange/text/proto_text.h"
 #include "interchange/text/python_text.h"
-#include "interchange/wording.h"
 
 namespace quantloupe {
 namespace {

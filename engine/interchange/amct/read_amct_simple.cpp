@@ -11,7 +11,6 @@
 #include "config/skip_rules.h"
 #include "interchange/amct/amct_layers.h"
 #include "interchange/text/proto_text.h"
-#include "interchange/wording.h"
 #include "interchange/writers.h"
 
 namespace quantloupe {

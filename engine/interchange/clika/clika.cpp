@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "interchange/clika/clika_names.h"
@@ -157,7 +158,7 @@ class Writer {
                             "which grows with the number of "
                             "samples, so it can skip other layers than the preview",
                             *m_sensitivity));
-        for (std::string& text : previewNotices(m_source, "CLIKA")) m_notices.push_back(std::move(text));
+        append(m_notices, previewNotices(m_source, "CLIKA"));
         m_notices.push_back(
             "CLIKA numbers layers by type in its own order (conv, conv_1, ...): compare the names with its "
             "model_init.svg; the exported files show the ONNX name next to each");
@@ -169,8 +170,7 @@ class Writer {
             m_notices.push_back(
                 fmt::format("CLIKA's activations have 8 bits, not {}: 8 is written", q.activation.bits));
         m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
-        for (std::string& text : missingTransformNotices(m_source.config, "CLIKA"))
-            m_notices.push_back(std::move(text));
+        append(m_notices, missingTransformNotices(m_source.config, "CLIKA"));
     }
 
     std::string describeNode(NodeId node) const {

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/is_one_of.h"
+#include "base/text.h"
 #include "interchange/export_precisions.h"
 #include "interchange/float_nodes.h"
 #include "interchange/onnxruntime/float_model.h"
@@ -52,18 +53,15 @@ class ScriptWriter {
 
     ExportResult write() {
         m_result.notices = ruleNotices(m_source, "ONNX Runtime");
-        for (std::string& text : previewNotices(m_source, "ONNX Runtime"))
-            m_result.notices.push_back(std::move(text));
+        append(m_result.notices, previewNotices(m_source, "ONNX Runtime"));
         const std::vector<FloatNode> nodes = floatNodes(m_source);
         m_excluded = namesOf(nodes, quantizeStaticOperators());
         collectWeights();
         findLeftLayers();
         collectActivations();
         collectKept();
-        for (std::string& text : schemeNotices(m_source, m_losses))
-            m_result.notices.push_back(std::move(text));
-        for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", quantizeStaticOperators()))
-            m_result.notices.push_back(std::move(text));
+        append(m_result.notices, schemeNotices(m_source, m_losses));
+        append(m_result.notices, unknownOperatorNotices(m_source, "ONNX Runtime", quantizeStaticOperators()));
         const std::string ending = ".float.onnx";
         m_result.files.push_back({"", script(m_source.output.stem().string() + ending), nullptr, true});
         m_result.files.push_back(

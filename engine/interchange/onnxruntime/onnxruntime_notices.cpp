@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/onnxruntime/onnxruntime_notices.h"
 
+#include "base/text.h"
 #include "interchange/wording.h"
 #include "model/subgraphs.h"
 
@@ -71,7 +72,7 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
         for (std::string& text :
              settingNotices(source.config, {}, "ONNX Runtime", {"quantization.npu_positions."}))
             notices.push_back(std::move(text));
-    for (std::string& text : includedTransformNotices(source.config)) notices.push_back(std::move(text));
+    append(notices, includedTransformNotices(source.config));
     return notices;
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "config/config_json.h"
-#include "config/skip_rules.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 #include "model/load_model.h"

@@ -153,8 +153,9 @@ std::string whyVerificationFailed(const Verification& r) {
     if (r.here && r.plain.top1 && std::abs(*r.here - *r.plain.top1) > std::max(0.005, one) + rounding)
         return fmt::format("the accuracies differ by {:.2f} points", 100 * std::abs(*r.here - *r.plain.top1));
     if (!r.differing.empty())
-        return fmt::format("the outputs differ from the preview by more than quantization changes them: {}",
-                           fmt::join(r.differing, ", "));
+        return fmt::format(
+            "the outputs are further from the preview than the preview is from the float network: {}",
+            fmt::join(r.differing, ", "));
     const double different = 1 - r.plain.agreement;
     if (r.classifies && different > 0.01 + rounding && different > one + rounding)
         return fmt::format("{:.2f} % of the samples get a different class", 100 * different);

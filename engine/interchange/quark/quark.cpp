@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "interchange/quark/quark_settings.h"
 #include "interchange/text/python_text.h"
-#include "interchange/wording.h"
 #include "interchange/writers.h"
 
 namespace quantloupe {

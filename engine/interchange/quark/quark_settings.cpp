@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "interchange/float_nodes.h"
 #include "interchange/wording.h"
 
@@ -154,7 +155,7 @@ QuarkSettings quarkSettings(const ExportSource& source) {
     const QuantizationOptions& q = config.quantization;
     QuarkSettings s;
     s.notices = ruleNotices(source, "Quark");
-    for (std::string& text : previewNotices(source, "Quark")) s.notices.push_back(std::move(text));
+    append(s.notices, previewNotices(source, "Quark"));
     chooseMethod(config, s);
     s.activationBits = knownBits(q.activation.bits, "activations", s);
     s.weightBits = knownBits(q.weight.bits, "weights", s);

@@ -139,7 +139,7 @@ class Lexer {
             const char* to = m_text.data() + std::min(m_at + digits, m_text.size());
             const auto read = std::from_chars(from, to, number, 16);
             if (read.ec != std::errc() || read.ptr != from + digits || number > 0x10FFFF)
-                failInput("line {}: the string contains a bad escape, \\{}", start, c);
+                failInput("line {}: the string contains an invalid escape sequence, \\{}", start, c);
             m_at += digits;
             appendUtf8(value, number);
         };

@@ -349,7 +349,7 @@ const PythonValue* PythonSource::find(std::string_view name) const {
 std::vector<std::string> PythonSource::changeNotices() const {
     std::vector<std::string> notices;
     for (const auto& [line, name] : unreadChanges)
-        notices.push_back(fmt::format("line {}: a change of '{}' that is not read", line, name));
+        notices.push_back(fmt::format("line {}: this change of '{}' is ignored", line, name));
     return notices;
 }
 

@@ -58,15 +58,13 @@ void keepFirst(std::vector<float>& values, Before before) {
 
 }  // namespace
 
-float ValueDistribution::kthLargest(std::uint64_t k, bool* exact) const {
-    if (exact != nullptr) *exact = k <= largest.size() || !samples.empty();
+float ValueDistribution::kthLargest(std::uint64_t k) const {
     if (k <= largest.size()) return largest[k - 1];
     if (!samples.empty()) return samples[samples.size() - k];
     return interpolated(range, count - k + 1);
 }
 
-float ValueDistribution::kthSmallest(std::uint64_t k, bool* exact) const {
-    if (exact != nullptr) *exact = k <= smallest.size() || !samples.empty();
+float ValueDistribution::kthSmallest(std::uint64_t k) const {
     if (k <= smallest.size()) return smallest[k - 1];
     if (!samples.empty()) return samples[k - 1];
     return interpolated(range, k);

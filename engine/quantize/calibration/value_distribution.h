@@ -34,8 +34,8 @@ struct ValueDistribution {
 
     /// Returns the k-th largest (smallest) value, k from 1: exact within the tail, otherwise interpolated in
     /// `range`.
-    float kthLargest(std::uint64_t k, bool* exact = nullptr) const;
-    float kthSmallest(std::uint64_t k, bool* exact = nullptr) const;
+    float kthLargest(std::uint64_t k) const;
+    float kthSmallest(std::uint64_t k) const;
 };
 
 /// Collects a distribution. add() may be called from any thread and in any order; the result is the same.

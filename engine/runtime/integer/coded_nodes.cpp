@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/error.h"
 #include "runtime/aligned.h"
 #include "runtime/operators/operators.h"
 #include "runtime/program/program_compiler.h"

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "runtime/operators/numeric_types.h"
 #include "runtime/operators/operators.h"
 
 namespace quantloupe {

@@ -6,6 +6,7 @@
 
 #include "runtime/program/sample_batches.h"
 #include "runtime/program/shard.h"
+#include "runtime/workers.h"
 
 namespace quantloupe {
 

@@ -11,7 +11,6 @@
 #include "data/dataset.h"
 #include "model/sample_axes.h"
 #include "runtime/program/program.h"
-#include "runtime/workers.h"
 
 namespace quantloupe {
 

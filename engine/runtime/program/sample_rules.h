@@ -52,8 +52,8 @@ class SampleFlow {
         return node().attributes.integer(name, fallback);
     }
     /// An axis attribute, counted from the front.
-    std::size_t axisAttribute(std::int64_t fallback, std::size_t rank, const char* name = "axis") const {
-        return normalizedAxis(integer(name, fallback), rank);
+    std::size_t axisAttribute(std::int64_t fallback, std::size_t rank) const {
+        return normalizedAxis(integer("axis", fallback), rank);
     }
     /// Axes given as an attribute or as input `i`, counted from the front.
     std::set<std::size_t> axes(std::size_t i, std::size_t rank) const {

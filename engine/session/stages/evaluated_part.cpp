@@ -124,13 +124,13 @@ std::string EvaluatedPart::notice(const Graph& source) const {
     if (whole() && frontier.empty()) return {};
     if (whole())
         return fmt::format(
-            "the outputs are not float32: SQNR is measured on the {} that they are computed from",
+            "the outputs are not float32: SQNR is computed on the {} that they are computed from",
             frontier.size() == 1 ? std::string("tensor") : counted(frontier.size(), "tensor"));
     if (frontier.empty())
         fail(ErrorKind::Unsupported,
              "the network cannot be evaluated: no activation comes before the node {}", cause(source));
     return fmt::format(
-        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} before them; other "
+        "{} of {} nodes are not evaluated: {}. SQNR is computed on the {} before them; other "
         "accuracies are not available",
         unavailable.size(), source.nodeCount(), cause(source), counted(frontier.size(), "tensor"));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "config/precision_rules.h"
 
 namespace quantloupe {
@@ -58,7 +59,7 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
             note(name, "the precision of");
         else if (settings.quantize == true)
             note(name, "quantizing");
-    for (std::string& notice : idleRuleNotices(source, config, layers)) notices.push_back(std::move(notice));
+    append(notices, idleRuleNotices(source, config, layers));
     return notices;
 }
 
@@ -90,7 +91,7 @@ std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOut
         }
         if (undefined == 0) continue;
         return fmt::format(
-            "the {} network's output contains NaN or infinity for {} of {} samples, the first is '{}': {}",
+            "the {} network's output contains NaN or infinity for {} of {} samples (the first is '{}'): {}",
             outputs == &floating ? "float" : "quantized", undefined, outputs->known, first,
             outputs == &floating
                 ? "SQNR and the metrics of the layers are undefined; check these samples, or leave them out"

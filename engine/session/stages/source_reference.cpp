@@ -9,7 +9,7 @@ namespace {
 /// Returns the factors of each tensor of the prepared graph that belongs to a junction.
 std::map<TensorId, std::vector<float>> junctionFactors(const Prepared& prepared) {
     std::map<TensorId, std::vector<float>> factors;
-    for (const EqualizationJunction& junction : prepared.junctions) {
+    for (const Junction& junction : prepared.junctions) {
         if (!junction.enabled) continue;
         for (const TensorId tensor : junction.tensors) factors.emplace(tensor, junction.factors);
     }
