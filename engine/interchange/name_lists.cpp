@@ -4,6 +4,8 @@
 // NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a skip-until
 // rule), so these rules are exported directly. ModelOpt matches regular expressions, so names are escaped.
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/skip_rules.h"
 #include "interchange/float_nodes.h"

@@ -4,6 +4,7 @@
 // versions match.
 #include <algorithm>
 
+#include "base/text.h"
 #include "session/caches/tensor_versions.h"
 #include "session/stages/evaluation_notices.h"
 #include "session/stages/judge_samples.h"
@@ -20,7 +21,7 @@ namespace {
 /// Minimum time between snapshots of the accuracy.
 constexpr double kPublishSeconds = 0.1;
 
-void append(std::vector<std::string>& notices, std::optional<std::string> notice) {
+void add(std::vector<std::string>& notices, std::optional<std::string> notice) {
     if (notice && !notice->empty()) notices.push_back(std::move(*notice));
 }
 
@@ -132,9 +133,9 @@ Evaluation withFloatAccuracy(const EvaluationRequest& request, const SampleSteps
     result.rough = steps.twoSteps();
     result.seconds.floating += floating.run(steps.roughChunks);
     setCosts(*parts.model.graph, parts.runner.sourceShapes(), result.layers);
-    append(result.notices, labelNotice(*parts.samples.evaluation(), floating.outputs()));
+    add(result.notices, labelNotice(*parts.samples.evaluation(), floating.outputs()));
     floating.judge(steps.roughSamples);
-    if (const TaskJudge* judge = parts.samples.judge()) append(result.notices, judge->notice());
+    if (const TaskJudge* judge = parts.samples.judge()) add(result.notices, judge->notice());
     result.floating = floating.accuracyAgainst(floating, steps.roughSamples);
     return result;
 }
@@ -206,7 +207,7 @@ Evaluation withLayerMetrics(const EvaluationRequest& request, const SampleSteps&
     result.seconds.floating += prepared.run(steps.allChunks);
     prepared.judge(steps.allSamples);
     result.prepared = prepared.accuracyAgainst(floating, steps.allSamples);
-    append(result.notices, driftNotice(*network.prepared, request.config.transforms, *result.prepared));
+    add(result.notices, driftNotice(*network.prepared, request.config.transforms, *result.prepared));
     return result;
 }
 
@@ -249,8 +250,8 @@ Evaluation runStages(const EvaluationRequest& request, Depth depth) {
         states.predictable.measure(*result.quantized);
         parts.predictor.learn(states.predictable);
     }
-    append(result.notices, undefinedNotice(*parts.samples.evaluation(), floating.outputs(),
-                                           quantized.outputs(), *result.quantized));
+    add(result.notices, undefinedNotice(*parts.samples.evaluation(), floating.outputs(), quantized.outputs(),
+                                        *result.quantized));
     result = withSampleResults(request, floating, quantized, std::move(result));
     if (depth <= Depth::Accuracy) return result;
     request.publish(result);

@@ -291,9 +291,10 @@ bool ProgramCompiler::addCodedPool(const Node& node) {
     std::shared_ptr<const Kernel> kernel;
     if (node.op == "GlobalAveragePool") {
         output.dims[2] = output.dims[3] = 1;
+        const std::int64_t positions = input.dims[2] * input.dims[3];
+        if (positions > std::numeric_limits<std::int32_t>::max() / 255) return false;  // their sum overflows
         kernel = makeCodedMean(*inputQuant, *outputQuant, static_cast<std::size_t>(input.dims[0]),
-                               static_cast<std::size_t>(input.dims[2] * input.dims[3]),
-                               static_cast<std::size_t>(input.dims[1]));
+                               static_cast<std::size_t>(positions), static_cast<std::size_t>(input.dims[1]));
     } else {
         if (!(*inputQuant == *outputQuant)) return false;
         const Window window = windowOf(contextOf(node), spatialOf(input), {});

@@ -29,6 +29,12 @@ struct ConvolutionGeometry {
     std::size_t inputPixels() const { return input[0] * input[1] * input[2]; }
     std::size_t outputPixels() const { return output[0] * output[1] * output[2]; }
     std::size_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+    /// Whether the window lies once on the whole input.
+    bool coversInput() const {
+        for (std::size_t d = 0; d < 3; ++d)
+            if (output[d] != 1 || pad[d] != 0 || kernel[d] != input[d] || dilation[d] != 1) return false;
+        return true;
+    }
     /// Whether every output pixel reads only the input pixel at the same position.
     bool isPointwise() const {
         for (std::size_t d = 0; d < 3; ++d)

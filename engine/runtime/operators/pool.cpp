@@ -175,7 +175,10 @@ CompiledNode compilePool(const NodeContext& context, Pooling kind, bool global) 
     output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
     if (!average) return {{output}, makeMaxPool(input, window)};
     const bool withPadding = context.node.attributes.integer("count_include_pad", 0) != 0;
-    const bool oneAfterAnother = !global && std::max(context.opset(), context.exportOpset) >= 19;
+    // As in ONNX Runtime.
+    const bool oneAfterAnother =
+        !global && (std::max(context.opset(), context.exportOpset) >= 19 ||
+                    (withPadding && context.node.attributes.integer("ceil_mode", 0) != 0));
     return {{output}, makeOrderedAverage(input, window, withPadding, oneAfterAnother)};
 }
 

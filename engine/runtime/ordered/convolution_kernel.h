@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The common part of the kernels for convolutions; internal to ordered_convolution.cpp and
-// ordered_depthwise.cpp.
+// The common part of the kernels for convolutions; internal to engine/runtime/ordered.
 
 #include "runtime/aligned.h"
 #include "runtime/operators/convolution_geometry.h"
@@ -40,5 +39,7 @@ class ConvolutionKernel : public Kernel {
 
 /// Groups with one channel and one filter.
 std::unique_ptr<Kernel> makeDepthwiseConvolution(const ConvolutionSpec& spec);
+/// Groups with several channels and one filter.
+std::unique_ptr<Kernel> makeSingleFilterConvolution(const ConvolutionSpec& spec);
 
 }  // namespace quantloupe

@@ -5,7 +5,7 @@
 //   runs over the input channels and, for each, over the window row by row. Each element is summed from 0 by
 //   fused multiply-adds, one block of the inner dimension at a time. The sums of the blocks are added, then
 //   the bias.
-// - A product with a single row (a depthwise convolution, filter by filter) rounds products and sums
+// - A product with a single row (one filter per group) rounds products and sums
 //   separately and adds four products at a time, ((a + b) + c) + d, to the sum so far; for the rest two, then
 //   one.
 // - A transposed convolution multiplies each input pixel with all taps and adds the products to the output,
@@ -13,7 +13,9 @@
 // - A convolution with a single output pixel (as in squeeze-and-excitation) rounds products and sums
 //   separately, in 8 lanes.
 //
-// Limitation: on processors without fused multiply-adds, ONNX Runtime uses another order.
+// Limitations: on processors without fused multiply-adds, ONNX Runtime uses another order. With a single
+// output pixel, it uses other orders for a depthwise convolution whose window covers the input, and in groups
+// of several channels for the filters after the last multiple of four.
 #include <algorithm>
 #include <optional>
 
@@ -23,6 +25,7 @@
 #include "runtime/ordered/convolution_kernel.h"
 #include "runtime/ordered/matrix_product.h"
 #include "runtime/ordered/ordered_tiles.h"
+#include "runtime/ordered/window_gather.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
@@ -37,11 +40,9 @@ class FusedConvolution final : public ConvolutionKernel {
           m_inner(m_perGroup * m_geometry.taps()),
           m_block(orderedBlock(m_geometry.outputPixels(), m_inner)),
           m_pointwise(m_geometry.isPointwise()),
-          m_rowsTogether(rowsTogether(m_inner, m_each)) {
-        if (ChannelPlanes::suits(m_geometry))
-            m_planes.emplace(m_geometry, m_images, m_perGroup, m_channels);
-        else if (!m_pointwise)
-            m_zeros.assign(m_perGroup, 0.0f);
+          m_rowsTogether(rowsTogether(m_inner, m_each)),
+          m_gather(m_geometry, m_channels, m_perGroup) {
+        if (ChannelPlanes::suits(m_geometry)) m_planes.emplace(m_geometry, m_images, m_perGroup, m_channels);
         const std::size_t panels = panelFloats(m_inner, m_each);
         m_weight.resize(m_groups * panels);
         const float* weight = spec.weight->floats().data();
@@ -90,7 +91,7 @@ class FusedConvolution final : public ConvolutionKernel {
     }
 
     void runOnRows(const float* in, float* left, float* out) const {
-        WindowWalk walk(m_geometry);
+        WindowGather::Walk walk(m_geometry);
         PackedProduct product;
         product.leftStride = m_channels;
         product.interleaved = !m_pointwise;
@@ -103,11 +104,21 @@ class FusedConvolution final : public ConvolutionKernel {
             const std::size_t first = parts.begin(part);
             product.rows = parts.begin(part + 1) - first;
             for (std::size_t g = 0; g < m_groups; ++g) {
-                if (!m_pointwise) gather(in, first, product.rows, g, walk, left);
+                if (!m_pointwise) gather(in + g * m_perGroup, first, product.rows, walk, left);
                 product.left = m_pointwise ? in + first * m_channels + g * m_perGroup : left;
                 multiplyGroup(product, g, out + first * m_filters);
             }
             finish(out + first * m_filters, product.rows * m_filters);
+        }
+    }
+
+    /// Writes the pixels in the windows of `rows` outputs, interleaved for multiplyPacked().
+    void gather(const float* in, std::size_t first, std::size_t rows, WindowGather::Walk& walk,
+                float* left) const {
+        const EvenParts together = rowTiles(rows);
+        for (std::size_t tile = 0; tile < together.parts(); ++tile) {
+            const std::size_t begin = together.begin(tile), count = together.begin(tile + 1) - begin;
+            m_gather.gather(in, first + begin, count, count, walk, left + begin * m_inner);
         }
     }
 
@@ -123,7 +134,8 @@ class FusedConvolution final : public ConvolutionKernel {
         product.offset = ofGroup(m_offset, group);
         product.result = out + group * m_each;
         product.resultStride = m_filters;
-        if (m_geometry.outputPixels() == 1)
+        const bool oneChannelOnePosition = m_perGroup == 1 && m_geometry.coversInput();
+        if (m_geometry.outputPixels() == 1 && !oneChannelOnePosition)
             multiplyPackedInLanes(product);
         else
             multiplyPacked(product);
@@ -142,51 +154,11 @@ class FusedConvolution final : public ConvolutionKernel {
         return values.empty() ? nullptr : values.data() + group * paddedColumns(m_each);
     }
 
-    /// Writes the pixels in the windows of `rows` outputs, interleaved for multiplyPacked().
-    void gather(const float* in, std::size_t first, std::size_t rows, std::size_t group, WindowWalk& walk,
-                float* left) const {
-        const std::size_t outputs = m_geometry.outputPixels(), inputs = m_geometry.inputPixels(),
-                          taps = m_geometry.taps();
-        const EvenParts together = rowTiles(rows);
-        std::vector<const float*> pixels(taps * tiles().rows);  // [tap][row of the tile]
-        for (std::size_t tile = 0; tile < together.parts(); ++tile) {
-            const std::size_t begin = together.begin(tile), count = together.begin(tile + 1) - begin;
-            for (std::size_t r = 0; r < count; ++r) {
-                const std::size_t image = (first + begin + r) / outputs;
-                const float* start = in + image * inputs * m_channels + group * m_perGroup;
-                const auto& located = walk.at(first + begin + r - image * outputs);
-                for (std::size_t t = 0; t < taps; ++t)
-                    pixels[t * count + r] = located[t] < 0
-                                                ? m_zeros.data()
-                                                : start + static_cast<std::size_t>(located[t]) * m_channels;
-            }
-            interleave(pixels, count, left + begin * m_inner);
-        }
-    }
-
-    /// `pixels`: [tap][row]; writes [channel][tap][row].
-    void interleave(std::vector<const float*>& pixels, std::size_t rows, float* to) const {
-        constexpr std::size_t kTogether = 64;  // channels whose results stay in the L1 cache
-        const std::size_t taps = m_geometry.taps();
-        InterleaveArguments block;
-        block.rows = rows;
-        block.step = taps * rows;
-        for (std::size_t c = 0; c < m_perGroup; c += block.channels) {
-            block.channels = std::min(kTogether, m_perGroup - c);
-            for (std::size_t t = 0; t < taps; ++t) {
-                block.from = pixels.data() + t * rows;
-                block.to = to + (c * taps + t) * rows;
-                tiles().interleave(block);
-            }
-            for (std::size_t i = 0; i < taps * rows; ++i) pixels[i] += block.channels;
-        }
-    }
-
     std::size_t m_perGroup, m_each, m_inner, m_block;
     bool m_pointwise;
     std::optional<ChannelPlanes> m_planes;
     std::size_t m_rowsTogether;
-    AlignedVector<float> m_zeros;  ///< a pixel in the padding
+    WindowGather m_gather;
 };
 
 QUANTLOUPE_SIMD void addRow(const float* values, float* sums, std::size_t count) {
@@ -286,7 +258,8 @@ void requireSpatialDimensions(const ConvolutionSpec& spec) {
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec) {
     requireSpatialDimensions(spec);
     const std::int64_t filters = spec.output.dims[1], channels = spec.input.dims[1];
-    if (spec.groups == channels && filters == channels && channels > 0) return makeDepthwiseConvolution(spec);
+    if (spec.groups == filters && filters > 0 && channels > 0)
+        return filters == channels ? makeDepthwiseConvolution(spec) : makeSingleFilterConvolution(spec);
     return std::make_unique<FusedConvolution>(spec);
 }
 

@@ -23,7 +23,7 @@ void orderedLayerNorm(const float* in, const float* scale, const float* bias, fl
 void orderedErf(const float* in, float* out, std::size_t count);
 
 /// An AveragePool or GlobalAveragePool with 1 to 3 spatial dimensions, input and output channels last.
-/// `plain`: adds one value after the other, as AveragePool does since opset 19.
+/// `plain`: adds one value after the other.
 std::unique_ptr<Kernel> makeOrderedAverage(const TensorDesc& input, const Window& window, bool withPadding,
                                            bool plain);
 
