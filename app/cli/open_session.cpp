@@ -35,8 +35,8 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     opened.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options.data.empty() && options.task != TaskSettings{})
         throw UsageError(
-            "--labels, --class-names, --task, --decoder and --category-index describe the evaluation data: "
-            "add --data");
+            "--labels, --class-names, --task, --decoder, --class-output and --category-index describe the "
+            "evaluation data: add --data");
     if (options.data.empty() && options.calibrationData.empty()) {
         if (!how.randomInputs) return opened;
         opened.session->useRandomInputs();

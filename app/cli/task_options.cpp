@@ -18,6 +18,11 @@ void OptionReader::addTask() {
     oneOf("--decoder", decoders,
           "How boxes are decoded; default: chosen from the shapes and names of the outputs",
           [this, decoders](std::size_t i) { m_options.task.decoder = i == 0 ? std::string() : decoders[i]; });
+    text("--class-output",
+         "The output with the scores of the classes; default: the first one, or one that is named after "
+         "scores",
+         [this](const std::string& value) { m_options.task.classOutput = value; })
+        ->type_name("NAME");
     oneOf("--category-index", names(kCategoryIndexNames),
           "Whether class k of a detector is the k-th category of the COCO file or the one with the id k",
           [this](std::size_t i) { m_options.task.categories = static_cast<CategoryIndex>(i); });

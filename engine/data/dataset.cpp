@@ -73,6 +73,11 @@ bool mayHaveClasses(const Dataset& data) {
     return !labels || labels->task != Task::Regression;
 }
 
+std::string chosenClassOutput(const Dataset& data) {
+    const auto labels = data.taskLabels();
+    return labels ? labels->settings.classOutput : std::string();
+}
+
 std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
     const SampleAxes axes = sampleAxes(graph);
     std::vector<InputSpec> specs;

@@ -65,6 +65,8 @@ using DatasetPtr = std::shared_ptr<const Dataset>;
 
 /// Returns whether a vector for each sample can be class scores: unless the task is regression.
 bool mayHaveClasses(const Dataset& data);
+/// Returns TaskSettings::classOutput.
+std::string chosenClassOutput(const Dataset& data);
 
 /// Opens the DATA argument of the command line: a folder with one subfolder per class (label = alphabetical
 /// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional;

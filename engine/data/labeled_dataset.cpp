@@ -28,6 +28,7 @@ class LabeledDataset : public Dataset {
         version.add("labeled").add(m_dataset->version());
         version.add(kTaskNames[static_cast<std::size_t>(m_labels->task)]).add(m_labels->settings.decoder);
         version.add(kCategoryIndexNames[static_cast<std::size_t>(m_labels->settings.categories)]);
+        version.add(m_labels->settings.classOutput);
         for (const std::string& name : m_classNames) version.add(name);
         for (const Category& category : m_labels->categories) version.add(category.id).add(category.name);
         for (const SampleAnnotation& annotation : m_annotations) add(version, annotation);

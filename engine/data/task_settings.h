@@ -30,6 +30,8 @@ struct TaskSettings {
     std::filesystem::path classNames;  ///< text file with one name per line; empty: none
     std::string decoder;               ///< see analysis/box_decoders.h; empty: chosen from the outputs
     CategoryIndex categories = CategoryIndex::Automatic;
+    /// The output with the scores of the classes (analysis/class_output.h); empty: chosen from the outputs.
+    std::string classOutput = {};
     bool operator==(const TaskSettings&) const = default;
 };
 

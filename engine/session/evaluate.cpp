@@ -133,6 +133,7 @@ Evaluation withFloatAccuracy(const EvaluationRequest& request, const SampleSteps
     result.rough = steps.twoSteps();
     result.seconds.floating += floating.run(steps.roughChunks);
     setCosts(*parts.model.graph, parts.runner.sourceShapes(), result.layers);
+    add(result.notices, floating.outputs().scoresNotice);
     add(result.notices, labelNotice(*parts.samples.evaluation(), floating.outputs()));
     floating.judge(steps.roughSamples);
     if (const TaskJudge* judge = parts.samples.judge()) add(result.notices, judge->notice());

@@ -231,7 +231,9 @@ void SessionSamples::chooseBatch() {
             // 1.
         }
     }
-    m_part = evaluatedPart(*m_source, *program, m_evaluation->taskLabels() != nullptr);
+    const auto labels = m_evaluation->taskLabels();
+    const bool judged = labels && (labels->task == Task::Detection || labels->task == Task::Segmentation);
+    m_part = evaluatedPart(*m_source, *program, judged);
     m_batch = chosen;
 }
 

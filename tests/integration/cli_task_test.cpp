@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "data/labeled_dataset.h"
+#include "data/numpy_file.h"
 #include "session/stages/sample_divergence.h"
 #include "session/studies/task_predictions.h"
 #include "support/run_cli.h"
@@ -55,6 +56,18 @@ class CliTaskTest : public QObject {
 
     QString path(const QString& name) const { return m_folder.filePath(name); }
 
+    /// Embeddings of four values, then the scores of three classes, which are the input.
+    QStringList twoVectors() const {
+        writeFileAtomically(path("two.onnx").toStdString(),
+                            textModelBytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+                g (float[N,3] X) => (float[N,4] emb, float[N,3] prob) <float[3,4] W = {0,0,0,1, 0,0,0,1,
+                0,0,0,1}, float[3,3] V = {1,0,0, 0,1,0, 0,0,1}> { emb = MatMul(X, W) prob = MatMul(X, V) })"));
+        saveNpz({{"X", Constant::fromFloats({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0})},
+                 {"labels", Constant::fromInt64s({4}, {0, 1, 2, 1})}},
+                path("two.npz").toStdString());
+        return {"analyze", path("two.onnx"), "--data", path("two.npz"), "--no-skip-tail", "--json"};
+    }
+
     /// Twelve images of 20 × 10 pixels, which are letterboxed, a model, and labels that are what its float
     /// network finds.
     void makeDetection() const {
@@ -95,6 +108,24 @@ class CliTaskTest : public QObject {
     }
 
   private Q_SLOTS:
+    /// Top-1 was always computed on the first output.
+    void theOutputWithTheClasses() {
+        const auto top1 = [&](const QStringList& more) {
+            const Outcome outcome = runCli(twoVectors() + more);
+            const QJsonObject json = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+            if (outcome.code != 0) qWarning("%s", outcome.text().constData());
+            return std::pair(json["quantized"].toObject()["top1"].toDouble(-1), outcome.err);
+        };
+        const auto automatic = top1({});
+        QCOMPARE(automatic.first, 1.0);
+        QVERIFY2(automatic.second.contains("the output 'prob'; 'emb' could contain classes"),
+                 qPrintable(automatic.second));
+        const auto chosen = top1({"--class-output", "emb"});
+        QVERIFY(chosen.first < 0.5);
+        QVERIFY(!chosen.second.contains("could contain classes"));
+        verifyFailure(runCli(twoVectors() + QStringList{"--class-output", "nothing"}), 1, "'emb', 'prob'");
+    }
+
     void initTestCase() { makeDetection(); }
 
     /// The format needs no data, so it is not opened, and neither are its labels.

@@ -36,6 +36,7 @@ QString taskInWords(const TaskSettings& task) {
     if (task.task != Task::Automatic) parts << taskName(task.task);
     if (!task.labels.empty()) parts << pathText(task.labels.filename());
     if (!task.decoder.empty()) parts << QString::fromStdString(task.decoder);
+    if (!task.classOutput.empty()) parts << QString::fromStdString(task.classOutput);
     if (!task.classNames.empty()) parts << pathText(task.classNames.filename());
     return parts.join(QStringLiteral(", "));
 }
@@ -68,6 +69,9 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     m_categories->addChoice(tr("Category id"), tr("Class k is the category with the id k"));
     column->addWidget(makeRow(tr("Class index"), m_categories,
                               tr("How the classes of a detector relate to the categories")));
+    m_scores = new ChoiceBox(tr("Class scores"));
+    column->addWidget(
+        makeRow(tr("Class scores"), m_scores, tr("The output that top-1 and agreement are computed on")));
     m_names = addPath(column, tr("Class names"), tr("A text file with one name per line"), false);
     m_status = makeLabel({}, "muted");
     m_status->setWordWrap(true);
@@ -134,6 +138,13 @@ void TaskDialog::fill(const TaskSettings& task) {
     m_names->setText(pathText(task.classNames));
     m_task->setCurrentIndex(static_cast<int>(task.task));
     m_categories->setCurrentIndex(static_cast<int>(task.categories));
+    m_scores->clear();
+    m_scores->addChoice(tr("Automatic (from the names of the outputs)"), {});
+    if (const GraphPtr graph = m_document.graph())
+        for (const TensorId output : graph->outputs())
+            m_scores->addChoice(QString::fromStdString(graph->tensor(output).name), {});
+    m_scores->setCurrentIndex(
+        std::max(0, m_scores->findText(QString::fromStdString(task.classOutput), Qt::MatchExactly)));
     m_decoder->setCurrentIndex(0);
     for (std::size_t d = 0; d < boxDecoders().size(); ++d)
         if (task.decoder == boxDecoders()[d].name) m_decoder->setCurrentIndex(static_cast<int>(d) + 1);
@@ -145,6 +156,7 @@ TaskSettings TaskDialog::entered() const {
     task.labels = m_labels->text().trimmed().toStdString();
     task.classNames = m_names->text().trimmed().toStdString();
     task.categories = static_cast<CategoryIndex>(m_categories->currentIndex());
+    if (m_scores->currentIndex() > 0) task.classOutput = m_scores->currentText().toStdString();
     if (const int decoder = m_decoder->currentIndex(); decoder > 0)
         task.decoder = boxDecoders()[static_cast<std::size_t>(decoder) - 1].name;
     return task;

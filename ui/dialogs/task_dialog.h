@@ -36,7 +36,7 @@ class TaskDialog : public QDialog {
     QLineEdit* addPath(QVBoxLayout* column, const QString& name, const QString& tip, bool folders);
 
     Document& m_document;
-    ChoiceBox *m_task, *m_decoder, *m_categories;
+    ChoiceBox *m_task, *m_decoder, *m_categories, *m_scores;
     QLineEdit *m_labels, *m_names;
     QLabel* m_status;
     std::optional<TaskSettings> m_tried;  ///< applied, but not open yet

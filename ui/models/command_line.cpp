@@ -49,6 +49,7 @@ QStringList taskWords(const TaskSettings& task) {
     if (task.task == Task::Regression || (!task.labels.empty() && task.task != Task::Automatic))
         add("--task", nameOf(kTaskNames, task.task));
     if (!task.decoder.empty()) add("--decoder", QString::fromStdString(task.decoder));
+    if (!task.classOutput.empty()) add("--class-output", QString::fromStdString(task.classOutput));
     if (task.categories != CategoryIndex::Automatic)
         add("--category-index", nameOf(kCategoryIndexNames, task.categories));
     return words;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/class_output.h"
 #include "analysis/task_metrics.h"
 #include "base/error.h"
 #include "interchange/onnxruntime/run_onnxruntime.h"
@@ -110,7 +111,13 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.samples = data.size();
     result.optimizedFailure = theirs.optimizedFailure;
     const bool labeled = mayHaveClasses(data) && data.hasLabels();
-    bool first = true;
+    std::vector<OutputVector> vectors;
+    for (const VerifiedOutput& output : source.outputs)
+        vectors.push_back({output.name, output.ours->dims().size() == 2
+                                            ? static_cast<std::size_t>(output.ours->dims()[1])
+                                            : 0});
+    const auto scores = mayHaveClasses(data) ? classOutput(vectors, chosenClassOutput(data)) : std::nullopt;
+    result.classifies = false;
     for (std::size_t o = 0; o < source.outputs.size(); ++o) {
         const VerifiedOutput& output = source.outputs[o];
         if (!comparable(*output.ours, *theirs.values[o])) {
@@ -120,7 +127,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         if (distanceOf(*output.ours, *theirs.values[o]) > output.allowed)
             result.differing.push_back(fmt::format("'{}' by up to {:.3g}", output.name,
                                                    largestDifference(*output.ours, *theirs.values[o])));
-        const bool judged = std::exchange(first, false);
+        const bool judged = o == scores;
         const auto add = [&](RuntimeComparison& comparison, const Constant& values) {
             comparison.maxAbsDiff = std::max(comparison.maxAbsDiff, largestDifference(*output.ours, values));
             if (!judged) return;
@@ -138,11 +145,10 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         addIfThere(result.optimized, theirs.optimized);
         addIfThere(result.exact, theirs.exact);
         if (!judged) continue;
-        result.classifies =
-            mayHaveClasses(data) && output.ours->dims().size() == 2 && output.ours->dims()[1] > 1;
+        result.classifies = true;
         if (labeled) result.here = rightOf(classesOf(*output.ours, result.samples), data);
     }
-    if (first)
+    if (result.notCompared.size() == source.outputs.size())
         failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,
                   fmt::join(result.notCompared, "', '"));
     return result;

@@ -36,7 +36,7 @@ struct VerifySource {
 
 /// Outputs of ONNX Runtime, compared with the preview's.
 struct RuntimeComparison {
-    double agreement = 0;        ///< rate of samples with the same predicted class in the first output
+    double agreement = 0;        ///< rate of samples with the same predicted class
     double maxAbsDiff = 0;       ///< largest difference in all compared outputs
     std::optional<double> top1;  ///< as a rate, if there are labels
 };
@@ -44,7 +44,7 @@ struct RuntimeComparison {
 struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
-    bool classifies = true;      ///< false: the first output has no classes, so agreement is not judged
+    bool classifies = true;      ///< false: no output has classes, so agreement is not judged
     std::optional<double> here;  ///< top-1 of the preview, if there are labels
     RuntimeComparison plain;     ///< without graph optimizations
     /// Names of the outputs that are too far from the preview's.

@@ -144,6 +144,7 @@ std::string projectToJson(const Project& project, const fs::path& file) {
                 {"labels", storedPath(project.task.labels, file)},
                 {"class_names", storedPath(project.task.classNames, file)},
                 {"decoder", project.task.decoder},
+                {"class_output", project.task.classOutput},
                 {"category_index", kCategoryIndexNames[static_cast<std::size_t>(project.task.categories)]}};
     }
     if (project.preprocess)

@@ -113,6 +113,7 @@ TaskSettings readTask(ObjectReader reader, const fs::path& file) {
     task.labels = resolvedPath(reader, "labels", file);
     task.classNames = resolvedPath(reader, "class_names", file);
     reader.text("decoder", task.decoder);
+    reader.text("class_output", task.classOutput);
     reader.choice("category_index", task.categories, kIndices);
     reader.finish();
     return task;

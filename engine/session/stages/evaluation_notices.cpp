@@ -65,7 +65,7 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
 
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs) {
     if (!data.hasLabels() || !outputs.classifies()) return std::nullopt;
-    const std::size_t classes = outputs.widths[0];
+    const std::size_t classes = outputs.classCount();
     std::size_t beyond = 0;
     for (std::size_t s = 0; s < data.size(); ++s) {
         const auto label = data.label(s);

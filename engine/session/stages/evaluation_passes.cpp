@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "analysis/class_output.h"
 #include "base/error.h"
 #include "session/stages/unit_comparison.h"
 
@@ -94,6 +95,7 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
     : m_ends(std::move(ends)), m_batches(batches), m_outputs(outputs) {
     if (!outputs.descs.empty() || !outputs.others.empty()) return;
     std::string unfit;
+    std::vector<OutputVector> vectors;
     for (std::size_t o = 0; o < m_ends.size(); ++o) {
         const TensorDesc desc = outputDesc(program.desc(m_ends[o]), batches);
         const bool integer = desc.type == DataType::Int64 || desc.type == DataType::Int32;
@@ -112,11 +114,16 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
         outputs.descs.push_back(desc);
         outputs.widths.push_back(desc.count() / batches.batch());
         outputs.rowWidth += outputs.widths.back();
+        vectors.push_back(
+            {program.graph().tensor(m_ends[o]).name, desc.dims.size() == 2 ? outputs.widths.back() : 0});
     }
     if (outputs.descs.empty() && outputs.others.empty())
         fail(ErrorKind::Unsupported,
              "no output can be compared because only float32 outputs that depend on the sample can: {}",
              unfit);
+    if (outputs.task && outputs.classes) outputs.scores = classOutput(vectors, outputs.chosenScores);
+    if (outputs.scores && outputs.chosenScores.empty())
+        outputs.scoresNotice = classOutputNotice(vectors, *outputs.scores);
     outputs.stride = outputs.rowWidth;
     for (const auto& other : outputs.others) outputs.stride += other.width;
     outputs.values.resize(outputs.stride * batches.samples());
@@ -190,7 +197,7 @@ std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t s
     std::vector<std::int32_t> classes;
     if (!outputs.classifies()) return classes;
     for (std::size_t s = 0; s < samples; ++s)
-        classes.push_back(judge(outputs.row(s), outputs.widths[0], std::nullopt).predicted);
+        classes.push_back(judge(outputs.scoresOf(s), outputs.classCount(), std::nullopt).predicted);
     return classes;
 }
 
@@ -209,14 +216,13 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
 
     if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
 
-    // The first output contains classes if it is one vector per sample.
     if (!outputs.classifies()) return accuracy;
     const bool labeled = dataset.hasLabels();
     TaskCounts counts;
     for (std::size_t s = 0; s < samples; ++s) {
         const std::optional<int> label = labeled ? dataset.label(s) : std::nullopt;
-        const SampleVerdict floating = judge(reference.row(s), outputs.widths[0], std::nullopt);
-        counts.add(judge(outputs.row(s), outputs.widths[0], label), floating.predicted, label);
+        const SampleVerdict floating = judge(reference.scoresOf(s), outputs.classCount(), std::nullopt);
+        counts.add(judge(outputs.scoresOf(s), outputs.classCount(), label), floating.predicted, label);
     }
     accuracy.agreement = counts.agreement();
     accuracy.top1 = counts.top1Rate();

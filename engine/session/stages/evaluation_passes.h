@@ -22,6 +22,10 @@ struct NetworkOutputs {
     std::vector<TensorDesc> descs;      ///< of one batch
     std::vector<std::size_t> widths;    ///< elements per sample
     std::size_t rowWidth = 0;
+    std::string chosenScores;  ///< TaskSettings::classOutput
+    /// Index in `compared` of the output with the scores of the classes; empty: the outputs are not classes.
+    std::optional<std::size_t> scores;
+    std::string scoresNotice;  ///< classOutputNotice()
     /// An integer output that is stored after the compared ones, converted to float.
     struct IntegerOutput {
         std::size_t index = 0;
@@ -36,8 +40,13 @@ struct NetworkOutputs {
     std::map<std::pair<std::size_t, std::size_t>, double> userMetrics;
     bool complete(std::size_t samples) const { return known >= samples; }
     const float* row(std::size_t sample) const { return values.data() + sample * stride; }
-    bool classifies() const {
-        return task && classes && !descs.empty() && descs[0].dims.size() == 2 && widths[0] > 1;
+    bool classifies() const { return scores.has_value(); }
+    std::size_t classCount() const { return widths[*scores]; }
+    /// The scores of the classes for a sample.
+    const float* scoresOf(std::size_t sample) const {
+        std::size_t column = 0;
+        for (std::size_t o = 0; o < *scores; ++o) column += widths[o];
+        return row(sample) + column;
     }
     TaskRecords records;  ///< detection and segmentation: records of the samples so far
 };
@@ -81,8 +90,7 @@ void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, 
 Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
                     const TaskJudge* judge, std::size_t samples);
 
-/// Returns the predicted class of each of the first `samples` rows; empty unless the first output is one
-/// vector per sample.
+/// Returns the predicted class of each of the first `samples` rows; empty unless an output contains classes.
 std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples);
 
 /// Differences of the units' outputs from the prepared float network, over all samples.

@@ -52,6 +52,7 @@ NetworkOutputs emptyOutputs(SessionSamples& samples) {
     empty.integers = samples.judge() != nullptr;
     empty.classes = !empty.integers && (!samples.available() || mayHaveClasses(*samples.evaluation()));
     empty.task = samples.part().frontier.empty();
+    if (samples.available()) empty.chosenScores = chosenClassOutput(*samples.evaluation());
     return empty;
 }
 

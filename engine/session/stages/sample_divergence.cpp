@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/stages/sample_divergence.h"
 
+#include "analysis/class_output.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "session/session_parts.h"
@@ -14,9 +15,23 @@ bool endsWithPart(const std::string& name, const std::string& end) {
     return name.size() == end.size() || end.front() == '/' || name[name.size() - end.size() - 1] == '/';
 }
 
+/// The output with the scores of the classes.
+std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, const std::string& chosen) {
+    std::vector<OutputVector> vectors;
+    std::vector<TensorId> tensors;
+    for (const TensorId output : graph.outputs()) {
+        const TensorDesc& desc = program.desc(output);
+        if (desc.type != DataType::Float32) continue;
+        vectors.push_back(
+            {graph.tensor(output).name, desc.dims.size() == 2 ? static_cast<std::size_t>(desc.dims[1]) : 0});
+        tensors.push_back(output);
+    }
+    const auto found = classOutput(vectors, chosen);
+    return found ? std::optional(tensors[*found]) : std::nullopt;
+}
+
 std::optional<std::int32_t> classOf(const Workspace& workspace, TensorId output) {
     const TensorDesc& desc = workspace.program().desc(output);
-    if (desc.type != DataType::Float32 || desc.dims.size() != 2 || desc.dims[1] < 2) return std::nullopt;
     const std::int32_t predicted =
         judge(workspace.floats(output), static_cast<std::size_t>(desc.dims[1]), std::nullopt).predicted;
     return predicted == kNoClass ? std::nullopt : std::optional(predicted);
@@ -97,14 +112,11 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     SampleDivergence result;
     result.sample = {samples.order()[sample], data.sampleName(sample)};
     if (const auto label = data.label(sample)) result.label = *label;
-    const auto isFloat = [&](TensorId output) {
-        return floating.program().desc(output).type == DataType::Float32;
-    };
-    const auto scores = std::ranges::find_if(graph.outputs(), isFloat);
-    if (samples.part().frontier.empty() && scores != graph.outputs().end()) {
-        result.floating = classOf(floating, *scores);
-        result.quantized = classOf(quantized, *scores);
-    }
+    if (samples.part().frontier.empty() && mayHaveClasses(data))
+        if (const auto scores = scoresOf(floating.program(), graph, chosenClassOutput(data))) {
+            result.floating = classOf(floating, *scores);
+            result.quantized = classOf(quantized, *scores);
+        }
     std::vector<double> errors;
     for (const Unit& unit : plan->units.units) {
         if (floating.program().desc(unit.output).type != DataType::Float32) continue;

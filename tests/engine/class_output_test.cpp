@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which output top-1 and agreement are computed on.
+#include "analysis/class_output.h"
+
+#include <QtTest>
+#include <vector>
+
+#include "support/errors.h"
+
+using namespace quantloupe;
+
+class ClassOutputTest : public QObject {
+    Q_OBJECT
+
+    using Outputs = std::vector<OutputVector>;
+
+  private Q_SLOTS:
+    void theFirstVector() {
+        QVERIFY(classOutput(Outputs{{"y", 10}}, "") == 0);
+        QVERIFY(classOutput(Outputs{{"a", 10}, {"b", 5}}, "") == 0);
+        QVERIFY(classOutput(Outputs{}, "") == std::nullopt);
+        QVERIFY(classOutput(Outputs{{"value", 1}}, "") == std::nullopt);
+        // Maps or sequences come first: a vector after them is something else.
+        QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 10}}, "") == std::nullopt);
+        QVERIFY(classOutput(Outputs{{"boxes", 0}, {"scores", 100}}, "") == std::nullopt);
+    }
+
+    void theVectorThatIsNamedAfterClasses() {
+        for (const char* name : {"prob", "logits", "class_scores", "Softmax_7", "y_Prob"})
+            QVERIFY(classOutput(Outputs{{"emb", 64}, {"map", 0}, {name, 6}}, "") == 2);
+        QVERIFY(classOutput(Outputs{{"emb", 64}, {"score", 1}}, "") == 0);  // one value is no class
+    }
+
+    void theChosenOutput() {
+        const Outputs outputs{{"emb", 64}, {"prob", 6}, {"hidden", 0}};
+        QVERIFY(classOutput(outputs, "emb") == 0);
+        QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 10}}, "pooled") == 1);
+        const QString none = test::errorOf([&] { classOutput(outputs, "hidden"); });
+        QVERIFY2(none.contains("available: 'emb', 'prob'"), qPrintable(none));
+    }
+
+    void othersAreNamed() {
+        QVERIFY(classOutputNotice(Outputs{{"y", 10}}, 0).empty());
+        const std::string notice = classOutputNotice(Outputs{{"emb", 64}, {"prob", 6}}, 1);
+        QVERIFY(notice.find("'prob'; 'emb' could") != std::string::npos);
+    }
+};
+
+QTEST_GUILESS_MAIN(ClassOutputTest)
+#include "class_output_test.moc"
