@@ -112,6 +112,9 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     printAccuracy("float", result.floating, true);
     printAccuracy("prepared", result.prepared, false);
     printAccuracy("quantized", result.quantized, false);
+    if (result.quantized)
+        for (const OutputDifference& output : result.quantized->outputs)
+            fmt::print("  output {}: SQNR {}\n", shortName(output.name), decibels(output.sqnrDb));
     if (result.randomInputs)
         fmt::print(
             "(random inputs: these numbers and the layers' activation metrics are meaningless; only the "

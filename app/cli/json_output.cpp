@@ -128,6 +128,12 @@ OrderedJson toJson(const std::optional<Accuracy>& accuracy, Role role) {
             object, "sqnr_db", values.sqnrDb, kNotMeasured,
             values.sqnrDb && *values.sqnrDb < 0 ? "infinite: the float outputs are all zero" : kNoDifference);
         setNumber(object, "max_abs_diff", values.maxAbsDiff, kNotMeasured, "infinite");
+        for (const OutputDifference& output : values.outputs) {
+            OrderedJson one = {{"name", output.name}};
+            setNumber(one, "sqnr_db", output.sqnrDb, kNotMeasured, kNoDifference);
+            setNumber(one, "max_abs_diff", output.maxAbsDiff, kNotMeasured, "infinite");
+            object["outputs"].push_back(std::move(one));
+        }
         if (values.mse) {
             setNumber(object, "mse", values.mse, kNotMeasured);
             setNumber(object, "psnr_db", values.psnrDb, kNotMeasured, kNoDifference);

@@ -77,6 +77,12 @@ struct RateInterval {
     double low = 0, high = 1;
 };
 
+/// Difference of one output from that of the float network.
+struct OutputDifference {
+    std::string name;
+    double sqnrDb = 0, maxAbsDiff = 0;
+};
+
 struct Accuracy {
     std::size_t samples = 0;
     std::optional<double> top1, top5;  ///< only with labels
@@ -85,6 +91,7 @@ struct Accuracy {
     /// SQNR of the outputs against those of the float model; infinite: no difference.
     std::optional<double> sqnrDb;
     std::optional<double> maxAbsDiff;
+    std::vector<OutputDifference> outputs = {};  ///< of each output if several are compared
     /// If the first output is an image (rank 4): its mean squared error against the float model's output, and
     /// the PSNR with the span of the float model's values as peak (analysis/task_metrics.h).
     std::optional<double> mse, psnrDb;

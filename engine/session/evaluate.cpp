@@ -253,6 +253,7 @@ Evaluation runStages(const EvaluationRequest& request, Depth depth) {
     }
     add(result.notices, undefinedNotice(*parts.samples.evaluation(), floating.outputs(), quantized.outputs(),
                                         *result.quantized));
+    add(result.notices, outputNotice(*result.quantized));
     result = withSampleResults(request, floating, quantized, std::move(result));
     if (depth <= Depth::Accuracy) return result;
     request.publish(result);

@@ -114,6 +114,9 @@ class CliTaskTest : public QObject {
             const Outcome outcome = runCli(twoVectors() + more);
             const QJsonObject json = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
             if (outcome.code != 0) qWarning("%s", outcome.text().constData());
+            const QJsonArray outputs = json["quantized"].toObject()["outputs"].toArray();
+            if (outputs.size() != 2 || outputs[1].toObject()["name"].toString() != "prob")
+                return std::pair(-2.0, outcome.err);
             return std::pair(json["quantized"].toObject()["top1"].toDouble(-1), outcome.err);
         };
         const auto automatic = top1({});
@@ -124,6 +127,22 @@ class CliTaskTest : public QObject {
         QVERIFY(chosen.first < 0.5);
         QVERIFY(!chosen.second.contains("could contain classes"));
         verifyFailure(runCli(twoVectors() + QStringList{"--class-output", "nothing"}), 1, "'emb', 'prob'");
+    }
+
+    /// The large values of one output hid the errors of another one.
+    void outputsWithSmallValuesAreJudgedAlone() {
+        writeFileAtomically(path("scales.onnx").toStdString(),
+                            textModelBytes(R"(<ir_version: 8, opset_import: ["" : 17]>
+                g (float[N,3] X) => (float[N,3] large, float[N,3] small) <float[3,3] W = {100,0,0, 0,100,0,
+                0,0,100}, float[3,3] V = {0.011,0.013,0.017, 0.019,0.023,0.029, 0.031,0.037,0.041}> {
+                large = MatMul(X, W) s = MatMul(X, V) small = Sigmoid(s) })"));
+        saveNpz({{"X", Constant::fromFloats({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0})}},
+                path("scales.npz").toStdString());
+        const Outcome outcome = runCli({"analyze", path("scales.onnx"), "--data", path("scales.npz"),
+                                        "--no-skip-tail", "--weight-bits", "2"});
+        QVERIFY2(outcome.code == 0, outcome.text().constData());
+        QVERIFY2(outcome.err.contains("that of the output 'small' alone is"), outcome.text().constData());
+        QVERIFY2(outcome.out.contains("\n  output small: SQNR "), outcome.text().constData());
     }
 
     void initTestCase() { makeDetection(); }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/short_text.h"
 #include "document/metric.h"
 #include "style/words.h"
 
@@ -132,6 +133,10 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
     if (quantized.agreement)
         line.toolTip += Words::tr("\nagreement with float: ") + formatRate(*quantized.agreement);
     if (quantized.sqnrDb) line.toolTip += Words::tr("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
+    for (const OutputDifference& output : quantized.outputs)
+        line.toolTip +=
+            QStringLiteral("\n%1: %2")
+                .arg(QString::fromStdString(shortName(output.name)), formatDecibel(output.sqnrDb));
     markNeutral(line, *evaluation);
     markPart(line, *evaluation);
     line.toolTip = line.toolTip.trimmed();

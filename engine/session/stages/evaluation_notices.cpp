@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_text.h"
 #include "base/text.h"
 #include "config/precision_rules.h"
 
@@ -99,6 +100,19 @@ std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOut
                   "first layer with such values in float");
     }
     return std::nullopt;
+}
+
+std::optional<std::string> outputNotice(const Accuracy& accuracy) {
+    constexpr double kMuchLess = 6;  // dB
+    if (!accuracy.sqnrDb || accuracy.outputs.empty()) return std::nullopt;
+    const OutputDifference& worst =
+        *std::ranges::min_element(accuracy.outputs, {}, &OutputDifference::sqnrDb);
+    if (!(worst.sqnrDb < *accuracy.sqnrDb - kMuchLess)) return std::nullopt;
+    return fmt::format(
+        "the SQNR of {:.1f} dB is that of all outputs together, in which large values dominate; that of the "
+        "output "
+        "'{}' alone is {:.1f} dB",
+        *accuracy.sqnrDb, shortName(worst.name), worst.sqnrDb);
 }
 
 std::optional<std::string> driftNotice(const Prepared& prepared, const TransformOptions& transforms,

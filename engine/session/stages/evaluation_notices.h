@@ -25,6 +25,9 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
 std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& floating,
                                            const NetworkOutputs& quantized, const Accuracy& accuracy);
 
+/// Returns a notice if one of several outputs has a much lower SQNR than all of them together.
+std::optional<std::string> outputNotice(const Accuracy& accuracy);
+
 /// Returns a notice if the transforms alone change the outputs by more than rounding. `accuracy`: of the
 /// transformed float network, compared with the source network.
 std::optional<std::string> driftNotice(const Prepared& prepared, const TransformOptions& transforms,

@@ -47,6 +47,22 @@ void integersToFloats(const std::vector<std::byte>& bytes, DataType type, std::s
     }
 }
 
+/// Compares each of several outputs with that of the reference.
+std::vector<OutputDifference> differencesByOutput(const NetworkOutputs& outputs,
+                                                  const NetworkOutputs& reference, std::size_t samples) {
+    std::vector<OutputDifference> list;
+    if (outputs.compared.size() < 2 || &outputs == &reference) return list;
+    std::size_t column = 0;
+    for (std::size_t o = 0; o < outputs.compared.size(); column += outputs.widths[o++]) {
+        DifferenceSums difference;
+        for (std::size_t s = 0; s < samples; ++s)
+            difference.add(reference.row(s) + column, outputs.row(s) + column, outputs.widths[o]);
+        const TensorDifference result = difference.result();
+        list.push_back({outputs.names[o], result.sqnrDb, result.maxAbsolute});
+    }
+    return list;
+}
+
 /// The memory of a chunk's outputs.
 std::span<std::byte> rowsOf(NetworkOutputs& outputs, const SampleBatches& batches, std::size_t chunk) {
     return std::as_writable_bytes(
@@ -111,11 +127,11 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
             continue;
         }
         outputs.compared.push_back(o);
+        outputs.names.push_back(program.graph().tensor(m_ends[o]).name);
         outputs.descs.push_back(desc);
         outputs.widths.push_back(desc.count() / batches.batch());
         outputs.rowWidth += outputs.widths.back();
-        vectors.push_back(
-            {program.graph().tensor(m_ends[o]).name, desc.dims.size() == 2 ? outputs.widths.back() : 0});
+        vectors.push_back({outputs.names.back(), desc.dims.size() == 2 ? outputs.widths.back() : 0});
     }
     if (outputs.descs.empty() && outputs.others.empty())
         fail(ErrorKind::Unsupported,
@@ -213,6 +229,7 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     const TensorDifference result = difference.result();
     accuracy.sqnrDb = result.sqnrDb;
     accuracy.maxAbsDiff = result.maxAbsolute;
+    accuracy.outputs = differencesByOutput(outputs, reference, samples);
 
     if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
 

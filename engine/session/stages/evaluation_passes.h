@@ -18,9 +18,10 @@ struct NetworkOutputs {
     bool task = true;       ///< true: graph outputs; false: frontier of the evaluated part
     bool classes = true;    ///< false: the outputs are boxes or maps, even if they look like classes
     bool integers = false;  ///< also store integer outputs, for the metric of the task
-    std::vector<std::size_t> compared;  ///< indices of the compared outputs; same size as descs and widths
-    std::vector<TensorDesc> descs;      ///< of one batch
-    std::vector<std::size_t> widths;    ///< elements per sample
+    std::vector<std::size_t> compared;  ///< indices of the compared outputs; same size as the next three
+    std::vector<std::string> names;
+    std::vector<TensorDesc> descs;    ///< of one batch
+    std::vector<std::size_t> widths;  ///< elements per sample
     std::size_t rowWidth = 0;
     std::string chosenScores;  ///< TaskSettings::classOutput
     /// Index in `compared` of the output with the scores of the classes; empty: the outputs are not classes.
