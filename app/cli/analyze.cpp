@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis/class_results.h"
+#include "analysis/label_check.h"
 #include "analysis_extras.h"
 #include "base/short_text.h"
 #include "commands.h"
@@ -173,6 +174,7 @@ void runAnalyze(const Options& options) {
     const AnalysisExtras extras = gatherExtras(*opened.session, options, result, progress.observer());
     progress.clear();
     for (const std::string& text : result.notices) notice(text);
+    if (const LabelProblem problem = labelProblem(result); !problem.text.empty()) notice(problem.text);
     if (options.json)
         printJson(document(result, options, extras));
     else

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/file_format.h"
 
+#include <sstream>
 #include <system_error>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "config/near_names.h"
 #include "interchange/guess_format.h"
 #include "interchange/writers.h"
@@ -310,6 +312,25 @@ void commitAll(std::vector<StagedFile>& files) {
 
 }  // namespace
 
+namespace {
+
+/// Throws Error if Python would import the script itself instead of a package of the same name.
+void requireOwnName(const std::filesystem::path& script, const std::string& text) {
+    const std::string name = script.stem().string();
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        for (const std::string& begin : {"import " + name, "from " + name}) {
+            const std::string_view code = trimmed(line);
+            if (code.starts_with(begin) &&
+                (code.size() == begin.size() || code[begin.size()] == ' ' || code[begin.size()] == '.'))
+                failInput(
+                    "the script '{}' would hide the Python package '{}' that it imports: choose another name",
+                    script.string(), name);
+        }
+}
+
+}  // namespace
+
 std::vector<std::filesystem::path> writeExport(const ExportResult& result,
                                                const std::filesystem::path& output,
                                                const InputPaths& inputs) {
@@ -317,6 +338,7 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result,
     for (const ExportedFile& file : result.files) {
         paths.push_back(exportedPath(output, file.ending));
         inputs.checkOutput(paths.back());
+        if (paths.back().extension() == ".py") requireOwnName(paths.back(), file.text);
         for (std::size_t i = 0; i + 1 < paths.size(); ++i)
             if (paths[i] == paths.back())
                 failInput("'{}' would be written twice: choose an output with another ending",

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "picture/write_picture.h"
+#include "support/errors.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -191,6 +192,20 @@ class ReportsTest : public QObject {
             QVERIFY2(std::string(error.what()).find("did you mean 'quark'") != std::string::npos,
                      error.what());
         }
+    }
+
+    void scriptsDoNotHideThePackagesThatTheyImport() {
+        QTemporaryDir folder;
+        ExportResult result;
+        result.files.push_back(
+            {"", "import numpy as np\n\nif True:\n    from PIL.Image import open\n", nullptr, false});
+        for (const char* name : {"numpy.py", "PIL.py"}) {
+            const QString error = test::errorOf(
+                [&] { writeExport(result, folder.filePath(name).toStdString(), InputPaths()); });
+            QVERIFY2(error.contains("would hide the Python package"), qPrintable(error));
+        }
+        writeExport(result, folder.filePath("np.py").toStdString(), InputPaths());
+        writeExport(result, folder.filePath("numpy.quark.py").toStdString(), InputPaths());
     }
 
     void modelIsNotOverwritten() {

@@ -3,6 +3,7 @@
 // color_data.h.
 #include <QApplication>
 
+#include "analysis/label_check.h"
 #include "color_document.h"
 #include "dialogs/metric_program_dialog.h"
 #include "dialogs/preprocess_dialog.h"
@@ -33,8 +34,8 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         }
     }
 
-    void wrongPreprocessingGivesAWarning() {
-        QVERIFY(chanceWarning(*m_document->evaluation()).isEmpty());
+    void wrongLabelsGiveAWarning() {
+        QVERIFY(labelProblem(*m_document->evaluation()).text.empty());
         Document swapped;
         // With swapped labels, every prediction is wrong.
         QVERIFY(test::openColors(swapped, m_folder,
@@ -43,8 +44,8 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         DataSection section(&swapped);
         section.resize(400, 400);
         section.show();
-        const QString warning = chanceWarning(*swapped.evaluation());
-        QVERIFY2(warning.contains(QStringLiteral("preprocessing")), qPrintable(warning));
+        const QString warning = QString::fromStdString(labelProblem(*swapped.evaluation()).text);
+        QVERIFY2(warning.contains(QStringLiteral("another order")), qPrintable(warning));
         bool seen = false;
         for (const QLabel* label : section.findChildren<QLabel*>())
             seen = seen || (label->isVisible() && label->text() == warning);

@@ -5,9 +5,8 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QVBoxLayout>
-#include <cmath>
-#include <map>
 
+#include "analysis/label_check.h"
 #include "dialogs/preprocess_dialog.h"
 #include "dialogs/task_dialog.h"
 #include "document/metric.h"
@@ -50,31 +49,6 @@ QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
 }
 
 }  // namespace
-
-QString chanceWarning(const Evaluation& evaluation) {
-    constexpr std::size_t kEnough = 20;
-    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.rightClasses ||
-        evaluation.randomInputs)
-        return {};
-    const Accuracy& floating = *evaluation.floating;
-    if (floating.samples < kEnough) return {};
-    std::map<std::int32_t, std::size_t> counts;
-    std::size_t all = 0, most = 0;
-    for (const std::int32_t label : *evaluation.rightClasses) {
-        if (label < 0) continue;
-        ++all;
-        most = std::max(most, ++counts[label]);
-    }
-    if (counts.size() < 2) return {};
-    const double chance = static_cast<double>(most) / static_cast<double>(all);
-    // Two standard deviations of the accuracy of a random guess on so many samples.
-    const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
-    if (*floating.top1 > chance + margin) return {};
-    return Words::tr(
-               "The accuracy of the float network is %1, which is chance level (%2). The "
-               "preprocessing is probably wrong.")
-        .arg(formatRate(*floating.top1), formatRate(chance));
-}
 
 DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
@@ -253,22 +227,20 @@ void DataSection::refresh() {
             tr("%1 for calibration, %2 for evaluation")
                 .arg(formatNumber(evaluation->calibrationSamples), formatNumber(evaluation->samples)));
     const bool inPart = evaluation && !evaluation->unevaluated.empty();
-    const QString warning = inPart       ? QString::fromStdString(evaluation->unevaluated)
-                            : evaluation ? chanceWarning(*evaluation)
-                                         : QString();
+    const LabelProblem problem = inPart || !evaluation ? LabelProblem() : labelProblem(*evaluation);
+    const QString warning = QString::fromStdString(inPart ? evaluation->unevaluated : problem.text);
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
-        // Images and advice are useful if the data does not fit the network, not if a part of it is not
-        // evaluated.
-        m_viewText->setVisible(!inPart);
-        m_views->setVisible(!inPart && !info->networkViews.isEmpty());
+        // Images and advice are only useful if the preprocessing can be wrong.
+        const bool shown = problem.preprocessing && !info->networkViews.isEmpty();
+        m_viewText->setVisible(shown);
+        m_views->setVisible(shown);
         if (!info->networkViews.isEmpty())
             m_views->setPixmap(strip(info->networkViews, fontMetrics().height() * 3, devicePixelRatioF()));
         m_viewText->setText(
-            (info->networkViews.isEmpty()
-                 ? QString()
-                 : tr("As the network receives them; values from %1. ").arg(info->networkSpan)) +
-            tr("Change size, colors, scale, mean and std above until these look right."));
+            tr("As the network receives them; values from %1. Change size, colors, scale, mean "
+               "and std above until these look right.")
+                .arg(info->networkSpan));
         m_wrong->setVisible(!warning.isEmpty());
     }
     m_path->setFullText(folderText(info->evaluationPath));

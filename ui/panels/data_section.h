@@ -13,10 +13,6 @@ namespace quantloupe::ui {
 /// The form of the data: a folder of images or tensors, or a .npy or .npz file.
 enum class DataForm { Folder, File };
 
-/// Returns a warning that the preprocessing may be wrong, if the float network is no better on these labels
-/// than always predicting the most frequent class; otherwise empty.
-QString chanceWarning(const Evaluation& evaluation);
-
 class DataSection : public QWidget {
     Q_OBJECT
   public:

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/label_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/class_results.h"
+#include "analysis/task_metrics.h"
+#include "base/short_text.h"
+
+namespace quantloupe {
+namespace {
+
+struct LabelCounts {
+    /// Number of samples by label and, for each, by class predicted by the float network.
+    std::map<std::int32_t, std::map<std::int32_t, std::size_t>> predicted;
+    std::map<std::int32_t, std::size_t> labels;
+    std::size_t all = 0;
+
+    explicit LabelCounts(const Evaluation& evaluation) {
+        const auto &right = *evaluation.rightClasses, &classes = *evaluation.floatClasses;
+        for (std::size_t s = 0; s < right.size() && s < classes.size(); ++s) {
+            if (right[s] < 0) continue;
+            ++all;
+            ++labels[right[s]];
+            if (classes[s] != kNoClass) ++predicted[right[s]][classes[s]];
+        }
+    }
+    double share(std::size_t count) const { return static_cast<double>(count) / static_cast<double>(all); }
+    /// The accuracy of always predicting the most frequent class.
+    double chance() const {
+        return share(std::ranges::max_element(labels, {}, [](const auto& l) { return l.second; })->second);
+    }
+};
+
+/// Describes how labels and classes are swapped if each label is mostly predicted as another class of its
+/// own; otherwise empty. `least`: the accuracy that the swapped labels must have.
+std::string otherOrder(const Evaluation& evaluation, const LabelCounts& counts, double least) {
+    std::set<std::int32_t> used;
+    std::vector<std::string> pairs;
+    std::size_t right = 0;
+    for (const auto& [label, predicted] : counts.predicted) {
+        const auto most = std::ranges::max_element(predicted, {}, [](const auto& p) { return p.second; });
+        right += most->second;
+        if (!used.insert(most->first).second) return {};
+        if (most->first == label) continue;
+        pairs.push_back(
+            fmt::format("'{}' as class {}", shortName(classNameOf(evaluation, label)), most->first));
+    }
+    return counts.share(right) < least || pairs.empty() ? std::string() : shortList(pairs);
+}
+
+}  // namespace
+
+LabelProblem labelProblem(const Evaluation& evaluation) {
+    constexpr std::size_t kEnough = 20;
+    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.rightClasses ||
+        !evaluation.floatClasses || evaluation.randomInputs || evaluation.floating->samples < kEnough)
+        return {};
+    const LabelCounts counts(evaluation);
+    if (counts.labels.size() < 2) return {};
+    const double top1 = *evaluation.floating->top1, chance = counts.chance();
+    // Two standard deviations of the accuracy of a random guess on so many samples.
+    const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(counts.all));
+    if (top1 > chance + margin) return {};
+    const std::string accuracy = fmt::format("The accuracy of the float network is {:.1f} %", 100 * top1);
+    if (const std::string order = otherOrder(evaluation, counts, std::min(0.95, chance + 0.3));
+        !order.empty())
+        return {fmt::format(
+                    "{}, because the labels have another order than the network's classes: most samples of "
+                    "{}. Number the folders in the order of the network's classes (00_cat, 01_dog), or "
+                    "change the labels.",
+                    accuracy, order),
+                false};
+    if (top1 < chance - margin)
+        return {
+            fmt::format("{}, far below chance level ({:.1f} %). The labels or the preprocessing are probably "
+                        "wrong.",
+                        accuracy, 100 * chance),
+            true};
+    return {fmt::format("{}, which is chance level ({:.1f} %). The preprocessing is probably wrong.",
+                        accuracy, 100 * chance),
+            true};
+}
+
+}  // namespace quantloupe
