@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "base/short_text.h"
 #include "commands.h"
@@ -14,6 +16,7 @@
 #include "output_file.h"
 #include "progress_line.h"
 #include "quantize/plan.h"
+#include "readable.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -46,21 +49,28 @@ void runVerify(const Options& options) {
         const auto agreementOf = [&](const RuntimeComparison& found) {
             return result.classifies ? OrderedJson(found.agreement) : OrderedJson();
         };
+        const auto sqnrOf = [](const OutputError& error) {
+            const double sqnr = error.sqnrDb();
+            return std::isfinite(sqnr) ? OrderedJson(sqnr) : OrderedJson();
+        };
         const auto comparison = [&](const std::optional<RuntimeComparison>& found) -> OrderedJson {
             if (!found) return nullptr;
             OrderedJson made = {{"agreement", agreementOf(*found)}, {"max_abs_diff", found->maxAbsDiff}};
+            made["sqnr_db"] = sqnrOf(found->error);
             if (found->top1) made["top1"] = *found->top1;
             return made;
         };
-        OrderedJson json = {{"output", options.output.string()},
-                            {"runtime", result.runtime},
-                            {"samples", result.samples},
-                            {"agreement", agreementOf(result.plain)},
-                            {"max_abs_diff", result.plain.maxAbsDiff},
-                            {"optimized", comparison(result.optimized)},
-                            {"exact", comparison(result.exact)},
-                            {"here", nullptr},
-                            {"there", nullptr}};
+        OrderedJson json = {
+            {"output", options.output.string()},
+            {"runtime", result.runtime},
+            {"samples", result.samples},
+            {"agreement", agreementOf(result.plain)},
+            {"max_abs_diff", result.plain.maxAbsDiff},
+            {"sqnr_db", {{"here", sqnrOf(result.error)}, {"there", sqnrOf(result.plain.error)}}},
+            {"optimized", comparison(result.optimized)},
+            {"exact", comparison(result.exact)},
+            {"here", nullptr},
+            {"there", nullptr}};
         if (result.here) {
             json["here"] = {{"top1", *result.here}};
             json["there"] = {{"top1", *result.plain.top1}};
@@ -82,11 +92,13 @@ void runVerify(const Options& options) {
         if (result.classifies)
             fmt::print("same class for {:.2f} % of {}; ", 100 * found.agreement,
                        counted(result.samples, "sample"));
-        fmt::print("largest output difference: {:.3g}\n", found.maxAbsDiff);
+        fmt::print("SQNR {} ({} in the preview); largest difference from the preview: {:.3g}\n",
+                   decibels(found.error.sqnrDb()), decibels(result.error.sqnrDb()), found.maxAbsDiff);
     };
     print("", result.plain, false);
     if (result.optimized) print("at the default optimization level: ", *result.optimized, true);
-    if (const std::string advice = saturationAdvice(result); !advice.empty()) {
+    const std::string advice = saturationAdvice(result);
+    if (!advice.empty()) {
         print("at the default level without saturation: ", *result.exact, true);
         fmt::print("{}\n", advice);
     }
@@ -95,7 +107,7 @@ void runVerify(const Options& options) {
                    fmt::join(result.notCompared, ", "));
     const std::string why = whyVerificationFailed(result);
     requireVerified(why);
-    fmt::print("verified\n");
+    fmt::print("{}\n", advice.empty() ? "verified" : "verified without graph optimizations");
 }
 
 }  // namespace quantloupe::cli

@@ -2,6 +2,7 @@
 #include "interchange/gather.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/skip_rules.h"
 #include "interchange/export_precisions.h"
 #include "interchange/wording.h"
@@ -72,8 +73,8 @@ std::vector<std::string> saveQuantizedModel(Session& session, const Quantization
                                             const std::filesystem::path& path, const CancelToken& cancel) {
     saveModel(*session.quantizedModel(config, cancel), path);
     std::vector<std::string> notices = session.plan(config, cancel)->notices;
-    const std::vector<std::string> differences = roundingNotices(config, "QuantizeLinear");
-    notices.insert(notices.end(), differences.begin(), differences.end());
+    append(notices, roundingNotices(config, "QuantizeLinear"));
+    append(notices, saturationNotices(config, false));
     return notices;
 }
 

@@ -128,6 +128,18 @@ std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::
                     tool)};
 }
 
+std::vector<std::string> saturationNotices(const QuantizationConfig& config, bool integerOperators) {
+    const QuantizationOptions& q = config.quantization;
+    if (q.weight.bits != 8 || q.activation.bits != 8 || (integerOperators && q.activation.isSigned))
+        return {};
+    return {
+        "on x86 processors without VNNI, ONNX Runtime's default optimizations use kernels that can saturate "
+        "with "
+        "8-bit weights, unlike the preview: 7-bit weights, or the session option session.x64quantprecision, "
+        "avoid "
+        "this"};
+}
+
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {
     std::vector<std::string> notices;
     if (tool != "AIMET") notices = roundingNotices(source.config, tool);

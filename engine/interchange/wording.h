@@ -41,6 +41,9 @@ std::vector<std::string> settingNotices(const QuantizationConfig& config, const 
 
 /// Returns a notice if the preview rounds ties as AIMET does and `tool` rounds them to even.
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);
+/// Returns a notice if ONNX Runtime's optimized 8-bit kernels can saturate. It converts signed activations
+/// between Q/DQ pairs to unsigned ones, for which its kernels saturate, but not those of integer operators.
+std::vector<std::string> saturationNotices(const QuantizationConfig& config, bool integerOperators);
 
 /// Returns the layers of the model that the file calls `names`. Every other name is reported in `result`,
 /// with similar names.

@@ -175,7 +175,8 @@ class InterchangeTest : public QObject {
                                      demoData());
         QVERIFY2(noted.code == 0, noted.text());
         QVERIFY2(noted.err.contains("were computed from histograms"), noted.text());
-        QVERIFY2(noted.out.endsWith("verified\n"), noted.text());
+        // On processors without VNNI, also "verified without graph optimizations".
+        QVERIFY2(noted.out.contains("\nverified"), noted.text());
     }
 
     void withoutOnnxRuntimeItExplainsTheInstallation() {

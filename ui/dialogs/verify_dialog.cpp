@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "document/metric.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 
@@ -19,6 +20,8 @@ QString comparison(const Verification& r, const RuntimeComparison& found) {
     if (r.classifies)
         parts << VerifyDialog::tr("the predicted class agrees for %1 of %2")
                      .arg(percent(found.agreement), samplesText(r.samples));
+    parts << VerifyDialog::tr("SQNR is %1 (%2 in the preview)")
+                 .arg(formatDecibel(found.error.sqnrDb()), formatDecibel(r.error.sqnrDb()));
     parts << VerifyDialog::tr("the largest output difference is %1")
                  .arg(QString::number(found.maxAbsDiff, 'g', 3));
     return parts.join(QStringLiteral("; ")) + QLatin1Char('.');
@@ -123,18 +126,21 @@ void VerifyDialog::present(const Verification& r) {
     m_runtime->setText(QString::fromStdString(r.runtime));
     // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
     const QString none = QStringLiteral("\u2013");
-    m_here->setText(r.here ? percent(*r.here) : none);
+    m_here->setText(r.here ? percent(*r.here) : r.classifies ? none : formatDecibel(r.error.sqnrDb()));
     m_there->setText(r.plain.top1   ? percent(*r.plain.top1)
                      : r.classifies ? percent(r.plain.agreement)
-                                    : none);
-    const std::string why = whyVerificationFailed(r);
-    showVerdict(
-        why.empty() ? tr("Verified.") : tr("Verification failed: %1.").arg(QString::fromStdString(why)),
-        why.empty() ? "good" : "bad");
+                                    : formatDecibel(r.plain.error.sqnrDb()));
+    const std::string why = whyVerificationFailed(r), advice = saturationAdvice(r);
+    if (!why.empty())
+        showVerdict(tr("Verification failed: %1.").arg(QString::fromStdString(why)), "bad");
+    else if (advice.empty())
+        showVerdict(tr("Verified."), "good");
+    else
+        showVerdict(tr("Verified without optimizations; the default level saturates."), "muted");
     QStringList details{sentence(comparison(r, r.plain))};
     if (r.optimized)
         details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));
-    if (const std::string advice = saturationAdvice(r); !advice.empty())
+    if (!advice.empty())
         details << tr("Without saturation: %1").arg(comparison(r, *r.exact))
                 << sentence(QString::fromStdString(advice));
     m_details->setText(details.join(QLatin1Char('\n')));

@@ -76,6 +76,12 @@ double rightOf(const std::vector<int>& classes, const Dataset& data) {
 
 }  // namespace
 
+void OutputError::add(const Constant& floating, const Constant& output) {
+    const double distance = distanceOf(floating, output), norm = normOf(floating);
+    error += distance * distance;
+    signal += norm * norm;
+}
+
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
                                  const std::filesystem::path& model, const CancelToken& cancel) {
     // Rounding in float32; matters only if hardly anything is quantized.
@@ -90,7 +96,9 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
         double allowed = kRounding * normOf(*ours[o]);
         if (floating[o] && floating[o]->dims() == ours[o]->dims())
             allowed = std::max(allowed, distanceOf(*ours[o], *floating[o]));
-        source.outputs.push_back({o, session.graph().tensor(names[o]).name, ours[o], allowed});
+        const bool sameShape = floating[o] && floating[o]->dims() == ours[o]->dims();
+        source.outputs.push_back(
+            {o, session.graph().tensor(names[o]).name, ours[o], allowed, sameShape ? floating[o] : nullptr});
     }
     if (source.outputs.empty())
         fail(ErrorKind::Unsupported,
@@ -130,11 +138,13 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         const bool judged = o == scores;
         const auto add = [&](RuntimeComparison& comparison, const Constant& values) {
             comparison.maxAbsDiff = std::max(comparison.maxAbsDiff, largestDifference(*output.ours, values));
+            if (output.floating) comparison.error.add(*output.floating, values);
             if (!judged) return;
             const std::vector<int> classes = classesOf(values, result.samples);
             comparison.agreement = agreementOf(classesOf(*output.ours, result.samples), classes);
             if (labeled) comparison.top1 = rightOf(classes, data);
         };
+        if (output.floating) result.error.add(*output.floating, *output.ours);
         add(result.plain, *theirs.values[o]);
         const auto addIfThere = [&](std::optional<RuntimeComparison>& comparison,
                                     const std::vector<ConstantPtr>& values) {

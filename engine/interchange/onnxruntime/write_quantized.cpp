@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/config_json.h"
 #include "interchange/onnxruntime/qoperator.h"
 #include "interchange/wording.h"
@@ -22,8 +23,10 @@ GraphPtr quantized(const ExportSource& source, const ExportOptions& options) {
 }  // namespace
 
 ExportResult writeQdqModel(const ExportSource& source) {
-    return {{{"", "", quantized(source, source.config.exports), false}},
-            roundingNotices(source.config, "QuantizeLinear")};
+    ExportResult result{{{"", "", quantized(source, source.config.exports), false}},
+                        roundingNotices(source.config, "QuantizeLinear")};
+    append(result.notices, saturationNotices(source.config, false));
+    return result;
 }
 
 ExportResult writeQOperator(const ExportSource& source) {
@@ -56,10 +59,7 @@ ExportResult writeQOperator(const ExportSource& source) {
               "preview by one; export Q/DQ pairs (format qdq) for the preview's results"
             : "integer operators round their sums once more than Q/DQ pairs do: a few codes at ties differ "
               "from the preview by one");
-    if (q.weight.bits >= 8)
-        result.notices.emplace_back(
-            "on x86 processors without VNNI, ONNX Runtime's integer operators can saturate with 8-bit "
-            "weights, unlike the preview: 7-bit weights avoid this");
+    append(result.notices, saturationNotices(source.config, true));
     result.files.push_back({"", "", made.model, false});
     return result;
 }
