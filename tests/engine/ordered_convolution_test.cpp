@@ -31,10 +31,10 @@ class OrderedConvolutionTest : public QObject {
     }
 
     static float orderedSum(const std::vector<float>& left, const std::vector<float>& right,
-                            std::size_t pixels, bool depthwise) {
+                            std::size_t pixels, bool singleFilter) {
         const std::size_t inner = left.size();
         float sum = 0;
-        if (depthwise) {
+        if (singleFilter) {
             const auto product = [&](std::size_t t) { return left[t] * right[t]; };
             std::size_t t = 0;
             for (; t + 4 <= inner; t += 4)
@@ -64,7 +64,7 @@ class OrderedConvolutionTest : public QObject {
             const bool depthwise = pick(0, 3) == 0;
             const std::int64_t groups = depthwise ? pick(1, 40) : pick(1, 2), images = pick(1, 3),
                                channels = depthwise ? groups : groups * pick(1, 20),
-                               filters = depthwise ? groups : groups * pick(1, 40);
+                               filters = depthwise || pick(0, 3) == 0 ? groups : groups * pick(1, 40);
             const Dims kernel{pick(1, 4), pick(1, 5)}, strides{pick(1, 3), pick(1, 3)},
                 dilations{pick(1, 2), pick(1, 2)};
             Dims pads{pick(0, 3), pick(0, 3), pick(0, 3), pick(0, 3)};  // begin, begin, end, end
@@ -121,10 +121,13 @@ class OrderedConvolutionTest : public QObject {
                             right.push_back(weight->floats()[static_cast<std::size_t>(
                                 ((f * perGroup + c) * kernel[0] + i) * kernel[1] + j)]);
                         }
-                // Without the choice above, a convolution may be depthwise as well.
-                const bool single = perGroup == 1 && each == 1;
-                const float expected = orderedSum(left, right, static_cast<std::size_t>(pixels), single) +
-                                       bias->floats()[static_cast<std::size_t>(f)];
+                // One channel and several filters whose window covers the input are multiplied like any
+                // others.
+                const bool covers = pads == Dims{0, 0, 0, 0} && dilations == Dims{1, 1} && kernel == size;
+                const std::int64_t ordinary = perGroup == 1 && covers ? 2 : pixels;
+                const float expected =
+                    orderedSum(left, right, static_cast<std::size_t>(ordinary), each == 1) +
+                    bias->floats()[static_cast<std::size_t>(f)];
                 const float found = out[static_cast<std::size_t>(
                     ((n * window.output[0] + y) * window.output[1] + x) * filters + f)];
                 QCOMPARE(std::bit_cast<std::uint32_t>(found), std::bit_cast<std::uint32_t>(expected));
