@@ -66,6 +66,11 @@ void runTransform(const Options& options) {
     if (!options.weights.empty()) saveWeights(*prepared, options.weights);
 
     for (const std::string& text : prepared->notices) notice(text);
+    if (prepared->replacedClips > 0)
+        notice(fmt::format(
+            "Relu only equals Clip(0, 6) if no value exceeds 6: check with analyze how much the {} "
+            "replaced ones change the outputs",
+            prepared->replacedClips));
     if (!options.json) {
         fmt::print(
             "{}: {} removed, {} folded, {} Clip(0, 6) replaced, {} equalized, outliers of {} migrated\n",

@@ -123,7 +123,8 @@ std::vector<InputSpec> withSetsStacked(std::vector<InputSpec> inputs,
 
 /// Labels that are not one number per sample are an error if they are `required`, and ignored otherwise.
 DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
-                       bool required, const std::vector<InputSpec>& graphInputs) {
+                       bool required, const std::vector<InputSpec>& graphInputs,
+                       const std::vector<std::string>& texts = {}) {
     std::vector<ConstantPtr> chosen;
     for (const InputSpec& input : graphInputs)
         chosen.push_back(arrayFor(input, arrays, graphInputs.size() == 1));
@@ -141,6 +142,8 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
         notice = fmt::format(
             "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples",
             kLabels, toString(labels->dims()), samples);
+    if (std::ranges::count(texts, kLabels) > 0)
+        notice = fmt::format("'{}' is ignored: it contains text, but class labels are numbers", kLabels);
     if (const std::string others = unusedArrays(arrays, chosen); !others.empty())
         notice += fmt::format("{}arrays that are neither inputs nor '{}' are ignored: {}",
                               notice.empty() ? "" : "\n", kLabels, others);
@@ -152,6 +155,7 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
 
 DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<InputSpec>& inputs) {
     std::map<std::string, ConstantPtr> arrays;
+    std::vector<std::string> texts;  // arrays that contain no numbers
     if (file.extension() == ".npy") {
         if (inputs.size() != 1)
             failInput(
@@ -160,13 +164,13 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
                 inputs.size());
         arrays[inputs.front().name] = loadNpy(file);
     } else {
-        arrays = loadNpz(file);
+        arrays = loadNpz(file, &texts);
     }
     bool labelsAreInput = false;
     for (const InputSpec& input : inputs) labelsAreInput = labelsAreInput || input.name == kLabels;
     const auto labels = arrays.find(kLabels);
     return makeDataset(arrays, labels == arrays.end() || labelsAreInput ? nullptr : labels->second, false,
-                       inputs);
+                       inputs, texts);
 }
 
 DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,

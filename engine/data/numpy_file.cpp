@@ -93,7 +93,7 @@ ConstantPtr loadNpy(const fs::path& path) {
     }
 }
 
-std::map<std::string, ConstantPtr> loadNpz(const fs::path& path) {
+std::map<std::string, ConstantPtr> loadNpz(const fs::path& path, std::vector<std::string>* others) {
     constexpr std::string_view kSuffix = ".npy";
     std::map<std::string, ConstantPtr> arrays;
     try {
@@ -110,7 +110,10 @@ std::map<std::string, ConstantPtr> loadNpz(const fs::path& path) {
             if (!name.ends_with(kSuffix)) continue;
             name.resize(name.size() - kSuffix.size());
             try {
-                if (ConstantPtr array = readEntry(archive.get(), stat)) arrays[name] = std::move(array);
+                if (ConstantPtr array = readEntry(archive.get(), stat))
+                    arrays[name] = std::move(array);
+                else if (others != nullptr)
+                    others->push_back(name);
             } catch (Error& error) {
                 error.addContext(fmt::format("array '{}'", name));
                 throw;

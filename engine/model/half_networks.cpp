@@ -19,6 +19,10 @@ bool isHalf(std::int64_t type) {
     return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
 }
 
+bool isDouble(std::int64_t type) { return type == onnx::TensorProto::DOUBLE; }
+
+using TypeTest = bool (*)(std::int64_t type);
+
 bool hasHalfType(const onnx::NodeProto& node, const char* name) {
     return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
         return attribute.name() == name &&
@@ -54,44 +58,57 @@ bool computes(const onnx::GraphProto& graph, std::set<std::string> half) {
     return false;
 }
 
-void widenTensor(onnx::TensorProto& tensor, const std::filesystem::path& folder) try {
-    if (!isHalf(tensor.data_type())) return;
+void convertTensor(onnx::TensorProto& tensor, const std::filesystem::path& folder, TypeTest converted) try {
+    if (!converted(tensor.data_type())) return;
     const std::vector<double> values = constantFromProto(tensor, nullptr, folder)->toDoubles();
     const std::vector<float> floats(values.begin(), values.end());
-    onnx::TensorProto wide;
-    wide.set_name(tensor.name());
-    *wide.mutable_dims() = tensor.dims();
-    wide.set_data_type(onnx::TensorProto::FLOAT);
-    wide.set_raw_data(floats.data(), floats.size() * sizeof(float));
-    tensor = std::move(wide);
+    onnx::TensorProto made;
+    made.set_name(tensor.name());
+    *made.mutable_dims() = tensor.dims();
+    made.set_data_type(onnx::TensorProto::FLOAT);
+    made.set_raw_data(floats.data(), floats.size() * sizeof(float));
+    tensor = std::move(made);
 } catch (Error& error) {
     error.addContext(fmt::format("initializer '{}'", tensor.name()));
     throw;
 }
 
-void widenType(onnx::ValueInfoProto& value) {
-    if (value.type().has_tensor_type() && isHalf(value.type().tensor_type().elem_type()))
+void convertType(onnx::ValueInfoProto& value, TypeTest converted) {
+    if (value.type().has_tensor_type() && converted(value.type().tensor_type().elem_type()))
         value.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+}
+
+void convert(onnx::GraphProto& graph, const std::filesystem::path& folder, TypeTest converted) {
+    for (auto& tensor : *graph.mutable_initializer()) convertTensor(tensor, folder, converted);
+    for (auto* values : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
+        for (auto& value : *values) convertType(value, converted);
+    for (auto& node : *graph.mutable_node())
+        for (auto& attribute : *node.mutable_attribute()) {
+            if (attribute.has_t()) convertTensor(*attribute.mutable_t(), folder, converted);
+            for (auto& tensor : *attribute.mutable_tensors()) convertTensor(tensor, folder, converted);
+            // The element type that an operator produces. BitCast needs the original one: it is then refused.
+            if (node.op_type() != "BitCast" && isOneOf(attribute.name(), {"to", "dtype", "output_dtype"}) &&
+                converted(attribute.i()))
+                attribute.set_i(onnx::TensorProto::FLOAT);
+            if (attribute.has_g()) convert(*attribute.mutable_g(), folder, converted);
+        }
 }
 
 }  // namespace
 
 bool computesInHalf(const onnx::GraphProto& graph) { return computes(graph, {}); }
 
-void widenHalf(onnx::GraphProto& graph, const std::filesystem::path& folder) {
-    for (auto& tensor : *graph.mutable_initializer()) widenTensor(tensor, folder);
-    for (auto* values : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
-        for (auto& value : *values) widenType(value);
-    for (auto& node : *graph.mutable_node())
-        for (auto& attribute : *node.mutable_attribute()) {
-            if (attribute.has_t()) widenTensor(*attribute.mutable_t(), folder);
-            for (auto& tensor : *attribute.mutable_tensors()) widenTensor(tensor, folder);
-            // The element type that an operator produces. BitCast needs the original one: it is then refused.
-            if (node.op_type() != "BitCast" && isOneOf(attribute.name(), {"to", "dtype", "output_dtype"}) &&
-                isHalf(attribute.i()))
-                attribute.set_i(onnx::TensorProto::FLOAT);
-            if (attribute.has_g()) widenHalf(*attribute.mutable_g(), folder);
-        }
+bool takesDoubles(const onnx::GraphProto& graph) {
+    return std::any_of(graph.input().begin(), graph.input().end(),
+                       [](const auto& input) { return isDouble(input.type().tensor_type().elem_type()); });
+}
+
+void halfToFloat32(onnx::GraphProto& graph, const std::filesystem::path& folder) {
+    convert(graph, folder, isHalf);
+}
+
+void doubleToFloat32(onnx::GraphProto& graph, const std::filesystem::path& folder) {
+    convert(graph, folder, isDouble);
 }
 
 }  // namespace quantloupe

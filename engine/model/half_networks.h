@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Networks that were saved in half precision. The tools that quantize a network expect float32, and so do the
-// kernels of this engine: when such a network is read, its float16 and bfloat16 tensors become float32. Every
-// value of a half type is exact in float32.
+// Networks that were saved in half or double precision. The tools that quantize a network expect float32, and
+// so do the kernels of this engine: when such a network is read, these tensors become float32. Every value of
+// a half type is exact in float32; those of float64 are rounded.
 
 #include <filesystem>
 
@@ -17,8 +17,14 @@ namespace quantloupe {
 /// are.
 bool computesInHalf(const onnx::GraphProto& graph);
 
-/// Replaces float16 and bfloat16 by float32 in all tensors and types of the graph and its subgraphs. External
-/// data is read from `folder` and becomes part of the graph. Throws Error if it cannot be read.
-void widenHalf(onnx::GraphProto& graph, const std::filesystem::path& folder);
+/// Returns whether an input is float64. The float64 tensors of other networks, for example of positional
+/// encodings, stay as they are.
+bool takesDoubles(const onnx::GraphProto& graph);
+
+/// Replace float16 and bfloat16, or float64, with float32 in all tensors and types of the graph and its
+/// subgraphs. External data is read from `folder` and becomes part of the graph. Throw Error if it cannot be
+/// read.
+void halfToFloat32(onnx::GraphProto& graph, const std::filesystem::path& folder);
+void doubleToFloat32(onnx::GraphProto& graph, const std::filesystem::path& folder);
 
 }  // namespace quantloupe

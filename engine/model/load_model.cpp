@@ -215,10 +215,15 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     alignOperands(model);
     expandFusedOperators(model, notices);
     if (computesInHalf(proto)) {
-        widenHalf(proto, folder);
+        halfToFloat32(proto, folder);
         notices.emplace_back(
             "the network computes in float16 or bfloat16; here, and in exported models, it computes in "
             "float32");
+    }
+    if (takesDoubles(proto)) {
+        doubleToFloat32(proto, folder);
+        notices.emplace_back(
+            "the network computes in float64; here, and in exported models, it computes in float32");
     }
     unrollConstantControlFlow(model, notices);
     appendedListsBecomeScanOutputs(proto);

@@ -97,6 +97,20 @@ class HalfNetworksTest : public QObject {
         QCOMPARE(run(model.graph, {2}, {1, 1}), (std::vector<float>{0.1f + 2, 70002}));
     }
 
+    void networksInDoublePrecisionAreFloat32() {
+        const LoadedModel model = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
+            g (double[1,2] X) => (double[1,2] Y) <double[2,2] W = {0.1, 0, 0, 3}>
+            { a = MatMul (X, W) r = Relu (a) f = Cast <to = 1> (r) d = Cast <to = 11> (f) Y = Neg (d) })");
+        QVERIFY2(lines(model.notices).contains("float64"), qPrintable(lines(model.notices)));
+        for (const TensorInfo& tensor : model.graph->tensors()) QCOMPARE(tensor.type, DataType::Float32);
+        QCOMPARE(run(model.graph, {1, 2}, {1, 1}), (std::vector<float>{-0.1f, -3}));
+        // Computing in float64 within a float32 network stays exact.
+        const LoadedModel part = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
+            g (float[2] X) => (float[2] Y) <double[2] W = {0.1, 1}>
+            { d = Cast <to = 11> (X) s = Mul (d, W) Y = Cast <to = 1> (s) })");
+        QVERIFY2(!lines(part.notices).contains("float64"), qPrintable(lines(part.notices)));
+    }
+
     /// The bits of values in float16 are not those of values in float32.
     void bitsAreNotCastToOtherTypes() {
         const auto failure = [](const char* type) {
