@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Subset : public Dataset {
+class Subset : public DatasetView {
   public:
     Subset(DatasetPtr dataset, std::vector<std::size_t> indices)
-        : m_dataset(std::move(dataset)), m_indices(std::move(indices)) {
+        : DatasetView(std::move(dataset)), m_indices(std::move(indices)) {
         for (const std::size_t index : m_indices)
             if (index >= m_dataset->size())
                 fail(ErrorKind::Internal, "sample {} was requested from a dataset of {}", index,
@@ -32,15 +32,12 @@ class Subset : public Dataset {
         return m_dataset->sampleName(m_indices[index]);
     }
     std::optional<int> label(std::size_t index) const override { return m_dataset->label(m_indices[index]); }
-    const std::vector<std::string>& classNames() const override { return m_dataset->classNames(); }
-    std::shared_ptr<const TaskLabels> taskLabels() const override { return m_dataset->taskLabels(); }
     const SampleAnnotation* annotation(std::size_t index) const override {
         return m_dataset->annotation(m_indices[index]);
     }
     std::string description() const override {
         return fmt::format("{} of {}", withThousands(m_indices.size()), m_dataset->description());
     }
-    std::string notice() const override { return m_dataset->notice(); }
     Version version() const override {
         VersionBuilder version;
         version.add("subset").add(m_dataset->version());
@@ -49,7 +46,6 @@ class Subset : public Dataset {
     }
 
   private:
-    DatasetPtr m_dataset;
     std::vector<std::size_t> m_indices;
 };
 

@@ -63,6 +63,28 @@ class Dataset {
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
+/// Another dataset, of which subclasses change a part.
+class DatasetView : public Dataset {
+  public:
+    explicit DatasetView(DatasetPtr dataset) : m_dataset(std::move(dataset)) {}
+
+    std::size_t size() const override { return m_dataset->size(); }
+    std::vector<SampleTensor> sample(std::size_t index) const override { return m_dataset->sample(index); }
+    std::string sampleName(std::size_t index) const override { return m_dataset->sampleName(index); }
+    std::optional<int> label(std::size_t index) const override { return m_dataset->label(index); }
+    const std::vector<std::string>& classNames() const override { return m_dataset->classNames(); }
+    std::shared_ptr<const TaskLabels> taskLabels() const override { return m_dataset->taskLabels(); }
+    const SampleAnnotation* annotation(std::size_t index) const override {
+        return m_dataset->annotation(index);
+    }
+    std::string description() const override { return m_dataset->description(); }
+    std::string notice() const override { return m_dataset->notice(); }
+    Version version() const override { return m_dataset->version(); }
+
+  protected:
+    DatasetPtr m_dataset;
+};
+
 /// Returns whether a vector for each sample can be class scores: unless the task is regression.
 bool mayHaveClasses(const Dataset& data);
 /// Returns TaskSettings::classOutput.

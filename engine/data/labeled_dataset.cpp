@@ -14,12 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class LabeledDataset : public Dataset {
+class LabeledDataset : public DatasetView {
   public:
     LabeledDataset(DatasetPtr dataset, std::shared_ptr<const TaskLabels> labels,
                    std::vector<SampleAnnotation> annotations, std::vector<std::string> classNames,
                    std::string notice)
-        : m_dataset(std::move(dataset)),
+        : DatasetView(std::move(dataset)),
           m_labels(std::move(labels)),
           m_annotations(std::move(annotations)),
           m_classNames(std::move(classNames)),
@@ -35,10 +35,6 @@ class LabeledDataset : public Dataset {
         m_version = version.finish();
     }
 
-    std::size_t size() const override { return m_dataset->size(); }
-    std::vector<SampleTensor> sample(std::size_t index) const override { return m_dataset->sample(index); }
-    std::string sampleName(std::size_t index) const override { return m_dataset->sampleName(index); }
-    std::optional<int> label(std::size_t index) const override { return m_dataset->label(index); }
     const std::vector<std::string>& classNames() const override { return m_classNames; }
     std::shared_ptr<const TaskLabels> taskLabels() const override { return m_labels; }
     const SampleAnnotation* annotation(std::size_t index) const override {
@@ -76,7 +72,6 @@ class LabeledDataset : public Dataset {
         version.add(file.last_write_time().time_since_epoch().count());
     }
 
-    DatasetPtr m_dataset;
     std::shared_ptr<const TaskLabels> m_labels;
     std::vector<SampleAnnotation> m_annotations;
     std::vector<std::string> m_classNames;
