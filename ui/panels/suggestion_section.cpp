@@ -106,7 +106,9 @@ void SuggestionSection::showList() {
         auto* texts = new QVBoxLayout;
         texts->setSpacing(0);
         const QString text = m_document->withLayerNames(suggestion.title);
-        auto* title = new ElidedLabel(text, Qt::ElideMiddle);
+        auto* title = makeLabel({}, "");
+        title->setWordWrap(true);
+        setBreakableText(title, text);
         auto* verdict = makeLabel(suggestion.verdict, suggestion.certain ? "good" : "muted", 0.88);
         verdict->setWordWrap(true);
         texts->addWidget(title);
