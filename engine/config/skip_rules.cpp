@@ -11,6 +11,7 @@
 #include "config/precision_rules.h"
 #include "config/tail_rule.h"
 #include "model/blocks.h"
+#include "model/operator_signatures.h"
 #include "model/operator_traits.h"
 
 namespace quantloupe {
@@ -30,8 +31,6 @@ NodeId needLayer(const Graph& graph, const std::string& name) {
 void add(NodeSet& set, const NodeSet& more) {
     for (std::size_t n = 0; n < set.size(); ++n) set[n] = set[n] || more[n];
 }
-
-bool any(const NodeSet& set) { return std::find(set.begin(), set.end(), true) != set.end(); }
 
 NodeSet coveredByUntil(const Graph& graph, const SkipRule& rule) {
     if (rule.to.empty()) failInput("it does not name a layer to stop at");
@@ -62,7 +61,8 @@ NodeSet coveredByType(const Graph& graph, const SkipRule& rule) {
         covered[n] = node.op == rule.op || (rule.op == kDepthwise && isDepthwise(graph, node));
         types.insert(node.op);
     }
-    if (!any(covered))
+    // One list of operators can be used for several models; a notice says which of them a model lacks.
+    if (!any(covered) && rule.op != kDepthwise && !isOperator(rule.op))
         failInput("the model has no layer of type '{}'; its types are: {}", rule.op, fmt::join(types, ", "));
     return covered;
 }

@@ -39,7 +39,7 @@ struct SkipDecisions {
 
 /// Decides for each node whether it is skipped. Throws Error for a name that the graph does not contain (with
 /// similar names), a rule that covers nothing (no path from A to B; the message says so if there is one from
-/// B to A), or an invalid regular expression.
+/// B to A), or an invalid regular expression. A rule for an operator of ONNX may cover nothing.
 SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config);
 
 /// Returns the nodes that a rule covers, even if it is disabled. Throws Error like resolveSkips().

@@ -256,6 +256,8 @@ bool listed(std::string_view words, std::string_view name) {
 
 }  // namespace
 
+bool isOperator(std::string_view op) { return signatures().contains(op); }
+
 bool isElementwise(std::string_view op) {
     const auto found = signatures().find(op);
     return found != signatures().end() && found->second->elementwise;

@@ -20,6 +20,9 @@ void checkSignature(const Node& node, std::size_t formalInputs);
 /// Whether each value of the output depends on one value of each input, whose shapes are broadcast (ai.onnx).
 bool isElementwise(std::string_view op);
 
+/// Whether ONNX has this operator (ai.onnx).
+bool isOperator(std::string_view op);
+
 /// Throws Error (Unsupported) if a node has an attribute that no version of the operator has: one of a later
 /// version of ONNX would change the results.
 void requireKnownAttributes(const Node& node);

@@ -3,6 +3,7 @@
 // Finds the nodes that are upstream, downstream and in between. All functions are O(nodes + edges).
 
 #include <span>
+#include <algorithm>
 #include <vector>
 
 #include "model/graph.h"
@@ -11,6 +12,7 @@ namespace quantloupe {
 
 /// One flag per node.
 using NodeSet = std::vector<bool>;
+inline bool any(const NodeSet& set) { return std::find(set.begin(), set.end(), true) != set.end(); }
 
 /// The nodes themselves and all nodes that data flows to from them.
 NodeSet downstreamOf(const Graph& graph, std::span<const NodeId> from);

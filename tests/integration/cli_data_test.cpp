@@ -114,6 +114,11 @@ class CliDataTest : public QObject {
                                  << "--calibration-data";
         QTest::newRow("transform") << "transform MODEL --cle aimet --calibration-data CALIBRATION -o"
                                    << "--calibration-data";
+        QTest::newRow("operators that the model lacks") << "inspect MODEL --skip-type Softmax"
+                                                        << "skip rule 1 (all Softmax layers)";
+        QTest::newRow("precision of operators that the model lacks")
+            << "inspect MODEL --precision type:MatMul=float16"
+            << "precision rule 1 (float16 for all MatMul layers)";
         QTest::newRow("quantize") << "quantize MODEL --calibration-data CALIBRATION --samples 4 -o"
                                   << "--samples";
     }

@@ -9,6 +9,7 @@
 #include "base/short_text.h"
 #include "base/text.h"
 #include "config/precision_rules.h"
+#include "config/skip_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -30,10 +31,13 @@ std::vector<std::string> idleRuleNotices(const Graph& source, const Quantization
     std::vector<std::string> notices;
     for (std::size_t r = 0; r < applied.size(); ++r)
         if (!applied[r] && !config.precisionRules[r].covers.off)
-            notices.push_back(fmt::format(
-                "precision rule {} ({}) has no effect: its layers cannot be quantized, are kept in "
-                "float, or get their precision from a later rule or a setting of their own",
-                r + 1, describe(config.precisionRules[r])));
+            notices.push_back(fmt::format("precision rule {} ({}) has no effect: {}", r + 1,
+                                          describe(config.precisionRules[r]),
+                                          any(coveredBy(source, config.precisionRules[r].covers))
+                                              ? "its layers cannot be quantized, are kept in float, or get "
+                                                "their precision from a later rule "
+                                                "or a setting of their own"
+                                              : "the model has no such layer"));
     return notices;
 }
 
@@ -55,6 +59,11 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
     for (const SkipRule& rule : config.rules)
         if (rule.kind == SkipKind::Node && !rule.off)
             for (const std::string& name : rule.layers) note(name, "skipping");
+    for (std::size_t r = 0; r < config.rules.size(); ++r)
+        if (const SkipRule& rule = config.rules[r];
+            rule.kind == SkipKind::Type && !rule.off && !any(coveredBy(source, rule)))
+            notices.push_back(fmt::format("skip rule {} ({}) has no effect: the model has no such layer",
+                                          r + 1, describe(rule)));
     for (const auto& [name, settings] : config.layers)
         if (settings.precision && *settings.precision != Precision::float32())
             note(name, "the precision of");
