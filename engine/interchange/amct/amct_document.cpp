@@ -14,7 +14,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::string_view kKeys[] = {
+constexpr std::string_view kAmctKeys[] = {
     "version",   "batch_num",          "activation_offset",        "joint_quant",    "weight_offset",
     "do_fusion", "skip_fusion_layers", "fakequant_precision_mode", "tensor_quantize"};
 
@@ -279,7 +279,7 @@ class DocumentReader {
 }  // namespace
 
 bool isAmctKey(std::string_view name) {
-    return std::find(std::begin(kKeys), std::end(kKeys), name) != std::end(kKeys);
+    return std::find(std::begin(kAmctKeys), std::end(kAmctKeys), name) != std::end(kAmctKeys);
 }
 
 AmctDocument parseAmct(const ImportSource& source) { return DocumentReader(source).read(); }
