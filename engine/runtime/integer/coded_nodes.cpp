@@ -115,7 +115,9 @@ bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, c
     } else if (convolution) {
         const std::int64_t groups = node.attributes.integer("group", 1);
         if (weightDims[1] * groups != input.dims[1]) return false;
-        const Window window = windowOf(context, spatialOf(input), {weightDims.begin() + 2, weightDims.end()});
+        const Dims kernel(weightDims.begin() + 2, weightDims.end());
+        const Window window = windowOf(context, spatialOf(input), kernel);
+        if (window.kernel != kernel) return false;
         TensorDesc desc{outputType, {input.dims[0], weightDims[0]}, Layout::ChannelsLast};
         desc.dims.insert(desc.dims.end(), window.output.begin(), window.output.end());
         entry = {{desc}, makeCodedConvolution(unit, input, desc, window, groups, weightDims)};
