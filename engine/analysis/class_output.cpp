@@ -25,7 +25,7 @@ bool namesClasses(const OutputVector& output) {
 std::vector<std::string> vectorNames(std::span<const OutputVector> outputs, std::size_t without) {
     std::vector<std::string> names;
     for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (o != without && isVector(outputs[o])) names.push_back("'" + shortName(outputs[o].name) + "'");
+        if (o != without && isVector(outputs[o])) names.push_back(fmt::format("'{}'", shortName(outputs[o].name)));
     return names;
 }
 
