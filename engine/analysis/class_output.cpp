@@ -25,7 +25,8 @@ bool namesClasses(const OutputVector& output) {
 std::vector<std::string> vectorNames(std::span<const OutputVector> outputs, std::size_t without) {
     std::vector<std::string> names;
     for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (o != without && isVector(outputs[o])) names.push_back(fmt::format("'{}'", shortName(outputs[o].name)));
+        if (o != without && isVector(outputs[o]))
+            names.push_back(fmt::format("'{}'", shortName(outputs[o].name)));
     return names;
 }
 
@@ -50,8 +51,7 @@ std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t
     if (others.empty()) return {};
     return fmt::format(
         "the class of a sample is the largest value of the output '{}'; {} could contain classes, too: "
-        "choose "
-        "another output with --class-output, or under Labels in the window",
+        "choose another output with --class-output, or under Labels in the window",
         shortName(outputs[used].name), fmt::join(others, ", "));
 }
 

@@ -68,8 +68,9 @@ LabelProblem labelProblem(const Evaluation& evaluation) {
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(counts.all));
     if (top1 > chance + margin) return {};
     const std::string accuracy = fmt::format("The accuracy of the float network is {:.1f} %", 100 * top1);
-    if (const std::string order = otherOrder(evaluation, counts, std::min(0.95, chance + 0.3));
-        !order.empty())
+    // Few samples of each class can look swapped by chance.
+    const double least = std::clamp(chance + 0.3, 0.7, 0.95);
+    if (const std::string order = otherOrder(evaluation, counts, least); !order.empty())
         return {fmt::format(
                     "{}, because the labels have another order than the network's classes: most samples of "
                     "{}. Number the folders in the order of the network's classes (00_cat, 01_dog), or "

@@ -25,8 +25,7 @@ void rethrowWithContext(const std::string& context) {
     } catch (const std::exception&) {
         throw Error(ErrorKind::Internal,
                     "unexpected error: the file is damaged, or this is a bug in Quantloupe. If other tools "
-                    "accept the "
-                    "file, please report it")
+                    "accept the file, please report it")
             .addContext(context);
     }
 }

@@ -234,8 +234,7 @@ void addCalibration(FieldTable& table) {
     PARAMETER("min_percentile", minPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("search_range", searchRange, intervalField(),
               "[start, end] with start < end: multiples of the percentile's value (ifmr, [0.7, 1.3]) or of "
-              "the full "
-              "range (mse, [0.2, 1]).");
+              "the full range (mse, [0.2, 1]).");
     PARAMETER("search_step", searchStep, numberField({.least = 0, .most = 1000, .leastIncluded = false}),
               "ifmr, mse: 0.01; at most the width of search_range.");
     PARAMETER("num_of_bins", numOfBins, binCountField(1024), "hfmg: 4096.");

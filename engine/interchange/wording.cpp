@@ -134,10 +134,8 @@ std::vector<std::string> saturationNotices(const QuantizationConfig& config, boo
         return {};
     return {
         "on x86 processors without VNNI, ONNX Runtime's default optimizations use kernels that can saturate "
-        "with "
-        "8-bit weights, unlike the preview: 7-bit weights, or the session option session.x64quantprecision, "
-        "avoid "
-        "this"};
+        "with 8-bit weights, unlike the preview: 7-bit weights, or the session option "
+        "session.x64quantprecision, avoid this"};
 }
 
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {

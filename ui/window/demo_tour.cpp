@@ -80,8 +80,8 @@ void DemoTour::run() {
           m_panels.inspector},
          {tr("Improve and export"),
           tr("Improve Accuracy\u2026 finds changes that improve the accuracy, for example the cheapest "
-             "layers to keep "
-             "in float. Export\u2026 writes the quantized model, or a configuration for another tool."),
+             "layers to keep in float. Export\u2026 writes the quantized model, or a configuration for "
+             "another tool."),
           m_panels.summary}});
 }
 

@@ -119,8 +119,7 @@ std::optional<std::string> outputNotice(const Accuracy& accuracy) {
     if (!(worst.sqnrDb < *accuracy.sqnrDb - kMuchLess)) return std::nullopt;
     return fmt::format(
         "the SQNR of {:.1f} dB is that of all outputs together, in which large values dominate; that of the "
-        "output "
-        "'{}' alone is {:.1f} dB",
+        "output '{}' alone is {:.1f} dB",
         *accuracy.sqnrDb, shortName(worst.name), worst.sqnrDb);
 }
 
