@@ -36,8 +36,8 @@ class Session:
     """A model with its data. Evaluates configurations, and recomputes only the results that a change invalidates.
 
     `threads`: number of worker threads; 0: one per core. `memory_mib`: limit for cached results in MiB; None: a
-    quarter of the machine's memory, at most half of the free memory. `progress`: whether to show progress bars (with tqdm); None: only in notebooks and
-    terminals.
+    quarter of the machine's memory, at most half of the free memory. `progress`: whether to show progress bars (with
+    tqdm); None: only in notebooks and terminals.
     """
 
     def __init__(self, model: Path, *, threads: int = 0, memory_mib: Optional[int] = None,
