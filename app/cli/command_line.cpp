@@ -134,10 +134,11 @@ int runCommandLine(int argc, char** argv, const Program& program) {
     };
     CLI::App app(program.description, program.name);
     app.require_subcommand(1);
+    app.get_formatter()->label("SUBCOMMAND", "COMMAND");
     app.set_version_flag("--version", "quantloupe " + versionText());
     std::vector<Command> list = commandsOf(program);
     for (Command& command : list) {
-        command.app = app.add_subcommand(command.name, command.what);
+        command.app = app.add_subcommand(command.name, command.what)->group("Commands");
         command.reader = std::make_unique<OptionReader>(*command.app, command.has);
     }
     addDocumentOption(app, program, list);

@@ -87,10 +87,10 @@ CLI::Option* OptionReader::path(const std::string& name, std::filesystem::path& 
     return text(name, what, set)->type_name("PATH");
 }
 
-void OptionReader::edit(const std::string& name, const std::string& what,
-                        std::function<Edit(const std::string&)> make) {
-    text(name, what,
-         [this, make = std::move(make)](const std::string& value) { m_edits.push_back(make(value)); });
+CLI::Option* OptionReader::edit(const std::string& name, const std::string& what,
+                                std::function<Edit(const std::string&)> make) {
+    return text(name, what,
+                [this, make = std::move(make)](const std::string& value) { m_edits.push_back(make(value)); });
 }
 
 void OptionReader::number(const std::string& name, long least, long most, const std::string& what,
@@ -204,7 +204,8 @@ void OptionReader::addConfiguration() {
                      throw UsageError(fmt::format("--set {}={}: {}", key, text, error.what()));
                  }
              };
-         });
+         })
+        ->type_name("KEY.PATH=VALUE");
     for (const Field& field : configFields().fields)
         if (!field.option.empty()) addField(field);
 }
@@ -234,7 +235,7 @@ void OptionReader::addField(const Field& field) {
                 throw UsageError(fmt::format("{} {}: {}", field.option, value, error.what()));
             }
             return [&field, json](QuantizationConfig& c) { setField(c, field, json); };
-        });
+        })->type_name("X");
     }
 }
 

@@ -123,7 +123,8 @@ class OptionReader {
     CLI::Option* text(const std::string& name, const std::string& what,
                       std::function<void(const std::string&)> use);
     CLI::Option* path(const std::string& name, std::filesystem::path& target, const std::string& what);
-    void edit(const std::string& name, const std::string& what, std::function<Edit(const std::string&)> make);
+    CLI::Option* edit(const std::string& name, const std::string& what,
+                      std::function<Edit(const std::string&)> make);
     void number(const std::string& name, long least, long most, const std::string& what,
                 const std::function<void(QuantizationConfig&, int)>& apply);
     void oneOf(const std::string& name, const std::vector<std::string>& values, const std::string& what,

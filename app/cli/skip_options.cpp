@@ -63,9 +63,9 @@ void OptionReader::addSkips() {
         }
         add(rule);
     })->type_name("NAME");
-    edit("--quantize", "Never skip this layer (NAME)", [](const std::string& name) {
+    edit("--quantize", "Quantize this layer even if a rule skips it", [](const std::string& name) {
         return [name](QuantizationConfig& config) { setLayerChoice(config, name, true); };
-    });
+    })->type_name("NAME");
     text("--precision",
          "Give layers a precision (float32, float16, wXaY): NAME=w8a16, re:PATTERN=float16, type:OP=w8a16 "
          "(type:depthwise: all depthwise convolutions), block:NAME=w4a8, downstream:NAME=w8a16",

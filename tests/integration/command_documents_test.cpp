@@ -54,7 +54,7 @@ class CommandDocumentsTest : public QObject {
         static const QRegularExpression command(QStringLiteral("^  ([a-z-]+) "),
                                                 QRegularExpression::MultilineOption);
         int count = 0;
-        for (auto found = command.globalMatch(help, help.indexOf(QStringLiteral("Subcommands:")));
+        for (auto found = command.globalMatch(help, help.indexOf(QStringLiteral("Commands:")));
              found.hasNext(); ++count) {
             const QString name = found.next().captured(1);
             QTest::newRow(qPrintable(name)) << cli << QStringList{name, QStringLiteral("--help")};
