@@ -11,6 +11,11 @@ namespace quantloupe::ui {
 
 namespace {
 
+/// The titles of taskRate(), for translators.
+[[maybe_unused]] constexpr const char* kRateTitles[] = {QT_TRANSLATE_NOOP("Words", "top-1"),
+                                                        QT_TRANSLATE_NOOP("Words", "mAP"),
+                                                        QT_TRANSLATE_NOOP("Words", "mIoU")};
+
 /// With fewer samples, even full agreement has a 95 % interval wider than 16 points.
 constexpr std::size_t kFewSamples = 20;
 
@@ -87,7 +92,7 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
         const auto rate = evaluation && evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt;
         if (rate && !rate->relative()) {
             line.floatValue = formatRate(rate->value);
-            line.floatNote = QString::fromLatin1(rate->title);
+            line.floatNote = Words::tr(rate->title);
             if (evaluation->rough)
                 line.floatNote += QStringLiteral(" \u00b7 ") + samplesText(*evaluation->floating, data, true);
         }
@@ -99,8 +104,8 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
     const auto rate = taskRate(quantized);
     if (rate && !rate->relative()) {
         line.value = formatRate(rate->value);
-        line.note.prepend(QString::fromLatin1(rate->title) + QStringLiteral(" \u00b7 "));
-        line.floatNote = QString::fromLatin1(rate->title);
+        line.note.prepend(Words::tr(rate->title) + QStringLiteral(" \u00b7 "));
+        line.floatNote = Words::tr(rate->title);
         if (quantized.top1Interval) {
             const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
             line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);
