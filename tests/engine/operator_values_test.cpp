@@ -57,6 +57,14 @@ class OperatorValuesTest : public QObject {
             "16 10.5625 0.25");
         row("L1 norm without axes", 18, "1,3", "", "ReduceL1 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");
         row("L2 norm without axes", 18, "1,3", "", "ReduceL2 <noop_with_empty_axes = 1> (X)", "4 3.25 0.5");
+        for (const char* type : {"2", "3", "6"})
+            row(qPrintable(QStringLiteral("nearest pixels of integers, type %1").arg(type)), 17, "1,1,2,3",
+                "float[4] S = {1, 1, 2, 0.7}",
+                qPrintable(
+                    QStringLiteral("Abs (X) i = Cast <to = %1> (d) r = Resize <mode = \"nearest\"> (i, , S) "
+                                   "Y = Cast <to = 1> (r)")
+                        .arg(type)),
+                "4 0 4 0 6 0 6 0");
         row("sum without axes", 18, "1,3", "", "ReduceSum <noop_with_empty_axes = 1> (X)", "-4 3.25 -0.5");
         row("large exponentials", 18, "1,3", "float k = {400}, int64[1] a = {1}",
             "Mul (X, k) Y = ReduceLogSumExp (d, a)", "1300");

@@ -62,7 +62,7 @@ class ShortTextTest : public QObject {
     void longMessagesTakeLinearTime() {
         std::string quotes;
         for (int i = 0; i < 1'000'000; ++i) quotes += " 'a";
-        QVERIFY(shortMessage(quotes).size() < 500);
+        QVERIFY(shortMessage(quotes).size() < 4100);
     }
 
     void cellsAreNotFormulas() {
