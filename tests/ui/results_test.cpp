@@ -167,7 +167,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
 
     void meaninglessNumbersAreNeutral() {
         Evaluation evaluation;
-        evaluation.quantized = Accuracy{};
+        evaluation.quantized.emplace();
         evaluation.quantized->samples = 2;
         evaluation.quantized->agreement = 1;
         evaluation.quantized->sqnrDb = INFINITY;
