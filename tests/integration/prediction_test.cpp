@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include "config/presets.h"
+#include "session/session_parts.h"
 #include "support/demo.h"
 #include "support/prediction_trial.h"
 #include "support/random_seed.h"

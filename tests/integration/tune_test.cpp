@@ -10,7 +10,7 @@
 #include "config/layer_choices.h"
 #include "search/resumable_sweep.h"
 #include "search/tune_numbers.h"
-#include "session/studies/forecast.h"
+#include "session/session_parts.h"
 #include "session/studies/leave_one_out.h"
 #include "session/studies/skip_groups.h"
 #include "support/errors.h"
