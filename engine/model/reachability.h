@@ -2,8 +2,8 @@
 #pragma once
 // Finds the nodes that are upstream, downstream and in between. All functions are O(nodes + edges).
 
-#include <span>
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "model/graph.h"

@@ -8,8 +8,8 @@ namespace quantloupe {
 
 /// x -> round_half_even(clamp(x / scale, low, high)) * scale with low = quant_min - zero_point and high =
 /// quant_max - zero_point. The bounds are integers, so this equals ONNX's
-/// DequantizeLinear(QuantizeLinear(x)). NaN becomes the lowest code, as in ONNX Runtime with 8 and 16 bits; with
-/// fewer bits, exported models get NaN's code of the 8-bit type instead.
+/// DequantizeLinear(QuantizeLinear(x)). NaN becomes the lowest code, as in ONNX Runtime with 8 and 16 bits;
+/// with fewer bits, exported models get NaN's code of the 8-bit type instead.
 ///
 /// `fromLow`: (round_half_up(clamp(x, low * scale, high * scale) / scale - low) + low) * scale, each step in
 /// float32, as AIMET's operator computes it (determined by running it on values around ties). The subtraction
