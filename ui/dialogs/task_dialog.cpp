@@ -57,7 +57,7 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
         m_task->addChoice(taskName(task), {});
     column->addWidget(makeRow(tr("Task"), m_task, tr("The task of the network")));
     m_decoder = new ChoiceBox(tr("Decoder"));
-    m_decoder->addChoice(tr("Automatic (from the shapes and names of the outputs)"), {});
+    m_decoder->addChoice(tr("Automatic (from the outputs)"), {});
     for (const BoxDecoder& decoder : boxDecoders())
         m_decoder->addChoice(viewText(decoder.name), viewText(decoder.title));
     column->addWidget(
@@ -139,7 +139,7 @@ void TaskDialog::fill(const TaskSettings& task) {
     m_task->setCurrentIndex(static_cast<int>(task.task));
     m_categories->setCurrentIndex(static_cast<int>(task.categories));
     m_scores->clear();
-    m_scores->addChoice(tr("Automatic (from the names of the outputs)"), {});
+    m_scores->addChoice(tr("Automatic (from the outputs)"), {});
     if (const GraphPtr graph = m_document.graph())
         for (const TensorId output : graph->outputs())
             m_scores->addChoice(QString::fromStdString(graph->tensor(output).name), {});
