@@ -130,7 +130,8 @@ OrderedJson toJson(const std::optional<Accuracy>& accuracy, Role role) {
         setNumber(object, "max_abs_diff", values.maxAbsDiff, kNotMeasured, "infinite");
         for (const OutputDifference& output : values.outputs) {
             OrderedJson one = {{"name", output.name}};
-            setNumber(one, "sqnr_db", output.sqnrDb, kNotMeasured, kNoDifference);
+            setNumber(one, "sqnr_db", output.sqnrDb, kNotMeasured,
+                      output.sqnrDb < 0 ? "infinite: the float outputs are all zero" : kNoDifference);
             setNumber(one, "max_abs_diff", output.maxAbsDiff, kNotMeasured, "infinite");
             object["outputs"].push_back(std::move(one));
         }

@@ -40,16 +40,19 @@ struct LabelCounts {
 /// Describes how labels and classes are swapped if each label is mostly predicted as another class of its
 /// own; otherwise empty. `least`: the accuracy that the swapped labels must have.
 std::string otherOrder(const Evaluation& evaluation, const LabelCounts& counts, double least) {
+    constexpr std::size_t kEnough = 5;  // the prediction of a single sample always looks like an order
     std::set<std::int32_t> used;
     std::vector<std::string> pairs;
     std::size_t right = 0;
     for (const auto& [label, predicted] : counts.predicted) {
+        const std::size_t samples = counts.labels.at(label);
+        if (samples < kEnough) continue;
         const auto most = std::ranges::max_element(predicted, {}, [](const auto& p) { return p.second; });
+        if (2 * most->second <= samples || !used.insert(most->first).second) return {};
         right += most->second;
-        if (!used.insert(most->first).second) return {};
-        if (most->first == label) continue;
-        pairs.push_back(
-            fmt::format("'{}' as class {}", shortName(classNameOf(evaluation, label)), most->first));
+        if (most->first != label)
+            pairs.push_back(
+                fmt::format("'{}' as class {}", shortName(classNameOf(evaluation, label)), most->first));
     }
     return counts.share(right) < least || pairs.empty() ? std::string() : shortList(pairs);
 }
@@ -68,13 +71,12 @@ LabelProblem labelProblem(const Evaluation& evaluation) {
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(counts.all));
     if (top1 > chance + margin) return {};
     const std::string accuracy = fmt::format("The accuracy of the float network is {:.1f} %", 100 * top1);
-    // Few samples of each class can look swapped by chance.
     const double least = std::clamp(chance + 0.3, 0.7, 0.95);
     if (const std::string order = otherOrder(evaluation, counts, least); !order.empty())
         return {fmt::format(
-                    "{}, because the labels have another order than the network's classes: most samples of "
-                    "{}. Number the folders in the order of the network's classes (00_cat, 01_dog), or "
-                    "change the labels.",
+                    "{}, because the labels have another order than the network's classes: most samples are "
+                    "predicted as follows: {}. Number the folders in the order of the network's classes "
+                    "(00_cat, 01_dog), or change the labels.",
                     accuracy, order),
                 false};
     if (top1 < chance - margin)

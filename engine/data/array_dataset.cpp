@@ -143,7 +143,7 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
             "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples",
             kLabels, toString(labels->dims()), samples);
     if (std::ranges::count(texts, kLabels) > 0)
-        notice = fmt::format("'{}' is ignored: it contains text, but class labels are numbers", kLabels);
+        notice = fmt::format("'{}' is ignored: its values are not numbers but, for example, text", kLabels);
     if (const std::string others = unusedArrays(arrays, chosen); !others.empty())
         notice += fmt::format("{}arrays that are neither inputs nor '{}' are ignored: {}",
                               notice.empty() ? "" : "\n", kLabels, others);

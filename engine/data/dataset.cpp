@@ -66,7 +66,7 @@ DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs
 
 bool mayHaveClasses(const Dataset& data) {
     const auto labels = data.taskLabels();
-    return !labels || labels->task != Task::Regression;
+    return !labels || labels->task == Task::Automatic || labels->task == Task::Classification;
 }
 
 std::string chosenClassOutput(const Dataset& data) {

@@ -85,7 +85,7 @@ class DatasetView : public Dataset {
     DatasetPtr m_dataset;
 };
 
-/// Returns whether a vector for each sample can be class scores: unless the task is regression.
+/// Returns whether a vector for each sample can be class scores: unless the task is another one.
 bool mayHaveClasses(const Dataset& data);
 /// Returns TaskSettings::classOutput.
 std::string chosenClassOutput(const Dataset& data);

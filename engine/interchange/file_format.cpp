@@ -310,10 +310,6 @@ void commitAll(std::vector<StagedFile>& files) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 /// Throws Error if Python would import the script itself instead of a package of the same name.
 void requireOwnName(const std::filesystem::path& script, const std::string& text) {
     const std::string name = script.stem().string();

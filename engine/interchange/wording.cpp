@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/wording.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "config/config_fields.h"
@@ -130,7 +132,16 @@ std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::
 
 std::vector<std::string> saturationNotices(const QuantizationConfig& config, bool integerOperators) {
     const QuantizationOptions& q = config.quantization;
-    if (q.weight.bits != 8 || q.activation.bits != 8 || (integerOperators && q.activation.isSigned))
+    if (!q.weight.isSigned || (integerOperators && q.activation.isSigned)) return {};
+    const Precision eight = Precision::integer(8, 8);
+    const auto byRule = [&](const auto& rule) { return !rule.covers.off && rule.precision == eight; };
+    const auto bySetting = [&](const auto& layer) {
+        const LayerSettings& own = layer.second;
+        return own.precision == eight || (own.weightBits.value_or(q.weight.bits) == 8 &&
+                                          own.activationBits.value_or(q.activation.bits) == 8);
+    };
+    if ((q.weight.bits != 8 || q.activation.bits != 8) &&
+        std::ranges::none_of(config.precisionRules, byRule) && std::ranges::none_of(config.layers, bySetting))
         return {};
     return {
         "on x86 processors without VNNI, ONNX Runtime's default optimizations use kernels that can saturate "

@@ -5,6 +5,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -61,7 +63,12 @@ bool computes(const onnx::GraphProto& graph, std::set<std::string> half) {
 void convertTensor(onnx::TensorProto& tensor, const std::filesystem::path& folder, TypeTest converted) try {
     if (!converted(tensor.data_type())) return;
     const std::vector<double> values = constantFromProto(tensor, nullptr, folder)->toDoubles();
-    const std::vector<float> floats(values.begin(), values.end());
+    std::vector<float> floats(values.size());
+    // The lowest float64, as in masks, must not become infinite: 0 times infinity is NaN.
+    static constexpr double kMost = std::numeric_limits<float>::max();
+    std::ranges::transform(values, floats.begin(), [](double value) {
+        return static_cast<float>(std::isfinite(value) ? std::clamp(value, -kMost, kMost) : value);
+    });
     onnx::TensorProto made;
     made.set_name(tensor.name());
     *made.mutable_dims() = tensor.dims();
@@ -99,8 +106,14 @@ void convert(onnx::GraphProto& graph, const std::filesystem::path& folder, TypeT
 bool computesInHalf(const onnx::GraphProto& graph) { return computes(graph, {}); }
 
 bool takesDoubles(const onnx::GraphProto& graph) {
-    return std::any_of(graph.input().begin(), graph.input().end(),
-                       [](const auto& input) { return isDouble(input.type().tensor_type().elem_type()); });
+    // Older files list the initializers as inputs, too.
+    const auto isConstant = [&](const std::string& name) {
+        return std::any_of(graph.initializer().begin(), graph.initializer().end(),
+                           [&](const auto& tensor) { return tensor.name() == name; });
+    };
+    return std::any_of(graph.input().begin(), graph.input().end(), [&](const auto& input) {
+        return isDouble(input.type().tensor_type().elem_type()) && !isConstant(input.name());
+    });
 }
 
 void halfToFloat32(onnx::GraphProto& graph, const std::filesystem::path& folder) {

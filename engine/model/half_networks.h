@@ -2,7 +2,7 @@
 #pragma once
 // Networks that were saved in half or double precision. The tools that quantize a network expect float32, and
 // so do the kernels of this engine: when such a network is read, these tensors become float32. Every value of
-// a half type is exact in float32; those of float64 are rounded.
+// a half type is exact in float32; those of float64 are rounded, and finite ones stay finite.
 
 #include <filesystem>
 

@@ -104,11 +104,19 @@ class HalfNetworksTest : public QObject {
         QVERIFY2(lines(model.notices).contains("float64"), qPrintable(lines(model.notices)));
         for (const TensorInfo& tensor : model.graph->tensors()) QCOMPARE(tensor.type, DataType::Float32);
         QCOMPARE(run(model.graph, {1, 2}, {1, 1}), (std::vector<float>{-0.1f, -3}));
-        // Computing in float64 within a float32 network stays exact.
+        const LoadedModel mask = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
+            g (double[2] X) => (double[2] Y) <double M = {-1.7976931348623157e308}> { Y = Mul (X, M) })");
+        QCOMPARE(run(mask.graph, {2}, {0, 1}), (std::vector<float>{0, -std::numeric_limits<float>::max()}));
+        // Computing in float64 within a float32 network stays exact, also if initializers are listed as
+        // inputs.
         const LoadedModel part = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
             g (float[2] X) => (float[2] Y) <double[2] W = {0.1, 1}>
             { d = Cast <to = 11> (X) s = Mul (d, W) Y = Cast <to = 1> (s) })");
         QVERIFY2(!lines(part.notices).contains("float64"), qPrintable(lines(part.notices)));
+        const LoadedModel listed = textModel(R"(<ir_version: 3, opset_import: ["" : 8]>
+            g (float[2] X, double[2] W) => (float[2] Y) <double[2] W = {0.1, 1}>
+            { d = Cast <to = 11> (X) s = Mul (d, W) Y = Cast <to = 1> (s) })");
+        QVERIFY2(!lines(listed.notices).contains("float64"), qPrintable(lines(listed.notices)));
     }
 
     /// The bits of values in float16 are not those of values in float32.

@@ -13,16 +13,20 @@ class LabelCheckTest : public QObject {
     template <typename Predict>
     static LabelProblem problemOf(Predict predict) {
         std::vector<std::int32_t> labels, predicted;
-        double right = 0;
         for (int s = 0; s < 100; ++s) {
             labels.push_back(s % 4);
             predicted.push_back(predict(s % 4, s));
-            right += labels.back() == predicted.back();
         }
+        return problemOf(labels, predicted);
+    }
+    static LabelProblem problemOf(const std::vector<std::int32_t>& labels,
+                                  const std::vector<std::int32_t>& predicted) {
+        double right = 0;
+        for (std::size_t s = 0; s < labels.size(); ++s) right += labels[s] == predicted[s];
         Evaluation evaluation;
         evaluation.floating.emplace();
-        evaluation.floating->samples = 100;
-        evaluation.floating->top1 = right / 100;
+        evaluation.floating->samples = labels.size();
+        evaluation.floating->top1 = right / static_cast<double>(labels.size());
         evaluation.rightClasses = std::make_shared<const std::vector<std::int32_t>>(labels);
         evaluation.floatClasses = std::make_shared<const std::vector<std::int32_t>>(predicted);
         evaluation.classNames = std::make_shared<const std::vector<std::string>>(
@@ -43,8 +47,20 @@ class LabelCheckTest : public QObject {
         });
         QVERIFY(!problem.preprocessing);
         QVERIFY2(problem.text.find("another order") != std::string::npos, problem.text.c_str());
-        QVERIFY2(problem.text.find("'ant' as class 1, 'bee' as class 0") != std::string::npos,
+        QVERIFY2(problem.text.find("predicted as follows: 'ant' as class 1, 'bee' as class 0") !=
+                     std::string::npos,
                  problem.text.c_str());
+    }
+
+    /// One sample of each label is always predicted as one class.
+    void singleSamplesHaveNoOrder() {
+        std::vector<std::int32_t> labels, predicted;
+        for (int s = 0; s < 24; ++s) {
+            labels.push_back(s);
+            predicted.push_back((7 * s + 3) % 1000);
+        }
+        const LabelProblem problem = problemOf(labels, predicted);
+        QVERIFY2(problem.text.find("preprocessing") != std::string::npos, problem.text.c_str());
     }
 
     void chance() {

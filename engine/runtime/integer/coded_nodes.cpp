@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the program compiler that keeps tensors as codes: which nodes have a kernel on codes.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "runtime/aligned.h"

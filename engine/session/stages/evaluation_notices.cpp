@@ -117,6 +117,9 @@ std::optional<std::string> outputNotice(const Accuracy& accuracy) {
     const OutputDifference& worst =
         *std::ranges::min_element(accuracy.outputs, {}, &OutputDifference::sqnrDb);
     if (!(worst.sqnrDb < *accuracy.sqnrDb - kMuchLess)) return std::nullopt;
+    if (std::isinf(worst.sqnrDb))
+        return fmt::format("the output '{}' is all zero in float, but not if the network is quantized",
+                           shortName(worst.name));
     return fmt::format(
         "the SQNR of {:.1f} dB is that of all outputs together, in which large values dominate; that of the "
         "output '{}' alone is {:.1f} dB",
