@@ -210,7 +210,7 @@ class DocumentationTest : public QObject {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("options");
         QTest::addColumn<QString>("network");
-        QTest::newRow("float") << "92.4 % right in float"
+        QTest::newRow("float") << "92.4 % in float"
                                << ""
                                << "float";
         QTest::newRow("quantized") << "68.0 % quantized"
