@@ -23,6 +23,10 @@ bool isHalf(std::int64_t type) {
 
 bool isDouble(std::int64_t type) { return type == onnx::TensorProto::DOUBLE; }
 
+bool isMove(const std::string& op) {
+    return isOneOf(op, {"Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"});
+}
+
 using TypeTest = bool (*)(std::int64_t type);
 
 bool hasHalfType(const onnx::NodeProto& node, const char* name) {
@@ -49,7 +53,7 @@ bool computes(const onnx::GraphProto& graph, std::set<std::string> half) {
             produces = hasHalfType(node, "to");
         else if (op == "CastLike")
             produces = node.input_size() == 2 && half.contains(node.input(1));
-        else if (isOneOf(op, {"Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"}))
+        else if (isMove(op))
             produces = reads;
         else if (reads && !isOneOf(op, {"Shape", "Size"}))
             return true;
@@ -105,15 +109,26 @@ void convert(onnx::GraphProto& graph, const std::filesystem::path& folder, TypeT
 
 bool computesInHalf(const onnx::GraphProto& graph) { return computes(graph, {}); }
 
-bool takesDoubles(const onnx::GraphProto& graph) {
-    // Older files list the initializers as inputs, too.
-    const auto isConstant = [&](const std::string& name) {
-        return std::any_of(graph.initializer().begin(), graph.initializer().end(),
-                           [&](const auto& tensor) { return tensor.name() == name; });
+bool computesInDouble(const onnx::GraphProto& graph) {
+    const auto isWeight = [](const auto& tensor) {
+        return isDouble(tensor.data_type()) && tensor.dims_size() > 1;
     };
-    return std::any_of(graph.input().begin(), graph.input().end(), [&](const auto& input) {
-        return isDouble(input.type().tensor_type().elem_type()) && !isConstant(input.name());
-    });
+    if (std::none_of(graph.initializer().begin(), graph.initializer().end(), isWeight)) return false;
+    std::set<std::string> doubles;
+    for (const auto& input : graph.input())
+        if (isDouble(input.type().tensor_type().elem_type())) doubles.insert(input.name());
+    // Older files list the initializers as inputs, too.
+    for (const auto& tensor : graph.initializer()) doubles.erase(tensor.name());
+    for (const auto& node : graph.node()) {
+        if (std::none_of(node.input().begin(), node.input().end(),
+                         [&](const std::string& name) { return doubles.contains(name); }))
+            continue;
+        if (isMove(node.op_type()))
+            doubles.insert(node.output().begin(), node.output().end());
+        else if (!isOneOf(node.op_type(), {"Cast", "CastLike", "Shape", "Size"}))
+            return true;
+    }
+    return false;
 }
 
 void halfToFloat32(onnx::GraphProto& graph, const std::filesystem::path& folder) {

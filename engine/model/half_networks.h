@@ -17,9 +17,9 @@ namespace quantloupe {
 /// are.
 bool computesInHalf(const onnx::GraphProto& graph);
 
-/// Returns whether an input is float64. The float64 tensors of other networks, for example of positional
-/// encodings, stay as they are.
-bool takesDoubles(const onnx::GraphProto& graph);
+/// Returns whether the network has float64 weights and computes with an input that is float64. The float64
+/// tensors of other networks, for example of positional encodings, stay as they are.
+bool computesInDouble(const onnx::GraphProto& graph);
 
 /// Replace float16 and bfloat16, or float64, with float32 in all tensors and types of the graph and its
 /// subgraphs. External data is read from `folder` and becomes part of the graph. Throw Error if it cannot be

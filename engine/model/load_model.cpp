@@ -220,7 +220,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
             "the network computes in float16 or bfloat16; here, and in exported models, it computes in "
             "float32");
     }
-    if (takesDoubles(proto)) {
+    if (computesInDouble(proto)) {
         doubleToFloat32(proto, folder);
         notices.emplace_back(
             "the network computes in float64; here, and in exported models, it computes in float32");

@@ -105,8 +105,10 @@ class HalfNetworksTest : public QObject {
         for (const TensorInfo& tensor : model.graph->tensors()) QCOMPARE(tensor.type, DataType::Float32);
         QCOMPARE(run(model.graph, {1, 2}, {1, 1}), (std::vector<float>{-0.1f, -3}));
         const LoadedModel mask = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
-            g (double[2] X) => (double[2] Y) <double M = {-1.7976931348623157e308}> { Y = Mul (X, M) })");
-        QCOMPARE(run(mask.graph, {2}, {0, 1}), (std::vector<float>{0, -std::numeric_limits<float>::max()}));
+            g (double[1,2] X) => (double[1,2] Y) <double M = {-1.7976931348623157e308},
+            double[2,2] W = {1, 0, 0, 1}> { a = MatMul (X, W) Y = Mul (a, M) })");
+        QCOMPARE(run(mask.graph, {1, 2}, {0, 1}),
+                 (std::vector<float>{0, -std::numeric_limits<float>::max()}));
         // Computing in float64 within a float32 network stays exact, also if initializers are listed as
         // inputs.
         const LoadedModel part = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>

@@ -98,7 +98,7 @@ class ImportSettingsTest : public QObject {
               "NODES.append(name)", "NODES.extend([\"/out/Conv\", name])"}) {
             const ImportResult result = read(change);
             QCOMPARE(skipped(result), std::vector<std::string>{"/stem/Conv"});
-            QVERIFY(says(result.left, "line 3: a change of '"));
+            QVERIFY(says(result.left, "line 3: this change of '"));
         }
     }
 

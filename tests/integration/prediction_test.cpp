@@ -3,7 +3,6 @@
 #include <QtTest>
 
 #include "config/presets.h"
-#include "session/session_parts.h"
 #include "support/demo.h"
 #include "support/prediction_trial.h"
 #include "support/random_seed.h"
@@ -35,7 +34,7 @@ class PredictionTest : public QObject {
         const auto session = test::openDemo({2, 32, 0});
         const auto contextOf = [&](const QuantizationConfig& config) {
             session->evaluate(config, Depth::Accuracy);
-            return partsOf(*session).predictor.last().context;
+            return forecastBasis(*session).context;
         };
         QuantizationConfig config = presetConfig("w4a8");
         const Version learned = contextOf(config);

@@ -10,7 +10,7 @@
 #include "config/layer_choices.h"
 #include "search/resumable_sweep.h"
 #include "search/tune_numbers.h"
-#include "session/session_parts.h"
+#include "session/studies/forecast.h"
 #include "session/studies/leave_one_out.h"
 #include "session/studies/skip_groups.h"
 #include "support/errors.h"
@@ -240,14 +240,14 @@ class TuneTest : public QObject {
     void predictionsStartFromTheUsersConfiguration() {
         const auto session = sessionOf(network(2, true));
         session->evaluate(coarse(), Depth::Accuracy);
-        EditPredictor& predictor = partsOf(*session).predictor;
-        const MeasuredState before = predictor.last();
+        const ForecastBasis before = forecastBasis(*session);
         TuneOptions options;
         options.maxDrop = 0.02;
         QVERIFY(tune(*session, coarse(), options).steps > 0);
-        QVERIFY(predictor.last().context == before.context);
-        QVERIFY(predictor.last().quantized == before.quantized);
-        QCOMPARE(predictor.model().observations(before.context), std::size_t(0));
+        const ForecastBasis after = forecastBasis(*session);
+        QVERIFY(after.context == before.context);
+        QVERIFY(after.quantized == before.quantized);
+        QCOMPARE(after.observations, std::size_t(0));
     }
 
     void thresholdRulesStayFixed() {

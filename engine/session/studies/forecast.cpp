@@ -13,4 +13,10 @@ std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfi
     return request.parts.predictor.expect(predictableState(request, evaluation));
 }
 
+ForecastBasis forecastBasis(Session& session) {
+    EditPredictor& predictor = partsOf(session).predictor;
+    const MeasuredState& last = predictor.last();
+    return {last.context, last.quantized, predictor.model().observations(last.context)};
+}
+
 }  // namespace quantloupe

@@ -3,6 +3,7 @@
 // Predicts the effect of an edit before it is made.
 
 #include <optional>
+#include <set>
 
 #include "session/session.h"
 
@@ -13,5 +14,13 @@ namespace quantloupe {
 /// which requires Session::measureInBackground(). Throws Error, Cancelled.
 std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
                                        const CancelToken& cancel = {});
+
+/// The basis of the next prediction.
+struct ForecastBasis {
+    Version context;             ///< of everything except which layers are quantized
+    std::set<NodeId> quantized;  ///< quantized layers of the last evaluated configuration; not of experiments
+    std::size_t observations = 0;  ///< number of measured edits in this context
+};
+ForecastBasis forecastBasis(Session& session);
 
 }  // namespace quantloupe
