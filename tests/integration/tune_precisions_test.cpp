@@ -313,7 +313,7 @@ class TunePrecisionsTest : public QObject {
         // Measurements on other samples are not used.
         const TuneResult other = tune(*sessionOf(network(2, true), false, 150), coarse(), options);
         QCOMPARE(other.reused, std::size_t(0));
-        QVERIFY(other.notices.back().find("of another model, of other data") != std::string::npos);
+        QVERIFY(other.notices.back().find("belong to another model, other data") != std::string::npos);
         // Both remain.
         QVERIFY(tune(*sessionOf(network(2, true)), coarse(), options).reused > 10);
         QVERIFY(tune(*sessionOf(network(2, true), false, 150), coarse(), options).reused > 10);

@@ -263,8 +263,8 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QVERIFY(evaluated());
         find();
         QVERIFY(plot()->other().empty());
-        QVERIFY(says(QStringLiteral("The front that was kept")) ||
-                labelTexts().contains(QStringLiteral("The front that was kept")));
+        QVERIFY(says(QStringLiteral("The kept curve")) ||
+                labelTexts().contains(QStringLiteral("The kept curve")));
         QTest::mouseClick(button(QStringLiteral("Remove the Kept Curve")), Qt::LeftButton);
         QVERIFY(!finder()->kept());
     }
