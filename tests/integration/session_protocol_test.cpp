@@ -67,8 +67,8 @@ class SessionProtocolTest : public QObject {
         row("set an unknown key", R"({"do":"set","key":"quantization.weight.bytes","value":4})", "bytes");
         row("set a bad value", R"({"do":"set","key":"quantization.weight.bits","value":40})", "2 to 16");
         row("a rule that fits nothing",
-            R"({"do":"set","key":"skip.rules","value":[{"kind":"type","op":"Gemm"}]})",
-            "no layer of type 'Gemm'");
+            R"({"do":"set","key":"skip.rules","value":[{"kind":"type","op":"Gemmm"}]})",
+            "no layer of type 'Gemmm'");
         row("a configuration of another model",
             R"({"do":"config","value":{"layers":{"Conv_9":{"quantize":true}}}})", "Conv_9");
         row("a configuration with an unknown key", R"({"do":"config","value":{"color":"red"}})", "color");
