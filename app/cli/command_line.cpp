@@ -32,6 +32,9 @@ using Need = CommandOptions::Need;
 
 constexpr const char* kNotWritten = "the output could not be written";
 
+/// Whether everything could be written to stdout, for example not to a full disk.
+bool printed() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
 struct Command {
     const char* name;
     const char* what;
@@ -160,10 +163,12 @@ int runCommandLine(int argc, char** argv, const Program& program) {
         if (command == list.end() || !command->app->parsed()) throw UsageError("the command must come first");
         const auto read = [&] { return command->reader->finish(); };
         const int code = program.execute ? program.execute(read, command->run) : command->run(read());
-        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return exitWith(kNotWritten);
-        return code;
+        return printed() ? code : exitWith(kNotWritten);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);
+        if (error.get_exit_code() == 0) {  // a help text
+            app.exit(error);
+            return printed() ? 0 : exitWith(kNotWritten);
+        }
         return wrongUsage(error.what() + (command == list.end() ? std::string() : optionHint(*command->app)),
                           used);
     } catch (const UsageError& error) {
