@@ -160,7 +160,7 @@ def test_forked_process(session, config):
         try:
             session.evaluate(config)
         except ql.Error as error:
-            assert "forked" in str(error)
+            assert "parent process" in str(error)
             search.__del__, session._engine.__del__()
             ql._engine.Job.end_all()
             os._exit(0)
