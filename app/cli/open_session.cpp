@@ -37,12 +37,6 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
         throw UsageError(
             "--labels, --class-names, --task, --decoder, --class-output and --category-index describe the "
             "evaluation data: add --data");
-    if (!options.task.classOutput.empty() &&
-        (!options.task.labels.empty() || options.task.task == Task::Regression))
-        throw UsageError(
-            "--class-output has no effect with --labels or --task regression: it names the output of a "
-            "network "
-            "that classifies");
     if (options.data.empty() && options.calibrationData.empty()) {
         if (!how.randomInputs) return opened;
         opened.session->useRandomInputs();

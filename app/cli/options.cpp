@@ -308,6 +308,11 @@ Options OptionReader::finish() {
         throw UsageError("--cle-steps has no effect while equalization is off: add --cle PROFILE");
     if (given("--bins") && !given("--layer"))
         throw UsageError("--bins has no effect without --layer, whose histograms it is for");
+    if (given("--class-output") && (given("--labels") || m_options.task.task == Task::Regression))
+        throw UsageError(
+            "--class-output has no effect with --labels or --task regression: it names the output of a "
+            "network that "
+            "classifies");
     if (given("--category-index") && !given("--labels"))
         throw UsageError("--category-index has no effect without --labels");
     if (m_has.window && !m_preset.empty())

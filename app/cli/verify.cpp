@@ -49,8 +49,8 @@ void runVerify(const Options& options) {
         const auto agreementOf = [&](const RuntimeComparison& found) {
             return result.classifies ? OrderedJson(found.agreement) : OrderedJson();
         };
-        const auto sqnrOf = [](const OutputError& error) {
-            const double sqnr = error.sqnrDb();
+        const auto sqnrOf = [](const DifferenceSums& error) {
+            const double sqnr = error.result().sqnrDb;
             return std::isfinite(sqnr) ? OrderedJson(sqnr) : OrderedJson();
         };
         const auto comparison = [&](const std::optional<RuntimeComparison>& found) -> OrderedJson {
@@ -93,7 +93,8 @@ void runVerify(const Options& options) {
             fmt::print("same class for {:.2f} % of {}; ", 100 * found.agreement,
                        counted(result.samples, "sample"));
         fmt::print("SQNR {} ({} in the preview); largest difference from the preview: {:.3g}\n",
-                   decibels(found.error.sqnrDb()), decibels(result.error.sqnrDb()), found.maxAbsDiff);
+                   decibels(found.error.result().sqnrDb), decibels(result.error.result().sqnrDb),
+                   found.maxAbsDiff);
     };
     print("", result.plain, false);
     if (result.optimized) print("at the default optimization level: ", *result.optimized, true);

@@ -15,46 +15,34 @@
 namespace quantloupe {
 namespace {
 
-struct LabelCounts {
-    /// Number of samples by label and, for each, by class predicted by the float network.
-    std::map<std::int32_t, std::map<std::int32_t, std::size_t>> predicted;
-    std::map<std::int32_t, std::size_t> labels;
-    std::size_t all = 0;
+/// Number of samples by label or by predicted class.
+using Counts = std::map<std::int32_t, std::size_t>;
 
-    explicit LabelCounts(const Evaluation& evaluation) {
-        const auto &right = *evaluation.rightClasses, &classes = *evaluation.floatClasses;
-        for (std::size_t s = 0; s < right.size() && s < classes.size(); ++s) {
-            if (right[s] < 0) continue;
-            ++all;
-            ++labels[right[s]];
-            if (classes[s] != kNoClass) ++predicted[right[s]][classes[s]];
-        }
-    }
-    double share(std::size_t count) const { return static_cast<double>(count) / static_cast<double>(all); }
-    /// The accuracy of always predicting the most frequent class.
-    double chance() const {
-        return share(std::ranges::max_element(labels, {}, [](const auto& l) { return l.second; })->second);
-    }
-};
+Counts::value_type largest(const Counts& counts) {
+    return *std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+}
 
 /// Describes how labels and classes are swapped if each label is mostly predicted as another class of its
 /// own; otherwise empty. `least`: the accuracy that the swapped labels must have.
-std::string otherOrder(const Evaluation& evaluation, const LabelCounts& counts, double least) {
+std::string otherOrder(const Evaluation& evaluation, const Counts& labels, std::size_t all, double least) {
     constexpr std::size_t kEnough = 5;  // the prediction of a single sample always looks like an order
+    std::map<std::int32_t, Counts> predicted;
+    const auto &right = *evaluation.rightClasses, &classes = *evaluation.floatClasses;
+    for (std::size_t s = 0; s < right.size() && s < classes.size(); ++s)
+        if (right[s] >= 0) ++predicted[right[s]][classes[s]];
     std::set<std::int32_t> used;
     std::vector<std::string> pairs;
-    std::size_t right = 0;
-    for (const auto& [label, predicted] : counts.predicted) {
-        const std::size_t samples = counts.labels.at(label);
-        if (samples < kEnough) continue;
-        const auto most = std::ranges::max_element(predicted, {}, [](const auto& p) { return p.second; });
-        if (2 * most->second <= samples || !used.insert(most->first).second) return {};
-        right += most->second;
-        if (most->first != label)
-            pairs.push_back(
-                fmt::format("'{}' as class {}", shortName(classNameOf(evaluation, label)), most->first));
+    std::size_t explained = 0;
+    for (const auto& [label, counts] : predicted) {
+        if (labels.at(label) < kEnough) continue;
+        const auto [most, count] = largest(counts);
+        if (2 * count <= labels.at(label) || most == kNoClass || !used.insert(most).second) return {};
+        explained += count;
+        if (most != label)
+            pairs.push_back(fmt::format("'{}' as class {}", shortName(classNameOf(evaluation, label)), most));
     }
-    return counts.share(right) < least || pairs.empty() ? std::string() : shortList(pairs);
+    const double share = static_cast<double>(explained) / static_cast<double>(all);
+    return share < least || pairs.empty() ? std::string() : shortList(pairs);
 }
 
 }  // namespace
@@ -64,15 +52,22 @@ LabelProblem labelProblem(const Evaluation& evaluation) {
     if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.rightClasses ||
         !evaluation.floatClasses || evaluation.randomInputs || evaluation.floating->samples < kEnough)
         return {};
-    const LabelCounts counts(evaluation);
-    if (counts.labels.size() < 2) return {};
-    const double top1 = *evaluation.floating->top1, chance = counts.chance();
+    Counts labels;
+    std::size_t all = 0;
+    for (const std::int32_t label : *evaluation.rightClasses) {
+        if (label < 0) continue;
+        ++all;
+        ++labels[label];
+    }
+    if (labels.size() < 2) return {};
+    const double top1 = *evaluation.floating->top1,
+                 chance = static_cast<double>(largest(labels).second) / static_cast<double>(all);
     // Two standard deviations of the accuracy of a random guess on so many samples.
-    const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(counts.all));
+    const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(all));
     if (top1 > chance + margin) return {};
     const std::string accuracy = fmt::format("The accuracy of the float network is {:.1f} %", 100 * top1);
     const double least = std::clamp(chance + 0.3, 0.7, 0.95);
-    if (const std::string order = otherOrder(evaluation, counts, least); !order.empty())
+    if (const std::string order = otherOrder(evaluation, labels, all, least); !order.empty())
         return {fmt::format(
                     "{}, because the labels have another order than the network's classes: most samples are "
                     "predicted as follows: {}. Number the folders in the order of the network's classes "

@@ -53,8 +53,7 @@ OrderedJson layerSchema() {
     schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
     const auto help = [](const std::string& path) {
         return path == "calibration" ? "Calibration of the layer's output (with placement weighted_inputs: "
-                                       "of its input); missing keys use "
-                                       "the network's values."
+                                       "of its input); missing keys use the network's values."
                : path == "activation"
                    ? "Scheme of the layer's output (with placement weighted_inputs: of its input)."
                    : "";

@@ -21,7 +21,7 @@ QString comparison(const Verification& r, const RuntimeComparison& found) {
         parts << VerifyDialog::tr("the predicted class agrees for %1 of %2")
                      .arg(percent(found.agreement), samplesText(r.samples));
     parts << VerifyDialog::tr("SQNR is %1 (%2 in the preview)")
-                 .arg(formatDecibel(found.error.sqnrDb()), formatDecibel(r.error.sqnrDb()));
+                 .arg(formatDecibel(found.error.result().sqnrDb), formatDecibel(r.error.result().sqnrDb));
     parts << VerifyDialog::tr("the largest output difference is %1")
                  .arg(QString::number(found.maxAbsDiff, 'g', 3));
     return parts.join(QStringLiteral("; ")) + QLatin1Char('.');
@@ -126,10 +126,10 @@ void VerifyDialog::present(const Verification& r) {
     m_runtime->setText(QString::fromStdString(r.runtime));
     // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
     const QString none = QStringLiteral("\u2013");
-    m_here->setText(r.here ? percent(*r.here) : r.classifies ? none : formatDecibel(r.error.sqnrDb()));
+    m_here->setText(r.here ? percent(*r.here) : r.classifies ? none : formatDecibel(r.error.result().sqnrDb));
     m_there->setText(r.plain.top1   ? percent(*r.plain.top1)
                      : r.classifies ? percent(r.plain.agreement)
-                                    : formatDecibel(r.plain.error.sqnrDb()));
+                                    : formatDecibel(r.plain.error.result().sqnrDb));
     const std::string why = whyVerificationFailed(r), advice = saturationAdvice(r);
     if (!why.empty())
         showVerdict(tr("Verification failed: %1.").arg(QString::fromStdString(why)), "bad");

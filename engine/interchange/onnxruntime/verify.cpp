@@ -64,6 +64,11 @@ double normOf(const Constant& values) {
     return std::sqrt(squares);
 }
 
+void addError(const VerifiedOutput& output, const Constant& values, DifferenceSums& error) {
+    if (output.floating)
+        error.add(output.floating->floats().data(), values.floats().data(), values.floats().size());
+}
+
 bool comparable(const Constant& ours, const Constant& theirs) {
     return theirs.type() == DataType::Float32 && theirs.dims() == ours.dims();
 }
@@ -75,12 +80,6 @@ double rightOf(const std::vector<int>& classes, const Dataset& data) {
 }
 
 }  // namespace
-
-void OutputError::add(const Constant& floating, const Constant& output) {
-    const double distance = distanceOf(floating, output), norm = normOf(floating);
-    error += distance * distance;
-    signal += norm * norm;
-}
 
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
                                  const std::filesystem::path& model, const CancelToken& cancel) {
@@ -94,9 +93,8 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
     for (std::size_t o = 0; o < ours.size(); ++o) {
         if (!ours[o] || ours[o]->type() != DataType::Float32 || ours[o]->size() == 0) continue;
         double allowed = kRounding * normOf(*ours[o]);
-        if (floating[o] && floating[o]->dims() == ours[o]->dims())
-            allowed = std::max(allowed, distanceOf(*ours[o], *floating[o]));
         const bool sameShape = floating[o] && floating[o]->dims() == ours[o]->dims();
+        if (sameShape) allowed = std::max(allowed, distanceOf(*ours[o], *floating[o]));
         source.outputs.push_back(
             {o, session.graph().tensor(names[o]).name, ours[o], allowed, sameShape ? floating[o] : nullptr});
     }
@@ -138,13 +136,13 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         const bool judged = o == scores;
         const auto add = [&](RuntimeComparison& comparison, const Constant& values) {
             comparison.maxAbsDiff = std::max(comparison.maxAbsDiff, largestDifference(*output.ours, values));
-            if (output.floating) comparison.error.add(*output.floating, values);
+            addError(output, values, comparison.error);
             if (!judged) return;
             const std::vector<int> classes = classesOf(values, result.samples);
             comparison.agreement = agreementOf(classesOf(*output.ours, result.samples), classes);
             if (labeled) comparison.top1 = rightOf(classes, data);
         };
-        if (output.floating) result.error.add(*output.floating, *output.ours);
+        addError(output, *output.ours, result.error);
         add(result.plain, *theirs.values[o]);
         const auto addIfThere = [&](std::optional<RuntimeComparison>& comparison,
                                     const std::vector<ConstantPtr>& values) {

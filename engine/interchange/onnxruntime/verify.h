@@ -6,12 +6,12 @@
 // There are two steps: the first needs the session's thread, the second takes long but needs only the results
 // of the first.
 
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "analysis/tensor_metrics.h"
 #include "base/cancel.h"
 #include "runtime/program/sample_batches.h"
 #include "session/session.h"
@@ -29,13 +29,6 @@ struct VerifiedOutput {
     ConstantPtr floating;  ///< the float network's output; null if it has another shape
 };
 
-/// Adds up the difference of outputs from those of the float network.
-struct OutputError {
-    double signal = 0, error = 0;  ///< sums of squares
-    void add(const Constant& floating, const Constant& output);
-    double sqnrDb() const { return 10 * std::log10(signal / error); }
-};
-
 /// The input of verify(). Holds only values, so it can be used on any thread.
 struct VerifySource {
     std::filesystem::path model;          ///< the quantized model's file
@@ -48,7 +41,7 @@ struct RuntimeComparison {
     double agreement = 0;        ///< rate of samples with the same predicted class
     double maxAbsDiff = 0;       ///< largest difference in all compared outputs
     std::optional<double> top1;  ///< as a rate, if there are labels
-    OutputError error = {};
+    DifferenceSums error = {};   ///< against the float network
 };
 
 struct Verification {
@@ -56,7 +49,7 @@ struct Verification {
     std::size_t samples = 0;
     bool classifies = true;      ///< false: no output has classes, so agreement is not judged
     std::optional<double> here;  ///< top-1 of the preview, if there are labels
-    OutputError error;           ///< of the preview
+    DifferenceSums error;        ///< of the preview against the float network
     RuntimeComparison plain;     ///< without graph optimizations
     /// Names of the outputs that are too far from the preview's.
     std::vector<std::string> differing;
