@@ -250,7 +250,7 @@ class LayerDetailsTest : public QObject {
         QVERIFY2(comparison.text.find("points, ") != std::string::npos, comparison.text.c_str());
         QVERIFY(errorOf([&] {
                     flippedSamples(*openHalvingNetwork(), twoBits());
-                }).contains("not a list of classes"));
+                }).contains("no output of the network is a list of classes"));
     }
 };
 
