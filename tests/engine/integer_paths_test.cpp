@@ -60,11 +60,13 @@ class IntegerPathsTest : public QObject {
     bool coin() { return pick(0, 1) == 1; }
 
     /// `dims`: of the weight, `columns` output channels. Scales are such that outputs spread over the codes.
+    /// Some layers have only the largest or only the smallest weight: the largest sums.
     Layer layer(const Dims& dims, std::size_t columns, std::size_t depth) {
         Layer result;
         const int bits = pick(2, 8), most = (1 << (bits - 1)) - 1;
+        const bool extreme = pick(0, 3) == 0, negative = coin();
         for (std::int64_t i = 0; i < elementCount(dims); ++i)
-            result.weight.codes.push_back(pick(-most - 1, most));
+            result.weight.codes.push_back(extreme ? (negative ? -most - 1 : most) : pick(-most - 1, most));
         const std::size_t scales = coin() ? 1 : columns;
         for (std::size_t c = 0; c < scales; ++c)
             result.weight.scales.push_back(std::uniform_real_distribution<float>(0.5f, 1.5f)(m_random));
@@ -72,7 +74,7 @@ class IntegerPathsTest : public QObject {
         CodedUnit& unit = result.unit;
         const int zero = pick(0, 255);
         unit.input = {0.02f, static_cast<float>(-zero), static_cast<float>(255 - zero)};
-        if (pick(0, 3) != 0) {
+        if (pick(0, extreme ? 1 : 3) != 0) {
             const float spread = 0.02f * static_cast<float>(most) * 70 * std::sqrt(static_cast<float>(depth));
             const int low = -pick(0, 255), high = low + (coin() ? 255 : pick(3, 255));
             unit.output = FakeQuant{spread / 100, static_cast<float>(low), static_cast<float>(high)};
@@ -133,7 +135,8 @@ class IntegerPathsTest : public QObject {
     }
 
     std::vector<std::uint8_t> randomCodes(std::size_t count) {
-        std::vector<std::uint8_t> codes(count);
+        std::vector<std::uint8_t> codes(count, 255);
+        if (pick(0, 3) == 0) return codes;  // the largest sums
         for (auto& code : codes) code = static_cast<std::uint8_t>(m_random());
         return codes;
     }

@@ -125,6 +125,26 @@ QUANTLOUPE_AVX2 void widen(const std::uint8_t* rows, std::size_t stride, std::si
 
 #endif
 
+/// Whether the sums of some products fit into 16 bits for any codes. `up` is the sum of their positive
+/// weights, `down` that of the negative ones.
+bool fitInto16Bits(int up, int down) { return up * 255 <= 32767 && down * 255 >= -32768; }
+
+/// Whether addSmallBytesAvx2() is exact for a panel [depths][16]; its last step may be shorter.
+bool weightsAreSmall(const std::vector<std::int8_t>& panel) {
+    constexpr std::size_t kStepValues = kSmallStep * kPanelColumns;
+    for (std::size_t begin = 0; begin < panel.size(); begin += kStepValues) {
+        int up[2][kPanelColumns] = {}, down[2][kPanelColumns] = {};
+        for (std::size_t i = begin; i < std::min(begin + kStepValues, panel.size()); ++i) {
+            const std::size_t half = i / kPanelColumns % 4 / 2, column = i % kPanelColumns;
+            (panel[i] > 0 ? up : down)[half][column] += panel[i];
+        }
+        for (std::size_t half = 0; half < 2; ++half)
+            for (std::size_t c = 0; c < kPanelColumns; ++c)
+                if (!fitInto16Bits(up[half][c], down[half][c])) return false;
+    }
+    return true;
+}
+
 using Pair = std::array<int, 2>;
 
 /// For one column and two pairs that vpmaddubsw and one addition combine in the same 16 bits: a mask of the
@@ -140,7 +160,7 @@ unsigned separatePairs(const std::array<Pair, 2>& pairs) {
             const int magnitude = std::abs(pair[0]) + std::abs(pair[1]);
             if (magnitude > size) size = magnitude, largest = j;
         }
-        if (up * 255 <= 32767 && down * 255 >= -32768) return apart;
+        if (fitInto16Bits(up, down)) return apart;
         apart |= 1u << largest;
     }
 }
@@ -180,9 +200,11 @@ IntegerProduct::IntegerProduct(std::span<const std::int8_t> weight, std::size_t 
 /// `weight` is [padded depth, 16].
 void IntegerProduct::addPanel(const std::vector<std::int8_t>& weight) {
     const auto at = [&](std::size_t k, std::size_t c) { return weight[k * kPanelColumns + c]; };
+    Panel panel;
+    panel.small = weightsAreSmall(weight);
     // apart[depth / 2]: if bit c is set, the weights of column c at this pair of depths go into a correction.
     std::vector<std::uint32_t> apart(m_padded / 2, 0);
-    for (std::size_t k = 0; k < m_padded; k += kStep)
+    for (std::size_t k = 0; k < m_padded && !panel.small; k += kStep)
         for (std::size_t half = 0; half < 4; half += 2)
             for (std::size_t c = 0; c < kPanelColumns; ++c) {
                 const std::size_t one = k + half, two = one + 4;
@@ -194,7 +216,6 @@ void IntegerProduct::addPanel(const std::vector<std::int8_t>& weight) {
     const auto corrected =
         static_cast<double>(std::count_if(apart.begin(), apart.end(), [](auto bits) { return bits != 0; }));
     const auto steps = static_cast<double>(m_padded / kStep);
-    Panel panel;
     // Measured on Zen 3, in cycles per row: 3.1 per step in bytes, 4.2 in words, 1.5 per correction.
     panel.words = 3.1 * steps + 1.5 * corrected > 4.2 * steps;
     panel.offset = panel.words ? m_words.size() : m_bytes.size();
@@ -235,12 +256,17 @@ void IntegerProduct::run(const std::uint8_t* rows, std::size_t rowStride, std::s
         const std::size_t block = panel.words ? kDepthBlock / 2 : kDepthBlock;
         for (std::size_t k = 0; k < m_padded; k += block) {
             const std::size_t depths = std::min(block, m_padded - k);
-            if (panel.words)
+            if (panel.words) {
                 addWordsAvx2({words + k, m_padded * sizeof(std::int16_t), count,
                               m_words.data() + panel.offset + k * kPanelColumns, depths / 2, k == 0, sums});
-            else
-                addBytesAvx2({rows + k, rowStride, count, m_bytes.data() + panel.offset + k * kPanelColumns,
-                              depths / kStep, k == 0, sums});
+                continue;
+            }
+            const std::int8_t* weight = m_bytes.data() + panel.offset + k * kPanelColumns;
+            const std::size_t small = panel.small ? depths / kSmallStep : 0, done = small * kSmallStep;
+            if (small > 0) addSmallBytesAvx2({rows + k, rowStride, count, weight, small, k == 0, sums});
+            if (done < depths)
+                addBytesAvx2({rows + k + done, rowStride, count, weight + done * kPanelColumns,
+                              (depths - done) / kStep, k + done == 0, sums});
         }
         if (!panel.corrections.empty())
             addCorrections(panel.corrections, m_words.data(), rows, rowStride, count, sums);

@@ -7,7 +7,8 @@
 // 8-bit kernels built in this way usually saturate (those of oneDNN 2.6 do for weights of more than 7 bits),
 // so their results differ from the target's. Here, the weights that would overflow 16 bits are excluded from
 // the loop and added with vpmaddwd, which is exact; a panel of 16 columns with too many such weights uses
-// only vpmaddwd. This is decided once per panel from its weights, so the sums are exact for any codes.
+// only vpmaddwd. A panel of small weights, for example of 4 bits, adds 16 results in 16 bits before widening
+// them. This is decided once per panel from its weights, so the sums are exact for any codes.
 
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +66,7 @@ class IntegerProduct {
     };
     struct Panel {
         bool words = false;      ///< computed with vpmaddwd only
+        bool small = false;      ///< computed with addSmallBytesAvx2()
         std::size_t offset = 0;  ///< in m_bytes, or in m_words
         std::vector<Correction> corrections;
     };

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops are written in assembly: they need all 16 registers, and compilers would spill the sums to
+// Two of the loops are written in assembly: they need all 16 registers, and compilers would spill the sums to
 // memory.
 #include "runtime/integer/integer_tiles.h"
+
+#if defined(__x86_64__)
+#include "runtime/integer/integer_simd.h"
+#endif
 
 namespace quantloupe {
 
@@ -120,7 +124,59 @@ void oneWordRow(const char* row, const char* weight, std::size_t steps, int firs
                  : YMM);
 }
 
+/// 16 columns. The sums over 32 depths stay in 16 bits: two multiplications by ones per 32 depths instead of
+/// eight.
+template <std::size_t Rows>
+QUANTLOUPE_AVX2 void smallByteRows(const char* row, std::size_t stride, const char* weight, std::size_t steps,
+                                   bool first, std::int32_t* sums) {
+    constexpr std::size_t kGroups = kSmallStep / 4;
+    const __m256i ones = _mm256_set1_epi16(1);
+    auto* at = reinterpret_cast<__m256i*>(sums);
+    for (std::size_t s = 0; s < steps; ++s, row += kSmallStep) {
+        __m256i left[Rows], right[Rows];
+#pragma GCC unroll 8
+        for (std::size_t g = 0; g < kGroups; ++g, weight += 64) {
+            const __m256i leftWeight = _mm256_load_si256(reinterpret_cast<const __m256i*>(weight)),
+                          rightWeight = _mm256_load_si256(reinterpret_cast<const __m256i*>(weight + 32));
+#pragma GCC unroll 4
+            for (std::size_t r = 0; r < Rows; ++r) {
+                std::int32_t codes;
+                std::memcpy(&codes, row + r * stride + 4 * g, sizeof codes);
+                const __m256i x = _mm256_set1_epi32(codes);
+                const __m256i l = _mm256_maddubs_epi16(x, leftWeight),
+                              h = _mm256_maddubs_epi16(x, rightWeight);
+                left[r] = g == 0 ? l : _mm256_add_epi16(left[r], l);
+                right[r] = g == 0 ? h : _mm256_add_epi16(right[r], h);
+                // Otherwise, the compiler would multiply all groups before it adds, and spill the products.
+                asm("" : "+x"(left[r]), "+x"(right[r]));
+            }
+        }
+        const bool fresh = first && s == 0;
+#pragma GCC unroll 4
+        for (std::size_t r = 0; r < Rows; ++r) {
+            left[r] = _mm256_madd_epi16(left[r], ones);
+            right[r] = _mm256_madd_epi16(right[r], ones);
+            if (!fresh) {
+                left[r] = _mm256_add_epi32(left[r], _mm256_loadu_si256(at + 2 * r));
+                right[r] = _mm256_add_epi32(right[r], _mm256_loadu_si256(at + 2 * r + 1));
+            }
+            _mm256_storeu_si256(at + 2 * r, left[r]);
+            _mm256_storeu_si256(at + 2 * r + 1, right[r]);
+        }
+    }
+}
+
 }  // namespace
+
+void addSmallBytesAvx2(const PanelArguments& a) {
+    const auto* rows = static_cast<const char*>(a.rows);
+    const auto* weight = static_cast<const char*>(a.weight);
+    std::size_t r = 0;
+    for (; r + 4 <= a.count; r += 4)
+        smallByteRows<4>(rows + r * a.stride, a.stride, weight, a.steps, a.first, a.sums + r * kPanelColumns);
+    for (; r < a.count; ++r)
+        smallByteRows<1>(rows + r * a.stride, a.stride, weight, a.steps, a.first, a.sums + r * kPanelColumns);
+}
 
 void addBytesAvx2(const PanelArguments& a) {
     const auto* rows = static_cast<const char*>(a.rows);
@@ -144,6 +200,7 @@ void addWordsAvx2(const PanelArguments& a) {
 
 #else
 
+void addSmallBytesAvx2(const PanelArguments&) {}
 void addBytesAvx2(const PanelArguments&) {}
 void addWordsAvx2(const PanelArguments&) {}
 
