@@ -10,9 +10,11 @@
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/layer_choices.h"
+#include "data/labeled_dataset.h"
 #include "interchange/gather.h"
 #include "model/sample_axes.h"
 #include "picture/write_picture.h"
+#include "session/project/task_json.h"
 #include "sweep_json.h"
 #include "tune_json.h"
 
@@ -91,14 +93,25 @@ DatasetPtr datasetOf(Engine& engine, const OrderedJson& data) {
                         inputs);
 }
 
+TaskSettings taskOf(const OrderedJson& request) {
+    const std::vector<std::string> otherKeys;
+    const Json json = request.at("task");
+    return taskFromJson(ObjectReader(json, "", otherKeys));
+}
+
 OrderedJson setData(Engine& engine, const OrderedJson& request, Job&) {
     const OrderedJson &evaluation = request.at("data"), &calibration = request.at("calibration");
-    engine.session->setData(datasetOf(engine, evaluation), datasetOf(engine, calibration));
+    const TaskSettings task = taskOf(request);
+    DatasetPtr data = datasetOf(engine, evaluation);
+    if (data) data = withTask(data, task, engine.preprocess);
+    engine.session->setData(data, datasetOf(engine, calibration));
     const OrderedJson& calibrating = calibration.is_null() ? evaluation : calibration;
     engine.calibrationData.clear();
     if (!calibrating.is_null() && calibrating.contains("path")) engine.calibrationData = pathOf(calibrating);
-    for (const OrderedJson& data : {evaluation, calibration})
-        if (!data.is_null() && data.contains("path")) engine.inputs.add("the data", pathOf(data));
+    for (const OrderedJson& given : {evaluation, calibration})
+        if (!given.is_null() && given.contains("path")) engine.inputs.add("the data", pathOf(given));
+    engine.inputs.add("the labels", task.labels);
+    engine.inputs.add("the class names", task.classNames);
     return {{"notice", engine.session->dataNotice()},
             {"samples", engine.session->hasData() ? engine.session->sampleCount() : 0},
             {"together", engine.session->samplesTogether()}};

@@ -2,9 +2,10 @@
 """Samples from arrays, dicts of arrays, and iterables of batches such as PyTorch's DataLoader."""
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ._engine import Error, array_description
+from ._engine import Error, array_description, path_text
 
 LABELS = ("labels", "label")
 
@@ -44,6 +45,16 @@ def gather(data: Any, labels: Any, inputs: Sequence[Mapping[str, Any]]) -> Sampl
     if labels is not None and len(labels) != size:
         raise Error(f"there are {size} samples but {len(labels)} labels")
     return Samples(arrays, labels, size)
+
+
+def task_settings(labels: Any, task: Optional[str], class_names: Any, decoder: Optional[str],
+                  class_output: Optional[str], category_index: Optional[str]) -> Dict[str, str]:
+    """Returns the given settings of the task, by the names of the command line's options with underscores."""
+    files = {key: os.path.abspath(path_text(path))
+             for key, path in (("labels", labels), ("class_names", class_names)) if path is not None}
+    names = {"task": task, "decoder": None if decoder == "auto" else decoder, "class_output": class_output,
+             "category_index": category_index}
+    return {**files, **{key: name for key, name in names.items() if name is not None}}
 
 
 def _samples_in(arrays: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> int:
@@ -188,15 +199,16 @@ def _joined_labels(labels: List[Any]) -> Any:
 def other_than_classes(labels: Any) -> Tuple[str, str]:
     """Describes labels that are one number or text per sample but not class indices, and other labels in a notice.
 
-    Returns two texts, which are empty for class indices.
+    Returns two texts, which are empty for class indices of samples or tokens.
     """
     array = _label_array(labels)
-    if labels is None or (array is not None and array.dtype.kind in "iu" and _is_one_each(array)):
+    if labels is None or (array is not None and array.dtype.kind in "iu" and
+                          (_is_one_each(array) or array.ndim == 2)):
         return "", ""
     if array is not None and _is_one_each(array):
         return f"of the type {array.dtype}", ""
     shape = "" if array is None else f" of the shape {'×'.join(map(str, array.shape))}"
-    return "", f"the labels{shape} are not used, because they are not one class index per sample"
+    return "", f"the labels{shape} are not used, because they are not one class index per sample or token"
 
 
 def _label_array(labels: Any) -> Any:
@@ -212,9 +224,11 @@ def _is_one_each(array: Any) -> bool:
 
 
 def _classes(labels: Any, size: int) -> Optional[Any]:
-    """Returns class indices for the engine's accuracy; None if the labels are for a user-defined metric only."""
+    """Returns class indices of the samples or of their tokens; None if the labels are for a user-defined metric."""
     import numpy
     array = _label_array(labels)
-    if array is None or array.shape not in ((size,), (size, 1)) or array.dtype.kind not in "iu":
+    if array is None or array.ndim not in (1, 2) or len(array) != size or array.dtype.kind not in "iu":
         return None
-    return numpy.ascontiguousarray(array.reshape(size), numpy.int64)
+    if array.shape == (size, 1):
+        array = array.reshape(size)
+    return numpy.ascontiguousarray(array, numpy.int64)

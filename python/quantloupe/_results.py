@@ -166,6 +166,14 @@ class Evaluation:
         self.quantized_accuracy: Optional[float] = values["quantized"]["top1"]
         self.agreement: Optional[float] = values["quantized"]["agreement"]
         self.sqnr_db: Optional[float] = values["quantized"]["sqnr_db"]
+        self.float_map: Optional[float] = values["float"].get("map")
+        self.quantized_map: Optional[float] = values["quantized"].get("map")
+        self.float_miou: Optional[float] = values["float"].get("miou")
+        self.quantized_miou: Optional[float] = values["quantized"].get("miou")
+        self.float_token_accuracy: Optional[float] = values["float"].get("token_accuracy")
+        self.quantized_token_accuracy: Optional[float] = values["quantized"].get("token_accuracy")
+        self.float_perplexity: Optional[float] = values["float"].get("perplexity")
+        self.quantized_perplexity: Optional[float] = values["quantized"].get("perplexity")
         self.float_metric: Optional[float] = values["float"].get("metric")
         self.quantized_metric: Optional[float] = values["quantized"].get("metric")
 
@@ -201,6 +209,11 @@ class Evaluation:
 
     def __repr__(self) -> str:
         values = {"float": self.float_accuracy, "quantized": self.quantized_accuracy, "agreement": self.agreement,
+                  "float mAP": self.float_map, "quantized mAP": self.quantized_map,
+                  "float mIoU": self.float_miou, "quantized mIoU": self.quantized_miou,
+                  "float token accuracy": self.float_token_accuracy,
+                  "quantized token accuracy": self.quantized_token_accuracy,
+                  "float perplexity": self.float_perplexity, "quantized perplexity": self.quantized_perplexity,
                   "float metric": self.float_metric, "quantized metric": self.quantized_metric}
         shown = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
         parts = [f"{self.samples} samples" if self.samples else "no samples", shown,
@@ -208,15 +221,14 @@ class Evaluation:
         return f"<Evaluation: {'; '.join(part for part in parts if part)}>"
 
     def _repr_html_(self) -> str:
-        rows = []
-        for name in ("float", "quantized"):
-            accuracy = self.json[name]
-            rows.append([name, percent(accuracy["top1"]), percent(accuracy["top5"]),
-                         percent(accuracy.get("agreement")), number(accuracy.get("sqnr_db")),
-                         number(accuracy.get("metric"))])
-        head = ["", "top-1", "top-5", "agreement", "SQNR (dB)", "metric"]
-        if self.float_metric is None:
-            head, rows = head[:-1], [row[:-1] for row in rows]
+        columns = [("top-1", "top1", percent), ("top-5", "top5", percent), ("agreement", "agreement", percent),
+                   ("SQNR (dB)", "sqnr_db", number), ("mAP", "map", percent), ("mIoU", "miou", percent),
+                   ("token accuracy", "token_accuracy", percent), ("perplexity", "perplexity", number),
+                   ("metric", "metric", number)]
+        given = {key for name in ("float", "quantized") for key in self.json[name]}
+        shown = [column for column in columns if column[1] in given]
+        rows = [[name] + [text(self.json[name].get(key)) for _, key, text in shown] for name in ("float", "quantized")]
+        head = ["", *(title for title, _, _ in shown)]
         notices = "".join(f"<p>{html.escape(text)}</p>" for text in self.notices)
         return table(head, rows) + notices + layer_table(self.layers.worst(8))
 

@@ -57,16 +57,20 @@ class Session:
         self._metric: Optional[MetricFunction] = None
         self._metric_error: Optional[BaseException] = None
         self._data: Dict[str, Any] = {}  # what set_data() got, for the window
+        self._task: Dict[str, str] = {}
         about = self._run({"do": "open", "path": self.model, "threads": threads, "memory_mib": memory_mib})
         self.inputs: List[Dict[str, Any]] = about["inputs"]
         self.outputs: List[Dict[str, Any]] = about["outputs"]
         self.layer_names: List[str] = about["layers"]
         self.notices: List[str] = about["notices"]
+        self.data_notices: List[str] = []
         self.samples = 0
 
     # --- data ---------------------------------------------------------------------------------------------------
 
-    def set_data(self, data: Any, labels: Any = None, calibration: Any = None) -> None:
+    def set_data(self, data: Any, labels: Any = None, calibration: Any = None, *, task: Optional[str] = None,
+                 class_names: Optional[Path] = None, decoder: Optional[str] = None,
+                 class_output: Optional[str] = None, category_index: Optional[str] = None) -> None:
         """Sets the evaluation samples and the calibration samples.
 
         `data` and `calibration` are each one of these: an array (with the samples in the dimension `sample_axis` of
@@ -75,11 +79,20 @@ class Session:
         the command line (a folder of images, .npy, .npz). Arrays are not copied if their layout is row-major; do not
         change them while the session uses them.
 
-        `labels` are class indices, or anything that a user-defined metric can read. Without `calibration`, every
-        second sample is used for calibration and the others for evaluation.
+        `labels` are class indices (one per sample, or for language models and token classification one per token),
+        anything that a user-defined metric can read, or a path: a COCO file for detection, or a folder of label
+        images for segmentation. The other arguments are those of the command line: `task` is "classification",
+        "detection", "segmentation", "regression" or "tokens"; `class_names` a file; `decoder` how
+        boxes are decoded; `class_output` the output with the scores of the classes; `category_index` "position" or
+        "id". Without `calibration`, every second sample is used for calibration and the others for evaluation.
+        Afterwards, `data_notices` says what is noteworthy about the data, for example that labels are ignored.
         """
         kept: List[Any] = []
-        request: Dict[str, Any] = {"do": "set_data"}
+        labels_file = labels if isinstance(labels, (str, bytes, os.PathLike)) else None
+        if labels_file is not None:
+            labels = None
+        settings = _data.task_settings(labels_file, task, class_names, decoder, class_output, category_index)
+        request: Dict[str, Any] = {"do": "set_data", "task": settings}
         kept_labels: Any = None
         given: Dict[str, Any] = {}
         for key, samples in (("data", data), ("calibration", calibration)):
@@ -98,16 +111,18 @@ class Session:
                 kept.extend(arrays)
                 given[key] = gathered
         if "path" in (request["data"] or {}) and labels is not None:
-            raise Error("labels cannot be given for a path: the labels of a folder are the names of its subfolders, "
-                        "and the labels of an .npz file are in its array 'labels'")
+            raise Error("an array of labels cannot be given for a path: the labels of a folder are the names of its "
+                        "subfolders, and the labels of an .npz file are in its array 'labels'")
         only_for_metric, ignored = _data.other_than_classes(kept_labels)
 
         def adopt(about: Dict[str, Any]) -> None:
-            self._kept, self._data = kept, given
+            self._kept, self._data, self._task = kept, given, settings
             # Without calibration data, the engine evaluates on every second sample, or on every second batch if the
             # samples of a batch belong together.
             self._labels = _data.every_second(kept_labels, about["together"]) if calibration is None else kept_labels
-            self._only_for_metric, self._ignored_labels = only_for_metric, ignored
+            self.data_notices = about["notice"].splitlines()
+            by_engine = next((text for text in self.data_notices if text.startswith("'labels' is ignored")), "")
+            self._only_for_metric, self._ignored_labels = only_for_metric, ignored or by_engine
             self.samples = about["samples"]
             self._data_changes += 1
 
@@ -226,7 +241,8 @@ class Session:
 
         The window uses the metric of the task. `arguments` are additional command-line options of the window.
         """
-        return _window.show(self._file, self._data, config or Config(), arguments or [])
+        options = [text for key, value in self._task.items() for text in (f"--{key.replace('_', '-')}", value)]
+        return _window.show(self._file, self._data, config or Config(), options + (arguments or []))
 
     @property
     def graph(self) -> Picture:

@@ -13,6 +13,7 @@
 #include "config/config_json.h"
 #include "results/accuracy_numbers.h"
 #include "session/project/project_keys.h"
+#include "session/project/task_json.h"
 
 namespace quantloupe {
 namespace {
@@ -139,13 +140,10 @@ std::string projectToJson(const Project& project, const fs::path& file) {
     json["data"] = {{"evaluation", storedPath(project.data, file)},
                     {"calibration", storedPath(project.calibration, file)}};
     if (project.task != TaskSettings{}) {
-        OrderedJson& task = json["data"]["task"];
-        task = {{"task", kTaskNames[static_cast<std::size_t>(project.task.task)]},
-                {"labels", storedPath(project.task.labels, file)},
-                {"class_names", storedPath(project.task.classNames, file)},
-                {"decoder", project.task.decoder},
-                {"class_output", project.task.classOutput},
-                {"category_index", kCategoryIndexNames[static_cast<std::size_t>(project.task.categories)]}};
+        TaskSettings task = project.task;
+        task.labels = storedPath(task.labels, file);
+        task.classNames = storedPath(task.classNames, file);
+        json["data"]["task"] = taskToJson(task);
     }
     if (project.preprocess)
         json["data"]["preprocess"] = OrderedJson::parse(preprocessToJson(*project.preprocess));

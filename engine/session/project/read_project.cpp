@@ -12,6 +12,7 @@
 #include "results/accuracy_numbers.h"
 #include "session/project/project_file.h"
 #include "session/project/project_keys.h"
+#include "session/project/task_json.h"
 
 namespace quantloupe {
 namespace {
@@ -49,12 +50,16 @@ Version hashOf(const std::string& key, const std::string& text) {
     return version;
 }
 
-fs::path resolvedPath(ObjectReader& reader, std::string_view key, const fs::path& file) {
-    std::string stored;
-    reader.text(key, stored);
+fs::path resolvedPath(const fs::path& stored, const fs::path& file) {
     if (stored.empty()) return {};
     std::error_code ignored;
     return (fs::absolute(file, ignored).parent_path() / stored).lexically_normal();
+}
+
+fs::path resolvedPath(ObjectReader& reader, std::string_view key, const fs::path& file) {
+    std::string stored;
+    reader.text(key, stored);
+    return resolvedPath(stored, file);
 }
 
 std::size_t count(ObjectReader& reader, std::string_view key) {
@@ -98,24 +103,10 @@ Accuracy readAccuracy(ObjectReader reader) {
     return accuracy;
 }
 
-template <typename Enum, std::size_t N>
-Choices<Enum> choicesOf(const std::array<std::string_view, N>& names) {
-    Choices<Enum> choices;
-    for (std::size_t i = 0; i < N; ++i) choices.available.emplace_back(names[i], static_cast<Enum>(i));
-    return choices;
-}
-
 TaskSettings readTask(ObjectReader reader, const fs::path& file) {
-    static const Choices<Task> kTasks = choicesOf<Task>(kTaskNames);
-    static const Choices<CategoryIndex> kIndices = choicesOf<CategoryIndex>(kCategoryIndexNames);
-    TaskSettings task;
-    reader.choice("task", task.task, kTasks);
-    task.labels = resolvedPath(reader, "labels", file);
-    task.classNames = resolvedPath(reader, "class_names", file);
-    reader.text("decoder", task.decoder);
-    reader.text("class_output", task.classOutput);
-    reader.choice("category_index", task.categories, kIndices);
-    reader.finish();
+    TaskSettings task = taskFromJson(std::move(reader));
+    task.labels = resolvedPath(task.labels, file);
+    task.classNames = resolvedPath(task.classNames, file);
     return task;
 }
 
