@@ -20,13 +20,18 @@
 namespace quantloupe::cli {
 namespace {
 
-/// "mAP@50:95 34.20 %, mAP@50 51.00 %"; empty for other tasks.
+/// "mAP@50:95 34.20 %, mAP@50 51.00 %"; empty unless the task is graded.
 std::string taskText(const Accuracy& accuracy) {
     if (accuracy.map)
         return fmt::format("mAP@50:95 {}, mAP@50 {}", percent(accuracy.map), percent(accuracy.map50));
     if (accuracy.miou)
         return fmt::format("mIoU {}, pixel accuracy {}", percent(accuracy.miou),
                            percent(accuracy.pixelAccuracy));
+    if (accuracy.tokenAccuracy) {
+        std::string text = fmt::format("token accuracy {}", percent(accuracy.tokenAccuracy));
+        if (accuracy.perplexity) text += fmt::format(", perplexity {:.5g}", *accuracy.perplexity);
+        return text;
+    }
     return {};
 }
 
@@ -35,6 +40,7 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
     if (!accuracy) return;
     if (const std::string task = taskText(*accuracy); !task.empty()) {
         fmt::print("{:<{}} {}", name, width, task);
+        if (!reference && accuracy->agreement) fmt::print("; agreement {}", percent(accuracy->agreement));
         if (!reference) fmt::print("; SQNR {}", decibels(accuracy->sqnrDb));
         fmt::print("\n");
         return;
@@ -106,7 +112,7 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     fmt::print("{}: {} evaluated, {} used for calibration\n\n", options.model.filename().string(),
                counted(result.samples, result.randomInputs ? "random input" : "sample"),
                result.calibrationSamples);
-    const bool graded = result.scores != nullptr;  // a detector or a segmentation network
+    const bool graded = result.scores != nullptr;  // isGraded(), with labels
     if (!graded)
         fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
                    "agreement", "SQNR", "max |diff|");

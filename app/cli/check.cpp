@@ -64,6 +64,10 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
     row("mAP@50", &Accuracy::map50);
     row("mIoU", &Accuracy::miou);
     row("pixel accuracy", &Accuracy::pixelAccuracy);
+    row("token accuracy", &Accuracy::tokenAccuracy);
+    if (quantized.perplexity)
+        text += fmt::format("| perplexity | {:.5g} | {:.5g} |\n", floating.perplexity.value_or(0),
+                            *quantized.perplexity);
     row("top-1", &Accuracy::top1);
     row("top-5", &Accuracy::top5);
     if (quantized.agreement) text += fmt::format("| agreement | | {} |\n", percent(quantized.agreement));

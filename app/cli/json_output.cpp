@@ -18,7 +18,7 @@ void addReason(OrderedJson& object, const std::string& reason) {
 }
 
 constexpr const char* kNoLabels = "the data has no labels";
-constexpr const char* kNoClasses = "the outputs are not classes";
+constexpr const char* kNoClasses = "the outputs are not one class per sample";
 constexpr const char* kNoDifference = "infinite: no difference";
 constexpr const char* kNotMeasured = "not measured";
 
@@ -109,8 +109,8 @@ OrderedJson toJson(const LayerResult& layer) {
 
 OrderedJson toJson(const std::optional<Accuracy>& accuracy, Role role) {
     const Accuracy values = accuracy.value_or(Accuracy{});
-    const bool boxesOrMaps = values.map || values.miou;
-    const std::string noLabels = boxesOrMaps ? kNoClasses : accuracy ? kNoLabels : kNotMeasured;
+    const bool graded = values.map || values.miou || values.tokenAccuracy;
+    const std::string noLabels = graded ? kNoClasses : accuracy ? kNoLabels : kNotMeasured;
     OrderedJson object = OrderedJson::object();
     if (values.map) {
         object["map"] = *values.map;
@@ -120,10 +120,14 @@ OrderedJson toJson(const std::optional<Accuracy>& accuracy, Role role) {
         object["miou"] = *values.miou;
         object["pixel_accuracy"] = values.pixelAccuracy.value_or(0);
     }
+    if (values.tokenAccuracy) {
+        object["token_accuracy"] = *values.tokenAccuracy;
+        setNumber(object, "perplexity", values.perplexity, "the outputs are probabilities");
+    }
     setNumber(object, "top1", values.top1, noLabels, "infinite");
     if (role != Role::Prepared) setNumber(object, "top5", values.top5, noLabels, "infinite");
     if (role != Role::Floating) {
-        setNumber(object, "agreement", values.agreement, boxesOrMaps ? kNoClasses : kNotMeasured, "infinite");
+        setNumber(object, "agreement", values.agreement, graded ? kNoClasses : kNotMeasured, "infinite");
         setNumber(
             object, "sqnr_db", values.sqnrDb, kNotMeasured,
             values.sqnrDb && *values.sqnrDb < 0 ? "infinite: the float outputs are all zero" : kNoDifference);

@@ -41,7 +41,8 @@ void runVerify(const Options& options) {
     progress.clear();
     const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
     for (const std::string& text : plan->notices) notice(text);
-    if (!options.task.labels.empty() && !result.here)
+    const auto labels = opened.data ? opened.data->taskLabels() : nullptr;
+    if (labels && isGraded(labels->task) && !result.here)
         notice(
             "the labels are not used: verify compares the outputs, and only top-1 is computed on both sides");
 

@@ -61,7 +61,7 @@ ClassResults classResults(const Evaluation& evaluation) {
     };
     read(*evaluation.floatScores, &ClassResult::floating);
     read(*evaluation.scores, &ClassResult::quantized);
-    ClassResults list{evaluation.quantized->map ? "ap" : "iou", {}};
+    ClassResults list{evaluation.quantized->map ? "ap" : evaluation.quantized->miou ? "iou" : "accuracy", {}};
     for (auto& [index, result] : results) {
         if (result.labels == 0) continue;
         result.index = index;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Results of each class: accuracy of a classifier, average precision of a detector, IoU of a segmentation
-// network; and the confusion matrix of a classifier.
+// Results of each class: accuracy of a classifier of samples or tokens, average precision of a detector, IoU
+// of a segmentation network; and the confusion matrix of a classifier of samples.
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace quantloupe {
 struct ClassResult {
     std::size_t index = 0;
     std::string name;                    ///< the index if there is no name
-    std::size_t labels = 0;              ///< samples, boxes or pixels with this label
+    std::size_t labels = 0;              ///< samples, boxes, pixels or tokens with this label
     double floating = 0, quantized = 0;  ///< 0 to 1
     double change() const { return quantized - floating; }
 };

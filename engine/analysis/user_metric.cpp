@@ -52,16 +52,15 @@ double parseMetric(const std::string& text) {
 }
 
 double runUserMetric(const MetricProgram& metric, const std::map<std::string, ConstantPtr>& outputs,
-                     std::span<const int> labels, const CancelToken& cancel) {
+                     const ConstantPtr& labels, const CancelToken& cancel) {
     constexpr const char* kLabels = "labels";
     try {
         auto arrays = outputs;
-        if (!labels.empty()) {
+        if (labels) {
             if (arrays.contains(kLabels))
                 failInput("an output of the network is named '{}', which is reserved for the labels",
                           kLabels);
-            arrays[kLabels] = Constant::fromInt64s({static_cast<std::int64_t>(labels.size())},
-                                                   std::vector<std::int64_t>(labels.begin(), labels.end()));
+            arrays[kLabels] = labels;
         }
         const TemporaryFolder folder;
         const std::filesystem::path file = folder.path() / "outputs.npz";

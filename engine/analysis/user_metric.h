@@ -6,9 +6,9 @@
 //     PROGRAM [ARGUMENTS...] outputs.npz
 //
 // The .npz contains one array per graph output, named after it, with one row per sample, and "labels" if
-// there are labels (int64, -1 for a sample without a label). The last non-empty line on standard output is
-// the number, finite, in C's notation; earlier lines and standard error are for messages. The exit code must
-// be 0. In Python:
+// there are labels (int64, one per sample or one row of tokens per sample; -1 without a label). The last
+// non-empty line on standard output is the number, finite, in C's notation; earlier lines and standard error
+// are for messages. The exit code must be 0. In Python:
 //
 //     #!/usr/bin/env python3
 //     import sys, numpy
@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +30,9 @@ namespace quantloupe {
 /// The input of a metric.
 struct MetricInput {
     std::map<std::string, ConstantPtr> outputs;  ///< one array per graph output, named after it
-    std::vector<int> labels;                     ///< one per sample, -1: no label; empty without labels
-    std::vector<std::size_t> samples;            ///< positions of the samples in the data, ascending
+    /// int64, one per sample, or one per token (N × T); negative: no label. Null without labels.
+    ConstantPtr labels;
+    std::vector<std::size_t> samples;  ///< positions of the samples in the data, ascending
 };
 
 struct UserMetric {
@@ -47,12 +47,12 @@ struct MetricProgram {
     double timeoutSeconds = 60;
 };
 
-/// Runs the program. The .npz is in a temporary folder, which is removed afterwards. `labels` is empty or has
-/// one entry per sample. Throws Error naming the program and the cause: it cannot be run, takes too long,
-/// exits with a non-zero code (with the end of its output), or prints no number; Cancelled. May be called
-/// from any thread, also concurrently.
+/// Runs the program. The .npz is in a temporary folder, which is removed afterwards. `labels` may be null.
+/// Throws Error naming the program and the cause: it cannot be run, takes too long, exits with a non-zero
+/// code (with the end of its output), or prints no number; Cancelled. May be called from any thread, also
+/// concurrently.
 double runUserMetric(const MetricProgram& metric, const std::map<std::string, ConstantPtr>& outputs,
-                     std::span<const int> labels, const CancelToken& cancel);
+                     const ConstantPtr& labels, const CancelToken& cancel);
 
 /// Returns the metric that runs the program.
 UserMetric programMetric(MetricProgram program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Labels that consist of more than one class per sample: boxes (COCO) and label images.
+// Labels that consist of more than one class per sample: boxes (COCO), label images, and one class per token.
 
 #include <cstdint>
 #include <filesystem>
@@ -28,6 +28,7 @@ struct SampleAnnotation {
     int width = 0, height = 0;  ///< of the original image; 0: unknown
     std::vector<LabeledBox> boxes;
     std::filesystem::path labelImage;  ///< segmentation; empty: none
+    std::vector<std::int32_t> tokens;  ///< one class per token, negative: ignored; empty: none
 };
 
 struct Category {

@@ -20,10 +20,11 @@ constexpr const char* kLabels = "labels";
 class ArrayDataset : public Dataset {
   public:
     ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::size_t samples,
-                 std::vector<int> labels, std::string notice)
+                 std::vector<int> labels, std::vector<SampleAnnotation> tokens, std::string notice)
         : m_inputs(std::move(inputs)),
           m_arrays(std::move(arrays)),
           m_labels(std::move(labels)),
+          m_tokens(std::move(tokens)),
           m_notice(std::move(notice)),
           m_size(samples) {
         VersionBuilder version;
@@ -31,7 +32,14 @@ class ArrayDataset : public Dataset {
         for (std::size_t i = 0; i < m_arrays.size(); ++i)
             version.add(m_inputs[i].name).add(m_inputs[i].type).add(m_arrays[i]->version());
         for (const int label : m_labels) version.add(label);
+        for (const SampleAnnotation& sample : m_tokens)
+            version.addBytes(sample.tokens.data(), sample.tokens.size() * sizeof(std::int32_t));
         m_version = version.finish();
+        if (m_tokens.empty()) return;
+        TaskLabels perToken;
+        perToken.task = Task::Tokens;
+        perToken.labeled = true;
+        m_taskLabels = std::make_shared<const TaskLabels>(std::move(perToken));
     }
 
     std::size_t size() const override { return m_size; }
@@ -54,9 +62,13 @@ class ArrayDataset : public Dataset {
         static const std::vector<std::string> none;
         return none;
     }
+    std::shared_ptr<const TaskLabels> taskLabels() const override { return m_taskLabels; }
+    const SampleAnnotation* annotation(std::size_t index) const override {
+        return m_tokens.empty() ? nullptr : &m_tokens[index];
+    }
     std::string description() const override {
         return fmt::format("{} {}{}", withThousands(m_size), m_size == 1 ? "row" : "rows",
-                           m_labels.empty() ? "" : " with labels");
+                           m_labels.empty() && m_tokens.empty() ? "" : " with labels");
     }
     std::string notice() const override { return m_notice; }
     Version version() const override { return m_version; }
@@ -65,6 +77,8 @@ class ArrayDataset : public Dataset {
     std::vector<InputSpec> m_inputs;
     std::vector<ConstantPtr> m_arrays;  // one per input
     std::vector<int> m_labels;          // empty, or one per row
+    std::vector<SampleAnnotation> m_tokens;
+    std::shared_ptr<const TaskLabels> m_taskLabels;  // null without m_tokens
     std::string m_notice;
     std::size_t m_size;
     Version m_version;
@@ -75,10 +89,42 @@ bool isOnePerSample(const Constant& labels, std::size_t samples) {
     return labels.size() == count && !labels.dims().empty() && labels.dims().front() == count;
 }
 
+bool isFloat(const Constant& array) {
+    return array.type() == DataType::Float32 || array.type() == DataType::Float64 ||
+           array.type() == DataType::Float16;
+}
+
+/// Whether the labels are one integer for each token of a sample (N × T).
+bool arePerToken(const Constant& labels, std::size_t samples) {
+    return !isFloat(labels) && labels.dims().size() == 2 && labels.dims()[1] > 1 &&
+           labels.dims()[0] == static_cast<std::int64_t>(samples);
+}
+
+std::vector<SampleAnnotation> tokensOf(const Constant& array) {
+    const std::vector<std::int64_t> labels = array.toInt64s();
+    const auto tokens = static_cast<std::size_t>(array.dims()[1]);
+    std::vector<SampleAnnotation> samples(static_cast<std::size_t>(array.dims()[0]));
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i] > std::numeric_limits<std::int32_t>::max())
+            failInput("'{}' contains {}: a label must be a class index", kLabels, labels[i]);
+        samples[i / tokens].tokens.push_back(
+            static_cast<std::int32_t>(std::max<std::int64_t>(labels[i], -1)));
+    }
+    return samples;
+}
+
+/// The input that has the same values as the labels; empty if there is none.
+std::string inputEqualTo(const Constant& labels, const std::vector<ConstantPtr>& arrays,
+                         const std::vector<InputSpec>& inputs) {
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        if (arrays[i]->dims() == labels.dims() && arrays[i]->type() == labels.type() &&
+            arrays[i]->toInt64s() == labels.toInt64s())
+            return inputs[i].name;
+    return {};
+}
+
 std::vector<int> labelsOf(const Constant& array) {
-    if (array.type() == DataType::Float32 || array.type() == DataType::Float64 ||
-        array.type() == DataType::Float16)
-        failInput("'{}' is {}: labels are integers", kLabels, dataTypeName(array.type()));
+    if (isFloat(array)) failInput("'{}' is {}: labels are integers", kLabels, dataTypeName(array.type()));
     std::vector<int> labels;
     for (const std::int64_t label : array.toInt64s()) {
         if (label < 0 || label > std::numeric_limits<int>::max())
@@ -133,22 +179,37 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     std::vector<int> classes;
     std::string notice;
     const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
-    if (labels && isOnePerSample(*labels, samples))
+    std::vector<SampleAnnotation> tokens;
+    if (labels && isOnePerSample(*labels, samples)) {
         classes = labelsOf(*labels);
-    else if (labels && required)
-        failInput("'{}' is {} but there are {} samples: it must contain one number per sample", kLabels,
-                  toString(labels->dims()), samples);
-    else if (labels)
-        notice = fmt::format(
-            "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples",
+    } else if (labels && arePerToken(*labels, samples)) {
+        tokens = tokensOf(*labels);
+        if (const std::string input = inputEqualTo(*labels, chosen, inputs); !input.empty())
+            notice = fmt::format(
+                "'{}' has the same values as the input '{}': the label of a token is the class that the "
+                "network "
+                "should give for it, so for a language model it is the next token (shift the labels by one, "
+                "and "
+                "set the last one to -100)",
+                kLabels, shortName(input));
+    } else if (labels && required) {
+        failInput(
+            "'{}' is {} but there are {} samples: it must contain one whole number per sample or per token",
             kLabels, toString(labels->dims()), samples);
+    } else if (labels) {
+        notice = fmt::format(
+            "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples, "
+            "or "
+            "one whole number for each of their tokens",
+            kLabels, toString(labels->dims()), samples);
+    }
     if (std::ranges::count(texts, kLabels) > 0)
         notice = fmt::format("'{}' is ignored: its values are not numbers but, for example, text", kLabels);
     if (const std::string others = unusedArrays(arrays, chosen); !others.empty())
         notice += fmt::format("{}arrays that are neither inputs nor '{}' are ignored: {}",
                               notice.empty() ? "" : "\n", kLabels, others);
     return std::make_shared<ArrayDataset>(inputs, std::move(chosen), samples, std::move(classes),
-                                          std::move(notice));
+                                          std::move(tokens), std::move(notice));
 }
 
 }  // namespace

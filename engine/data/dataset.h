@@ -50,7 +50,7 @@ class Dataset {
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
     /// Names of the classes by index; empty if there are none.
     virtual const std::vector<std::string>& classNames() const = 0;
-    /// The labels if they are boxes or label images; null otherwise.
+    /// The labels if they are boxes, label images or classes of tokens; null otherwise.
     virtual std::shared_ptr<const TaskLabels> taskLabels() const { return nullptr; }
     /// Null if there is none.
     virtual const SampleAnnotation* annotation(std::size_t) const { return nullptr; }
@@ -91,19 +91,20 @@ bool mayHaveClasses(const Dataset& data);
 std::string chosenClassOutput(const Dataset& data);
 
 /// Opens the DATA argument of the command line: a folder with one subfolder per class (label = alphabetical
-/// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional;
-/// labels that are not one number per sample are ignored, see notice()) or a folder with test_data_set_* (or
-/// such a folder itself). Images are ordered by relative path, bytewise; hidden files and files with
-/// extensions other than .jpg, .jpeg and .png are ignored. The preprocessing is only applied to images.
-/// Arrays of other number types are converted if every value can be represented. Throws Error for a missing
-/// path, an empty folder, arrays that do not fit the inputs, or images if the network does not have a single
-/// image-like input.
+/// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional: one
+/// class per sample, or one per token, N × T; others are ignored, see notice()) or a folder with
+/// test_data_set_* (or such a folder itself). Images are ordered by relative path, bytewise; hidden files and
+/// files with extensions other than .jpg, .jpeg and .png are ignored. The preprocessing is only applied to
+/// images. Arrays of other number types are converted if every value can be represented. Throws Error for a
+/// missing path, an empty folder, arrays that do not fit the inputs, or images if the network does not have a
+/// single image-like input.
 DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<InputSpec>& inputs,
                        const Preprocess& preprocess);
 
 /// Returns a dataset of arrays in memory, which it shares: one per input, named after it (a single input's
 /// array may be named "arr_0"), with the samples in its sample axis. `labels` are class indices, one per
-/// sample, or null. Numbers are converted as by openDataset(). Throws its errors for arrays that do not fit.
+/// sample or per token, or null. Numbers are converted as by openDataset(). Throws its errors for arrays that
+/// do not fit.
 DatasetPtr arrayDataset(const std::map<std::string, ConstantPtr>& arrays, const ConstantPtr& labels,
                         const std::vector<InputSpec>& inputs);
 

@@ -38,7 +38,7 @@ class LabeledDataset : public DatasetView {
     const std::vector<std::string>& classNames() const override { return m_classNames; }
     std::shared_ptr<const TaskLabels> taskLabels() const override { return m_labels; }
     const SampleAnnotation* annotation(std::size_t index) const override {
-        return m_annotations.empty() ? nullptr : &m_annotations[index];
+        return m_annotations.empty() ? m_dataset->annotation(index) : &m_annotations[index];
     }
     std::string description() const override {
         std::string text = m_dataset->description();
@@ -153,6 +153,14 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
     auto labels = std::make_shared<TaskLabels>();
     labels->settings = settings;
     labels->task = settings.task;
+    const SampleAnnotation* own = dataset->size() > 0 ? dataset->annotation(0) : nullptr;
+    if (own != nullptr && !own->tokens.empty()) {  // an array of labels in the data
+        if (settings.task == Task::Automatic && settings.labels.empty()) labels->task = Task::Tokens;
+        labels->labeled = labels->task == Task::Tokens;
+    } else if (settings.task == Task::Tokens) {
+        failInput(
+            "the task 'tokens' needs an array 'labels' in the data, with one whole number per token (N × T)");
+    }
     const bool named = hasFileNames(*dataset);
     if (named) labels->preprocess = preprocess;
     std::vector<SampleAnnotation> annotations;

@@ -23,6 +23,8 @@ inline constexpr std::pair<const char*, std::optional<double> Accuracy::*> kAccu
     {"map50", &Accuracy::map50},
     {"miou", &Accuracy::miou},
     {"pixel_accuracy", &Accuracy::pixelAccuracy},
+    {"token_accuracy", &Accuracy::tokenAccuracy},
+    {"perplexity", &Accuracy::perplexity},
 };
 
 }  // namespace quantloupe

@@ -101,6 +101,9 @@ struct Accuracy {
     /// Segmentation with labels: mean intersection over union and the fraction of correct pixels
     /// (analysis/segmentation_metrics.h).
     std::optional<double> miou = {}, pixelAccuracy = {};
+    /// Labels of tokens: the fraction of correct tokens, and the perplexity, which is empty if the outputs
+    /// are probabilities (analysis/token_metrics.h). `agreement` is that of the labeled tokens.
+    std::optional<double> tokenAccuracy = {}, perplexity = {};
     /// The user's metric (Session::setMetric), which then replaces top-1; empty: none is set.
     std::optional<double> userMetric = {};
     bool lowerIsBetter = false;  ///< of userMetric
@@ -108,19 +111,34 @@ struct Accuracy {
 
 /// The rate that is used to compare configurations.
 struct TaskRate {
-    const char* name;   ///< "map", "miou", "top1"; without labels "agreement"
-    const char* title;  ///< "mAP", "mIoU", "top-1", "agreement"
-    double value;       ///< 0 to 1
+    const char* name;  ///< see kTaskRates
+    const char* title;
+    double value;  ///< 0 to 1
     /// The rate of the float network is 1 by definition.
     bool relative() const { return std::string_view(name) == "agreement"; }
 };
+struct TaskRateKind {
+    const char* name;   ///< in files
+    const char* title;  ///< in texts
+    std::optional<double> Accuracy::*value;
+};
+/// The first rate that an accuracy has is used. Without labels, that is the agreement.
+inline constexpr TaskRateKind kTaskRates[] = {{"map", "mAP", &Accuracy::map},
+                                              {"miou", "mIoU", &Accuracy::miou},
+                                              {"token_accuracy", "token accuracy", &Accuracy::tokenAccuracy},
+                                              {"top1", "top-1", &Accuracy::top1},
+                                              {"agreement", "agreement", &Accuracy::agreement}};
 /// Empty if the outputs can only be compared by their SQNR.
 inline std::optional<TaskRate> taskRate(const Accuracy& accuracy) {
-    if (accuracy.map) return TaskRate{"map", "mAP", *accuracy.map};
-    if (accuracy.miou) return TaskRate{"miou", "mIoU", *accuracy.miou};
-    if (accuracy.top1) return TaskRate{"top1", "top-1", *accuracy.top1};
-    if (accuracy.agreement) return TaskRate{"agreement", "agreement", *accuracy.agreement};
+    for (const auto& [name, title, value] : kTaskRates)
+        if (accuracy.*value) return TaskRate{name, title, *(accuracy.*value)};
     return std::nullopt;
+}
+/// Returns the title of the rate with this name; null if there is none.
+inline const char* taskRateTitle(std::string_view rate) {
+    for (const auto& [name, title, value] : kTaskRates)
+        if (rate == name) return title;
+    return nullptr;
 }
 /// Returns float minus quantized rate; empty without rates.
 inline std::optional<double> rateDrop(const Accuracy& floating, const Accuracy& quantized) {
@@ -131,18 +149,18 @@ inline std::optional<double> rateDrop(const Accuracy& floating, const Accuracy& 
     return (reference ? reference->value : 1.0) - rate->value;
 }
 
-/// Result of one class of a detector or a segmentation network.
+/// Result of one class of a graded task (isGraded()).
 struct ClassScore {
     std::size_t index = 0;
-    std::uint64_t labels = 0;  ///< boxes or pixels
-    double value = 0;          ///< average precision or intersection over union
+    std::uint64_t labels = 0;  ///< boxes, pixels or tokens
+    double value = 0;          ///< average precision, intersection over union, or fraction of correct tokens
 };
 
-/// Results of a detector or a segmentation network by class and by sample.
+/// Results of a graded task by class and by sample.
 struct TaskScores {
     std::vector<ClassScore> classes;   ///< by index
-    std::vector<double> samples;       ///< mAP or mIoU of each sample alone; NaN: it has no labels
-    std::vector<double> withoutGroup;  ///< mAP or mIoU without a group of samples (group_jackknife.h)
+    std::vector<double> samples;       ///< the rate of the task for each sample alone; NaN: it has no labels
+    std::vector<double> withoutGroup;  ///< the rate without a group of samples (group_jackknife.h)
 };
 
 /// Predicted change from the previous configuration.
@@ -183,8 +201,8 @@ struct Evaluation {
     /// model's class).
     std::shared_ptr<const std::vector<std::int32_t>> classes, rightClasses;
     std::shared_ptr<const std::vector<std::int32_t>> floatClasses;  ///< predicted by the float model
-    /// Scores of the float and the quantized network if the data has labels for detection or segmentation, in
-    /// the session's order of work.
+    /// Scores of the float and the quantized network if the data has labels of a graded task, in the
+    /// session's order of work.
     std::shared_ptr<const TaskScores> floatScores, scores;
     std::shared_ptr<const std::vector<std::string>> classNames;  ///< by class index; may be null
     /// Effect of this edit as it was predicted from the sensitivities, on the task's metric or, if only that

@@ -174,7 +174,7 @@ Evaluation withAccuracy(const EvaluationRequest& request, Depth depth, const Sam
     return result;
 }
 
-/// Adds the results of each sample: predicted classes, and scores for detection or segmentation.
+/// Adds the results of each sample: predicted classes, and scores of a graded task.
 Evaluation withSampleResults(const EvaluationRequest& request, const NetworkRun& floating,
                              const NetworkRun& quantized, Evaluation result) {
     using Classes = std::vector<std::int32_t>;

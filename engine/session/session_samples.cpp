@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/process_group.h"
+#include "data/labeled_dataset.h"
 #include "data/random_dataset.h"
 #include "data/with_thousands.h"
 #include "model/assumed_sizes.h"
@@ -58,6 +59,21 @@ DatasetPtr wholeBatches(DatasetPtr data, std::size_t together, std::string_view 
     return subset(data, spreadEvenly(size - left, size - left));
 }
 
+/// Ignores an array of labels for tokens if no output has scores for them, unless they were requested.
+DatasetPtr withoutOtherLabels(const DatasetPtr& data, const Graph& graph, std::string& notice) {
+    const auto labels = data->taskLabels();
+    if (!labels || labels->task != Task::Tokens || labels->settings.task == Task::Tokens) return data;
+    const std::size_t tokens = data->annotation(0)->tokens.size();
+    if (hasTokenScores(graph, tokens)) return data;
+    addLine(notice,
+            fmt::format("'labels' is ignored: it contains {} numbers for each sample, but no output has "
+                        "scores for {} tokens, and class labels are one number per sample",
+                        tokens, tokens));
+    TaskSettings settings = labels->settings;
+    settings.task = Task::Classification;
+    return withTask(data, settings, {});
+}
+
 }  // namespace
 
 CalibrationSamples::CalibrationSamples(DatasetPtr data, const Graph& source, std::size_t batch)
@@ -79,6 +95,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
 void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::size_t together) {
     // Nothing changes if the data cannot be used.
     std::string notice;
+    if (evaluation) evaluation = withoutOtherLabels(evaluation, *m_source, notice);
     const std::string ignored = evaluation ? evaluation->notice() : std::string();
     if (evaluation && !calibration) {
         if (evaluation->size() < 2)
@@ -232,8 +249,7 @@ void SessionSamples::chooseBatch() {
         }
     }
     const auto labels = m_evaluation->taskLabels();
-    const bool judged = labels && (labels->task == Task::Detection || labels->task == Task::Segmentation);
-    m_part = evaluatedPart(*m_source, *program, judged);
+    m_part = evaluatedPart(*m_source, *program, labels && isGraded(labels->task));
     m_batch = chosen;
 }
 

@@ -22,13 +22,10 @@ UserMetric metricOf(QuantloupeMetric function, bool lowerIsBetter) {
         cancel.check();
         auto held = std::make_unique<Held>();
         OrderedJson description = {{"outputs", describeArrays(input.outputs, *held)}};
-        const auto add = [&](const std::string& name, const auto& numbers) {
-            const auto array = Constant::fromInt64s({static_cast<std::int64_t>(numbers.size())},
-                                                    {numbers.begin(), numbers.end()});
-            description[name] = numbers.empty() ? OrderedJson(nullptr) : describeArray(name, array, *held);
-        };
-        add("samples", input.samples);
-        add("labels", input.labels);
+        const auto samples = Constant::fromInt64s({static_cast<std::int64_t>(input.samples.size())},
+                                                  {input.samples.begin(), input.samples.end()});
+        description["samples"] = describeArray("samples", samples, *held);
+        description["labels"] = input.labels ? describeArray("labels", input.labels, *held) : nullptr;
         int failed = 0;
         const double value = function(jsonText(description).c_str(), held.release(), &failed);
         if (failed != 0) failInput("the metric raised an exception");

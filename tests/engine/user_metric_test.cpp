@@ -32,7 +32,7 @@ class UserMetricTest : public QObject {
         fs::permissions(path, fs::perms::owner_all);
         return path;
     }
-    double run(const std::string& body, double timeout = 20, const std::vector<int>& labels = {}) {
+    double run(const std::string& body, double timeout = 20, const ConstantPtr& labels = nullptr) {
         return runUserMetric({script(body), {}, timeout}, m_outputs, labels, CancelToken());
     }
     QString runError(const std::string& body, double timeout = 20) {
@@ -50,7 +50,7 @@ class UserMetricTest : public QObject {
 
     void programGetsOutputsAndLabels() {
         const fs::path kept = m_folder.filePath("kept.npz").toStdString();
-        QCOMPARE(run("cp \"$1\" " + kept.string() + "; echo 1", 20, {7, -1}), 1.0);
+        QCOMPARE(run("cp \"$1\" " + kept.string() + "; echo 1", 20, Constant::fromInt64s({2}, {7, -1})), 1.0);
         const auto arrays = loadNpz(kept);
         QCOMPARE(arrays.size(), std::size_t{2});
         QCOMPARE(arrays.at("logits")->floats()[3], 4.0f);
@@ -135,7 +135,7 @@ class UserMetricTest : public QObject {
 
     void outputNamedLabelsIsRejected() {
         const std::map<std::string, ConstantPtr> outputs = {{"labels", Constant::fromFloats({1}, {1})}};
-        const std::vector<int> labels = {1};
+        const ConstantPtr labels = Constant::fromInt64s({1}, {1});
         const QString error = errorOf([&] {
             runUserMetric({script("echo 1"), {}, 20}, outputs, labels, CancelToken());
         });

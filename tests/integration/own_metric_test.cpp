@@ -16,12 +16,13 @@ double top1(const MetricInput& input) {
     const auto& [name, logits] = *input.outputs.begin();
     const std::size_t classes = static_cast<std::size_t>(logits->dims()[1]);
     const std::span<const float> values = logits->floats();
+    const std::vector<std::int64_t> labels = input.labels->toInt64s();
     std::size_t right = 0;
-    for (std::size_t s = 0; s < input.labels.size(); ++s) {
+    for (std::size_t s = 0; s < labels.size(); ++s) {
         const auto row = values.subspan(s * classes, classes);
-        right += std::ranges::max_element(row) - row.begin() == input.labels[s];
+        right += std::ranges::max_element(row) - row.begin() == labels[s];
     }
-    return static_cast<double>(right) / static_cast<double>(input.labels.size());
+    return static_cast<double>(right) / static_cast<double>(labels.size());
 }
 
 UserMetric metricOf(double (*function)(const MetricInput&), bool lowerIsBetter = false) {

@@ -197,10 +197,12 @@ def test_labels_that_are_no_classes(session, config, few):
         session.set_data(images, labels=wrong, calibration=few["calibration"])
         with pytest.raises(ql.Error, match="the labels are of the type"):
             session.evaluate(config, depth="accuracy")
-    session.set_data(images, labels=numpy.eye(10, dtype=int)[labels], calibration=few["calibration"])
-    evaluation = session.evaluate(config, depth="accuracy")
-    assert evaluation.float_accuracy is None
-    assert evaluation.notices[-1].startswith("the labels of the shape 24×10 are not used")
+    for other, text in ((numpy.eye(10, dtype=int)[labels], "'labels' is ignored: it contains 10 numbers"),
+                        (numpy.zeros((24, 2, 2), int), "the labels of the shape 24×2×2 are not used")):
+        session.set_data(images, labels=other, calibration=few["calibration"])
+        evaluation = session.evaluate(config, depth="accuracy")
+        assert evaluation.float_accuracy is None
+        assert evaluation.notices[-1].startswith(text)
 
 
 def test_data_of_other_kinds(session, few):

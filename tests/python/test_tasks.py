@@ -82,3 +82,30 @@ def test_the_output_with_the_classes(tmp_path):
     session = ql.Session(path, progress=False)
     session.set_data(samples, labels=numpy.tile(numpy.arange(3), 4), class_output="second")
     assert session.evaluate(ql.Config(), depth="accuracy").float_accuracy == 1
+
+
+def test_tokens(tmp_path):
+    random = numpy.random.default_rng(5)
+    weights = random.standard_normal((4, 5)).round(2).ravel().tolist()
+    path = model(tmp_path, f"(float[N,T,4] X) => (float[N,T,5] y) "
+                           f"<float[4,5] W = {{{', '.join(map(str, weights))}}}> {{ y = MatMul(X, W) }}")
+    samples = random.standard_normal((10, 7, 4), dtype=numpy.float32)
+    labels = random.integers(0, 5, (10, 7))
+    labels[:, 5:] = -100  # padding
+    session = ql.Session(path, progress=False)
+    session.set_data(samples, labels=labels, calibration=samples)
+    evaluation = session.evaluate(ql.Config().set("skip.tail", False).set("quantization.weight.bits", 3))
+    counted = labels >= 0
+    for outputs, accuracy, perplexity in (
+            (evaluation.float_outputs(), evaluation.float_token_accuracy, evaluation.float_perplexity),
+            (evaluation.outputs(), evaluation.quantized_token_accuracy, evaluation.quantized_perplexity)):
+        scores = outputs["y"].astype(float)
+        assert accuracy == pytest.approx((scores.argmax(2) == labels)[counted].mean(), abs=1e-12)
+        probabilities = numpy.exp(scores) / numpy.exp(scores).sum(2, keepdims=True)
+        right = numpy.take_along_axis(probabilities, labels.clip(0)[..., None], 2)[..., 0][counted]
+        assert perplexity == pytest.approx(numpy.exp(-numpy.log(right).mean()), rel=1e-6)
+    agreement = (evaluation.outputs()["y"].argmax(2) == evaluation.float_outputs()["y"].argmax(2))[counted].mean()
+    assert evaluation.agreement == pytest.approx(agreement)
+    assert "quantized perplexity" in repr(evaluation)
+    session.metric = lambda outputs, given: float((given == labels).all())  # gets the labels as they are
+    assert session.evaluate(ql.Config(), depth="accuracy").float_metric == 1

@@ -25,6 +25,8 @@ QString taskName(Task task) {
             return Words::tr("Segmentation");
         case Task::Regression:
             return Words::tr("Regression (no classes)");
+        case Task::Tokens:
+            return Words::tr("Tokens (one class for each)");
     }
     return {};
 }
@@ -52,8 +54,8 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
            "subfolders of the data are the classes"),
         true);
     m_task = new ChoiceBox(tr("Task"));
-    for (const Task task :
-         {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation, Task::Regression})
+    for (const Task task : {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation,
+                            Task::Regression, Task::Tokens})
         m_task->addChoice(taskName(task), {});
     column->addWidget(makeRow(tr("Task"), m_task, tr("The task of the network")));
     m_decoder = new ChoiceBox(tr("Decoder"));

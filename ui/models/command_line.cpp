@@ -45,8 +45,9 @@ QStringList taskWords(const TaskSettings& task) {
     const auto nameOf = [](const auto& names, auto value) {
         return viewText(names[static_cast<std::size_t>(value)]);
     };
-    // Without a label file, the data itself determines the task, except regression.
-    if (task.task == Task::Regression || (!task.labels.empty() && task.task != Task::Automatic))
+    // Without a label file, the data itself determines the task, unless the task was chosen.
+    if (task.task == Task::Regression || task.task == Task::Tokens ||
+        (!task.labels.empty() && task.task != Task::Automatic))
         add("--task", nameOf(kTaskNames, task.task));
     if (!task.decoder.empty()) add("--decoder", QString::fromStdString(task.decoder));
     if (!task.classOutput.empty()) add("--class-output", QString::fromStdString(task.classOutput));

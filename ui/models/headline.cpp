@@ -12,9 +12,10 @@ namespace quantloupe::ui {
 namespace {
 
 /// The titles of taskRate(), for translators.
-[[maybe_unused]] constexpr const char* kRateTitles[] = {QT_TRANSLATE_NOOP("Words", "top-1"),
-                                                        QT_TRANSLATE_NOOP("Words", "mAP"),
-                                                        QT_TRANSLATE_NOOP("Words", "mIoU")};
+[[maybe_unused]] constexpr const char* kRateTitles[] = {
+    QT_TRANSLATE_NOOP("Words", "top-1"), QT_TRANSLATE_NOOP("Words", "mAP"),
+    QT_TRANSLATE_NOOP("Words", "mIoU"), QT_TRANSLATE_NOOP("Words", "token accuracy"),
+    QT_TRANSLATE_NOOP("Words", "agreement")};
 
 /// With fewer samples, even full agreement has a 95 % interval wider than 16 points.
 constexpr std::size_t kFewSamples = 20;
@@ -118,6 +119,14 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
               std::pair(Words::tr("\nmAP@50: "), quantized.map50),
               std::pair(Words::tr("\npixel accuracy: "), quantized.pixelAccuracy)})
             if (value) line.toolTip += title + formatRate(*value);
+        if (quantized.perplexity) {
+            line.toolTip += Words::tr("\nperplexity: %1").arg(formatDecimal(*quantized.perplexity, 3));
+            if (evaluation->floating && evaluation->floating->perplexity)
+                line.toolTip +=
+                    Words::tr(" (float: %1)").arg(formatDecimal(*evaluation->floating->perplexity, 3));
+            line.toolTip +=
+                Words::tr("\nagreement of the tokens: ") + formatRate(quantized.agreement.value_or(0));
+        }
         if (const auto floating = evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt) {
             line.floatValue = formatRate(floating->value);
             line.loss = floating->value - rate->value;

@@ -90,11 +90,8 @@ QString tuneMetricText(const TuneResult& result, double metric) {
 }
 
 QString tuneMetricTitle(const TuneResult& result) {
-    return inDecibels(result)             ? Words::tr("SQNR")
-           : result.metric == "agreement" ? Words::tr("agreement")
-           : result.metric == "map"       ? Words::tr("mAP")
-           : result.metric == "miou"      ? Words::tr("mIoU")
-                                          : Words::tr("top-1");
+    const char* rate = taskRateTitle(result.metric);
+    return inDecibels(result) || rate == nullptr ? Words::tr("SQNR") : Words::tr(rate);
 }
 
 double costOnAxis(const TuneResult& result, double amount) {

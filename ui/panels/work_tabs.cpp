@@ -77,8 +77,8 @@ QString WorkTabs::whyNoResults() const {
     if (!evaluation->complete) return m_whyNoResults;
     if (evaluation->randomInputs) return tr("Random inputs have no classes. Open evaluation data first.");
     const auto& info = m_document->data();
-    const bool task = info && (info->task.task == Task::Detection || info->task.task == Task::Segmentation);
-    return task || (evaluation->classes && !evaluation->classes->empty()) || evaluation->scores
+    return (info && isGraded(info->task.task)) || (evaluation->classes && !evaluation->classes->empty()) ||
+                   evaluation->scores
                ? QString()
                : tr("The outputs of this network are neither classes nor boxes nor masks.");
 }

@@ -45,6 +45,10 @@ std::string percent(const std::optional<double>& rate) {
 
 std::string accuracyRow(const char* name, const std::optional<Accuracy>& a) {
     if (!a) return {};
+    if (a->tokenAccuracy)
+        return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                           name, a->samples, percent(a->tokenAccuracy), reportNumber(a->perplexity),
+                           percent(a->agreement), a->sqnrDb ? reportNumber(a->sqnrDb) + " dB" : "\u2013");
     if (a->map || a->miou)
         return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
                            a->samples, percent(a->map ? a->map : a->miou),
@@ -223,7 +227,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
         if (e.randomInputs) text += "<p>Evaluated on random inputs, not on real data.</p>\n";
         const char* columns = e.quantized->map    ? "<th>mAP@50:95</th><th>mAP@50</th>"
                               : e.quantized->miou ? "<th>mIoU</th><th>pixel accuracy</th>"
-                                                  : "<th>top-1</th><th>top-5</th><th>agreement</th>";
+                              : e.quantized->tokenAccuracy
+                                  ? "<th>token accuracy</th><th>perplexity</th><th>agreement</th>"
+                                  : "<th>top-1</th><th>top-5</th><th>agreement</th>";
         text += fmt::format("<table>\n<tr><th></th><th>samples</th>{}<th>SQNR</th></tr>\n", columns);
         text += accuracyRow("float", e.floating) + accuracyRow("after the transforms", e.prepared) +
                 accuracyRow("quantized", e.quantized) + "</table>\n";

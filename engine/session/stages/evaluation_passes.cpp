@@ -221,7 +221,8 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
                     const TaskJudge* judging, std::size_t samples) {
     Accuracy accuracy;
     accuracy.samples = samples;
-    if (judging != nullptr && judging->labeled()) judging->measure(outputs.records, samples, accuracy);
+    if (judging != nullptr && judging->labeled())
+        judging->measure(outputs.records, reference.records, samples, accuracy);
     if (outputs.descs.empty()) return accuracy;  // only integers
     DifferenceSums difference;
     for (std::size_t s = 0; s < samples; ++s)

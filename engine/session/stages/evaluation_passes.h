@@ -49,7 +49,7 @@ struct NetworkOutputs {
         for (std::size_t o = 0; o < *scores; ++o) column += widths[o];
         return row(sample) + column;
     }
-    TaskRecords records;  ///< detection and segmentation: records of the samples so far
+    TaskRecords records;  ///< graded tasks: records of the samples so far
 };
 
 /// Returns the shapes and the values of a sample of a network that is evaluated as a whole, one per graph

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/class_output.h"
 #include "analysis/group_jackknife.h"
 #include "base/error.h"
+#include "base/short_text.h"
 
 namespace quantloupe {
 namespace {
@@ -35,7 +37,32 @@ PixelCounts totalOf(std::span<const PixelCounts> counts) {
     return total;
 }
 
+/// The fraction of correct tokens of each class that occurs in the labels.
+std::vector<ClassScore> scoresByClass(std::span<const TokenCounts> counts) {
+    std::map<std::int32_t, std::pair<std::uint64_t, std::uint64_t>> classes;  // labels, correct
+    for (const TokenCounts& sample : counts)
+        for (std::size_t t = 0; t < sample.labels.size(); ++t) {
+            auto& [labels, right] = classes[sample.labels[t]];
+            ++labels;
+            right += sample.predicted[t] == sample.labels[t];
+        }
+    std::vector<ClassScore> scores;
+    for (const auto& [label, count] : classes)
+        scores.push_back({static_cast<std::size_t>(label), count.first,
+                          static_cast<double>(count.second) / static_cast<double>(count.first)});
+    return scores;
+}
+
 }  // namespace
+
+bool hasTokenScores(const Graph& graph, std::size_t tokens) {
+    return std::ranges::any_of(graph.outputs(), [&](TensorId output) {
+        const std::optional<Shape>& shape = graph.tensor(output).shape;
+        return !shape || (shape->size() >= 3 && std::ranges::any_of(*shape, [&](const Dim& dim) {
+                              return !dim.known() || dim.value == static_cast<std::int64_t>(tokens);
+                          }));
+    });
+}
 
 bool hasCountedBoxes(const Dataset& data) {
     for (std::size_t s = 0; s < data.size(); ++s)
@@ -51,12 +78,13 @@ std::size_t TaskRecords::bytes() const {
         sum += image.detections.capacity() * sizeof(MatchedDetection) +
                image.labels.capacity() * sizeof(std::uint32_t);
     for (const PixelCounts& counts : pixels) sum += 3 * counts.both.capacity() * sizeof(std::uint64_t);
+    for (const TokenCounts& counts : tokens) sum += 2 * counts.labels.capacity() * sizeof(std::int32_t);
     return sum;
 }
 
 std::shared_ptr<TaskJudge> TaskJudge::create(const Dataset& data, InputSize input) {
     const auto labels = data.taskLabels();
-    if (!labels || (labels->task != Task::Detection && labels->task != Task::Segmentation)) return nullptr;
+    if (!labels || !isGraded(labels->task)) return nullptr;
     return std::shared_ptr<TaskJudge>(new TaskJudge(data, input));
 }
 
@@ -73,6 +101,8 @@ void TaskJudge::choose(const std::vector<OutputShape>& shapes) {
     if (m_chosen) return;
     if (task() == Task::Segmentation) {
         chooseMap(shapes);
+    } else if (task() == Task::Tokens) {
+        chooseTokens(shapes);
     } else {
         m_decoder = chooseDecoder(shapes, m_input, m_labels->settings.decoder);
         m_notice = fmt::format("boxes are decoded from {}", describe(m_decoder, shapes));
@@ -125,7 +155,7 @@ void TaskJudge::chooseMap(const std::vector<OutputShape>& shapes) {
         Dims dims = shapes[o].dims;
         while (dims.size() > 3 && dims.front() == 1) dims.erase(dims.begin());
         if (dims.size() != 3 && dims.size() != 2) continue;
-        m_map = o;
+        m_output = o;
         m_classes = classesOfMap(dims);
         m_notice = fmt::format("the class of each pixel is {} '{}' {}",
                                m_classes == 0 ? "the value of" : "the largest channel of", shapes[o].name,
@@ -135,12 +165,39 @@ void TaskJudge::chooseMap(const std::vector<OutputShape>& shapes) {
     failInput("none of the outputs is a class map (N × C × H × W or N × H × W)");
 }
 
+void TaskJudge::chooseTokens(const std::vector<OutputShape>& shapes) {
+    const std::size_t tokens = m_data.annotation(0)->tokens.size();
+    std::vector<OutputVector> vectors;  // one per token instead of one per sample
+    for (const OutputShape& shape : shapes) {
+        const auto layout = shape.type == DataType::Float32 ? tokenLayout(shape.dims, tokens) : std::nullopt;
+        vectors.push_back({shape.name, layout ? layout->classes : 0});
+    }
+    const std::string& chosen = m_labels->settings.classOutput;
+    auto output =
+        chosen.empty() || std::ranges::any_of(
+                              vectors, [&](const OutputVector& v) { return v.name == chosen && v.width > 0; })
+            ? classOutput(vectors, chosen)
+            : std::nullopt;
+    if (!output && chosen.empty())
+        for (std::size_t o = 0; o < vectors.size() && !output; ++o)
+            if (vectors[o].width > 0) output = o;
+    if (!output)
+        failInput(
+            "{} does not contain scores of classes for each of the {} tokens that have labels (N × {} × C)",
+            chosen.empty() ? "the network" : fmt::format("the output '{}'", shortName(chosen)), tokens,
+            tokens);
+    m_output = *output;
+    m_tokens = *tokenLayout(shapes[m_output].dims, tokens);
+    m_notice = fmt::format("the class of each token is the largest of {} scores in '{}' {}", m_tokens.classes,
+                           shortName(shapes[m_output].name), toString(shapes[m_output].dims));
+}
+
 TaskPrediction TaskJudge::predict(std::size_t sample, const std::vector<OutputShape>& shapes,
                                   const std::vector<SampleOutput>& outputs, int width, int height) {
     choose(shapes);
     TaskPrediction prediction;
     if (task() == Task::Segmentation) {
-        prediction.map = predictedClasses(outputs[m_map]);
+        prediction.map = predictedClasses(outputs[m_output]);
         return prediction;
     }
     const SampleAnnotation* annotation = m_data.annotation(sample);
@@ -173,6 +230,10 @@ LabelImage TaskJudge::labelMap(std::size_t sample, const LabelImage& like) const
 void TaskJudge::judge(const std::vector<OutputShape>& shapes, const std::vector<SampleOutput>& outputs,
                       TaskRecords& records) {
     const std::size_t sample = records.scores.size();
+    if (task() == Task::Tokens) {
+        choose(shapes);
+        return judgeTokens(outputs, records);
+    }
     const TaskPrediction prediction = predict(sample, shapes, outputs);
     if (task() == Task::Detection) {
         records.matches.push_back(matchImage(*m_data.annotation(sample), prediction.detections));
@@ -189,8 +250,36 @@ void TaskJudge::judge(const std::vector<OutputShape>& shapes, const std::vector<
     records.scores.push_back(records.pixels.back().meanIou().value_or(kNoScore));
 }
 
-void TaskJudge::measure(const TaskRecords& records, std::size_t samples, Accuracy& accuracy) const {
+void TaskJudge::judgeTokens(const std::vector<SampleOutput>& outputs, TaskRecords& records) {
+    const std::size_t sample = records.scores.size();
+    const SampleOutput& output = outputs[m_output];
+    if (!m_probabilities) m_probabilities = areProbabilities(output, m_tokens);
+    try {
+        records.tokens.push_back(countTokens(output, m_tokens, m_data.annotation(sample)->tokens));
+    } catch (Error& error) {
+        throw error.addContext(m_data.sampleName(sample));
+    }
+    TokenTotals own;
+    own.add(records.tokens.back());
+    records.scores.push_back(own.accuracy().value_or(kNoScore));
+}
+
+void TaskJudge::measure(const TaskRecords& records, const TaskRecords& reference, std::size_t samples,
+                        Accuracy& accuracy) const {
     samples = std::min(samples, records.scores.size());
+    if (task() == Task::Tokens) {
+        TokenTotals total;
+        std::size_t agreeing = 0;
+        for (std::size_t s = 0; s < samples; ++s) {
+            total.add(records.tokens[s]);
+            agreeing += records.tokens[s].equal(reference.tokens[s].predicted);
+        }
+        accuracy.tokenAccuracy = total.accuracy();
+        if (!m_probabilities.value_or(false)) accuracy.perplexity = total.perplexity();
+        if (total.tokens > 0)
+            accuracy.agreement = static_cast<double>(agreeing) / static_cast<double>(total.tokens);
+        return;
+    }
     if (task() == Task::Detection) {
         const AveragePrecision precision(std::span(records.matches).first(samples),
                                          m_labels->categories.size());
@@ -216,6 +305,18 @@ TaskScores TaskJudge::scores(const TaskRecords& records, std::size_t samples) co
         for (const CategoryPrecision& category : precision.byCategory())
             result.classes.push_back({category.category, category.labels, category.ap});
         result.withoutGroup = precision.mapWithoutGroups(groups);
+        return result;
+    }
+    if (task() == Task::Tokens) {
+        const auto counts = std::span(records.tokens).first(samples);
+        result.classes = scoresByClass(counts);
+        TokenTotals total;
+        for (const TokenCounts& sample : counts) total.add(sample);
+        for (std::size_t g = 0; g < groups; ++g) {
+            TokenTotals rest = total;
+            for (std::size_t s = g; s < samples; s += groups) rest.subtract(counts[s]);
+            result.withoutGroup.push_back(rest.accuracy().value_or(0));
+        }
         return result;
     }
     const PixelCounts total = totalOf(std::span(records.pixels).first(samples));

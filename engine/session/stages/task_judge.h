@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Compares the outputs of a detector or a segmentation network with the labels of the data. Internal to
-// engine/session.
+// Compares the outputs with the labels of a graded task: boxes, label images, or one class per token.
+// Internal to engine/session.
 
 #include <functional>
 #include <map>
@@ -9,6 +9,7 @@
 #include "analysis/box_decoders.h"
 #include "analysis/coco_metrics.h"
 #include "analysis/segmentation_metrics.h"
+#include "analysis/token_metrics.h"
 #include "data/dataset.h"
 #include "results/evaluation.h"
 
@@ -18,7 +19,8 @@ namespace quantloupe {
 struct TaskRecords {
     std::vector<ImageMatches> matches;  ///< detection
     std::vector<PixelCounts> pixels;    ///< segmentation
-    std::vector<double> scores;         ///< mAP or mIoU of each sample alone; NaN without labels
+    std::vector<TokenCounts> tokens;
+    std::vector<double> scores;  ///< the rate of the task for each sample alone; NaN without labels
     std::size_t bytes() const;
 };
 
@@ -31,10 +33,13 @@ struct TaskPrediction {
 /// Returns whether the average precision of these samples can be computed: whether any label counts.
 bool hasCountedBoxes(const Dataset& data);
 
+/// Whether an output of the network may contain scores for each of these tokens, as far as its shape is
+/// known.
+bool hasTokenScores(const Graph& graph, std::size_t tokens);
+
 class TaskJudge {
   public:
-    /// Returns null if the task of the data is neither detection nor segmentation. `data` must outlive the
-    /// result.
+    /// Returns null if the task of the data is not graded (isGraded()). `data` must outlive the result.
     static std::shared_ptr<TaskJudge> create(const Dataset& data, InputSize input);
 
     Task task() const { return m_labels->task; }
@@ -43,16 +48,19 @@ class TaskJudge {
     /// Describes which outputs are decoded, and how; empty until the first sample.
     const std::string& notice() const { return m_notice; }
 
-    /// Decodes the outputs of a sample. The first call chooses the decoder. `width` and `height` of the
-    /// original image are used if the labels do not contain them. Throws Error if no decoder fits.
+    /// Decodes the outputs of a sample of a detector or a segmentation network. The first call chooses the
+    /// decoder. `width` and `height` of the original image are used if the labels do not contain them. Throws
+    /// Error if no decoder fits.
     TaskPrediction predict(std::size_t sample, const std::vector<OutputShape>& shapes,
                            const std::vector<SampleOutput>& outputs, int width = 0, int height = 0);
     /// Adds the next sample to the records.
     void judge(const std::vector<OutputShape>& shapes, const std::vector<SampleOutput>& outputs,
                TaskRecords& records);
 
-    /// Computes the metrics of the first `samples` records. Needs labels.
-    void measure(const TaskRecords& records, std::size_t samples, Accuracy& accuracy) const;
+    /// Computes the metrics of the first `samples` records. Needs labels. `reference`: the records of the
+    /// float network.
+    void measure(const TaskRecords& records, const TaskRecords& reference, std::size_t samples,
+                 Accuracy& accuracy) const;
     TaskScores scores(const TaskRecords& records, std::size_t samples) const;
 
     /// Returns the position of an image of this size in the network's input.
@@ -64,14 +72,18 @@ class TaskJudge {
     TaskJudge(const Dataset& data, InputSize input);
     void choose(const std::vector<OutputShape>& shapes);
     void chooseMap(const std::vector<OutputShape>& shapes);
+    void chooseTokens(const std::vector<OutputShape>& shapes);
+    void judgeTokens(const std::vector<SampleOutput>& outputs, TaskRecords& records);
     void assignCategories();
 
     const Dataset& m_data;
     std::shared_ptr<const TaskLabels> m_labels;
     InputSize m_input;
-    ChosenDecoder m_decoder;                                 ///< detection
-    std::size_t m_map = 0;                                   ///< segmentation: index of the output
-    std::size_t m_classes = 0;                               ///< segmentation; 0: the output contains classes
+    ChosenDecoder m_decoder;    ///< detection
+    std::size_t m_output = 0;   ///< segmentation and tokens: index of the output
+    std::size_t m_classes = 0;  ///< segmentation; 0: the output contains classes
+    TokenLayout m_tokens;
+    std::optional<bool> m_probabilities;                     ///< tokens; empty until the first sample
     std::map<std::int32_t, std::int32_t> m_categoryOfClass;  ///< empty: the class itself
     std::string m_notice;
     bool m_chosen = false;

@@ -26,10 +26,17 @@ MetricInput inputFor(const SessionSamples& samples, const std::vector<std::size_
     MetricInput input;
     const Dataset& data = *samples.evaluation();
     const bool labeled = data.hasLabels();
+    std::vector<std::int64_t> labels;
     for (const std::size_t position : work) {
         input.samples.push_back(samples.order()[position]);
-        if (labeled) input.labels.push_back(data.label(position).value_or(-1));
+        if (labeled) labels.push_back(data.label(position).value_or(-1));
+        if (const SampleAnnotation* annotation = data.annotation(position))
+            labels.insert(labels.end(), annotation->tokens.begin(), annotation->tokens.end());
     }
+    if (labels.empty()) return input;
+    Dims dims{static_cast<std::int64_t>(work.size())};
+    if (labels.size() > work.size()) dims.push_back(static_cast<std::int64_t>(labels.size() / work.size()));
+    input.labels = Constant::fromInt64s(std::move(dims), std::move(labels));
     return input;
 }
 

@@ -21,7 +21,7 @@ std::vector<SampleId> inDataOrder(const SessionSamples& samples, const std::vect
     return list;
 }
 
-/// Returns the samples whose own mAP or mIoU changed, the largest loss first.
+/// Returns the samples whose own rate (mAP, mIoU, token accuracy) changed, the largest loss first.
 FlippedSamples changedScores(const SessionSamples& samples, const Evaluation& evaluation) {
     const std::vector<double>&before = evaluation.floatScores->samples, &after = evaluation.scores->samples;
     const Dataset& data = *samples.evaluation();

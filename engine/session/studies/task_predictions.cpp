@@ -31,8 +31,7 @@ TaskPredictions taskPredictions(Session& session, const QuantizationConfig& conf
                                 int width, int height, const CancelToken& cancel) {
     SessionParts& parts = partsOf(session);
     parts.samples.requireEvaluable();
-    if (parts.samples.judge() == nullptr)
-        failInput("the task of the data is neither detection nor segmentation");
+    if (!hasTaskPredictions(session)) failInput("the task of the data is neither detection nor segmentation");
     TaskJudge& judge = *parts.samples.judge();
     const DatasetPtr& data = parts.samples.evaluation();
     const SampleBatches single(subset(data, {sample}), *parts.model.graph, 1);
