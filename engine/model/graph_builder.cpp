@@ -55,9 +55,11 @@ TensorId GraphBuilder::tensor(const std::string& name) {
     return entry->second;
 }
 
-std::string GraphBuilder::unusedTensorName(const std::string& stem) const {
-    std::string name = stem;
-    for (int i = 1; m_tensorByName.contains(name); ++i) name = fmt::format("{}_{}", stem, i);
+std::string GraphBuilder::unusedTensorName(const std::string& stem) {
+    if (!m_tensorByName.contains(stem)) return stem;
+    int& number = m_nextNumber.try_emplace(stem, 1).first->second;
+    std::string name = fmt::format("{}_{}", stem, number);
+    while (m_tensorByName.contains(name)) name = fmt::format("{}_{}", stem, ++number);
     return name;
 }
 

@@ -31,7 +31,7 @@ class GraphBuilder {
     TensorInfo& tensorInfo(TensorId id) { return m_tensors[id.index()]; }
     bool hasTensor(const std::string& name) const { return m_tensorByName.contains(name); }
     /// Returns a name that no tensor has: `stem`, or `stem` followed by _1, _2...
-    std::string unusedTensorName(const std::string& stem) const;
+    std::string unusedTensorName(const std::string& stem);
 
     TensorId addConstant(const std::string& name, ConstantPtr value);
     void setConstant(TensorId id, ConstantPtr value);
@@ -70,6 +70,7 @@ class GraphBuilder {
     std::unordered_set<std::string> m_nodeNames;  ///< of all nodes, once unusedNodeName() was called
     std::vector<TensorInfo> m_tensors;
     std::unordered_map<std::string, TensorId> m_tensorByName;
+    std::unordered_map<std::string, int> m_nextNumber;  ///< of unusedTensorName(), by stem
     std::vector<TensorId> m_inputs, m_outputs;
     ModelFacts m_facts;
 };
