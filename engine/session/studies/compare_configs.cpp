@@ -104,8 +104,10 @@ std::string inDecibels(const ConfigComparison& comparison) {
 ConfigComparison compareConfigs(Session& session, const QuantizationConfig& before,
                                 const QuantizationConfig& after, const EvaluationObserver& observer,
                                 const CancelToken& cancel) {
-    const SessionSamples& samples = partsOf(session).samples;
+    SessionParts& parts = partsOf(session);
+    const SessionSamples& samples = parts.samples;
     samples.require();
+    const KeptState kept(parts.predictor);
     ConfigComparison comparison;
     comparison.before = session.evaluate(before, Depth::Accuracy, observer, cancel);
     comparison.after = session.evaluate(after, Depth::Accuracy, observer, cancel);

@@ -87,4 +87,17 @@ class EditPredictor {
     MeasuredState m_last;
 };
 
+/// For studies that evaluate other configurations: afterwards, predictions start from the edited one again.
+class KeptState {
+  public:
+    explicit KeptState(EditPredictor& predictor) : m_predictor(predictor), m_last(predictor.last()) {}
+    ~KeptState() { m_predictor.restore(m_last); }
+    KeptState(const KeptState&) = delete;
+    KeptState& operator=(const KeptState&) = delete;
+
+  private:
+    EditPredictor& m_predictor;
+    const MeasuredState m_last;
+};
+
 }  // namespace quantloupe

@@ -59,14 +59,10 @@ EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfi
     if (const EvaluationPtr* known = parts.results.thresholdBases.find(version)) return *known;
     EvaluationPtr result;
     if (basis == Basis::LeaveOneOut) {
-        const MeasuredState before = parts.predictor.last();
-        try {
+        {
+            const KeptState kept(parts.predictor);
             parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
-        } catch (...) {
-            parts.predictor.restore(before);
-            throw;
         }
-        parts.predictor.restore(before);
         result = parts.session.exactExperiment(basisConfig, Depth::Accuracy, control.cancel);
     } else {
         // Learned rounding, which needs data, changes the weights.
