@@ -50,12 +50,12 @@ class Subset : public DatasetView {
 };
 
 DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs,
-                      const Preprocess& preprocess) {
+                      const Preprocess& preprocess, const CancelToken& cancel) {
     if (!fs::exists(path)) fail(ErrorKind::Io, "there is no such file or folder");
     if (inputs.empty()) failInput("the network has no inputs");
     if (fs::is_directory(path))
         return isOnnxTestData(path) ? openOnnxTestData(path, inputs)
-                                    : openImageFolder(path, inputs, preprocess);
+                                    : openImageFolder(path, inputs, preprocess, cancel);
     if (path.extension() == ".npy" || path.extension() == ".npz") return openArrays(path, inputs);
     failInput(
         "this is not a supported data format: choose a folder of images, a .npy, a .npz or a test_data_set_* "
@@ -85,10 +85,10 @@ std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
 }
 
 DatasetPtr openDataset(const fs::path& path, const std::vector<InputSpec>& inputs,
-                       const Preprocess& preprocess) {
+                       const Preprocess& preprocess, const CancelToken& cancel) {
     const std::string context = fmt::format("data '{}'", path.string());
     try {
-        return openByKind(path, inputs, preprocess);
+        return openByKind(path, inputs, preprocess, cancel);
     } catch (Error& error) {
         if (std::string_view(error.what()).find(path.string()) == std::string_view::npos)
             error.addContext(context);

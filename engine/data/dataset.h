@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/version.h"
 #include "data/annotations.h"
 #include "data/preprocess.h"
@@ -97,9 +98,9 @@ std::string chosenClassOutput(const Dataset& data);
 /// files with extensions other than .jpg, .jpeg and .png are ignored. The preprocessing is only applied to
 /// images. Arrays of other number types are converted if every value can be represented. Throws Error for a
 /// missing path, an empty folder, arrays that do not fit the inputs, or images if the network does not have a
-/// single image-like input.
+/// single image-like input; Cancelled.
 DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<InputSpec>& inputs,
-                       const Preprocess& preprocess);
+                       const Preprocess& preprocess, const CancelToken& cancel = {});
 
 /// Returns a dataset of arrays in memory, which it shares: one per input, named after it (a single input's
 /// array may be named "arr_0"), with the samples in its sample axis. `labels` are class indices, one per

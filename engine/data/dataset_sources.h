@@ -15,7 +15,7 @@ namespace quantloupe {
 
 /// Opens a flat folder of images, or a folder with one subfolder per class.
 DatasetPtr openImageFolder(const std::filesystem::path& folder, const std::vector<InputSpec>& inputs,
-                           const Preprocess& preprocess);
+                           const Preprocess& preprocess, const CancelToken& cancel);
 
 /// Opens a .npy (one input) or a .npz (arrays named after the inputs; "labels" optional; a single input's
 /// array may also be called "arr_0", numpy's default name), with the samples in the sample axis of the input.

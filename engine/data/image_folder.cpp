@@ -29,9 +29,10 @@ struct Listing {
     std::vector<std::string> folders, images;  // sorted bytewise, as Python sorts text
 };
 
-Listing list(const fs::path& folder) {
+Listing list(const fs::path& folder, const CancelToken& cancel) {
     Listing result;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        cancel.check();
         const std::string name = entry.path().filename().generic_string();
         if (name.starts_with('.')) continue;
         if (entry.is_directory())
@@ -47,7 +48,7 @@ Listing list(const fs::path& folder) {
 class ImageFolder : public Dataset {
   public:
     ImageFolder(fs::path root, std::vector<ImageFile> files, std::vector<std::string> classes,
-                const InputSpec& spec, const Preprocess& preprocess)
+                const InputSpec& spec, const Preprocess& preprocess, const CancelToken& cancel)
         : m_root(std::move(root)),
           m_files(std::move(files)),
           m_classes(std::move(classes)),
@@ -57,6 +58,7 @@ class ImageFolder : public Dataset {
         version.add(preprocessToJson(preprocess)).add(spec.type).add(toString(spec.shape));
         for (const std::string& name : m_classes) version.add(name);
         for (const ImageFile& file : m_files) {
+            cancel.check();
             requireRegularFile(m_root / file.relative);
             const fs::directory_entry entry(m_root / file.relative);
             version.add(file.relative).add(file.label.value_or(-1));
@@ -101,13 +103,13 @@ class ImageFolder : public Dataset {
 }  // namespace
 
 DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>& inputs,
-                           const Preprocess& preprocess) {
-    const Listing top = list(folder);
+                           const Preprocess& preprocess, const CancelToken& cancel) {
+    const Listing top = list(folder, cancel);
     std::vector<ImageFile> files;
     for (const std::string& image : top.images) files.push_back({image, std::nullopt});
     for (std::size_t label = 0; label < top.folders.size(); ++label) {
         const std::string& name = top.folders[label];
-        const Listing inside = list(folder / name);
+        const Listing inside = list(folder / name, cancel);
         if (!inside.images.empty() && !top.images.empty())
             failInput(
                 "it contains both images ('{}') and folders of images ('{}'): use a flat folder or one "
@@ -134,7 +136,7 @@ DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>&
               [](const ImageFile& a, const ImageFile& b) { return a.relative < b.relative; });
     std::vector<std::string> classes = top.images.empty() ? top.folders : std::vector<std::string>();
     return std::make_shared<ImageFolder>(folder, std::move(files), std::move(classes), inputs.front(),
-                                         preprocess);
+                                         preprocess, cancel);
 }
 
 }  // namespace quantloupe

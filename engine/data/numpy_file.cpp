@@ -30,7 +30,7 @@ struct SourceFree {
     void operator()(zip_source_t* source) const { zip_source_free(source); }
 };
 using Archive = std::unique_ptr<zip_t, ZipDiscard>;
-using Entry = std::unique_ptr<zip_file_t, EntryClose>;
+using ZipEntry = std::unique_ptr<zip_file_t, EntryClose>;
 
 Archive openArchive(const InputFile& file) {
     int code = 0;
@@ -52,7 +52,7 @@ ConstantPtr readEntry(zip_t* archive, const zip_stat_t& stat) {
     if (stat.size / kMaxInflation > stat.comp_size)
         failInput("the entry claims to contain {} bytes compressed to {}: it is damaged or malicious",
                   stat.size, stat.comp_size);
-    const Entry entry(zip_fopen_index(archive, stat.index, 0));
+    const ZipEntry entry(zip_fopen_index(archive, stat.index, 0));
     if (!entry) failInput("the entry cannot be opened: {}", zip_strerror(archive));
     const ByteSource source = [&](std::byte* target, std::size_t size) {
         std::size_t done = 0;
