@@ -41,8 +41,7 @@ void runVerify(const Options& options) {
     progress.clear();
     const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
     for (const std::string& text : plan->notices) notice(text);
-    const auto labels = opened.data ? opened.data->taskLabels() : nullptr;
-    if (labels && isGraded(labels->task) && !result.here)
+    if (isGraded(opened.session->task()) && !result.here)
         notice(
             "the labels are not used: verify compares the outputs, and only top-1 is computed on both sides");
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/task_metrics.h"
 #include "base/error.h"
+#include "runtime/ordered/ordered_rows.h"
 
 namespace quantloupe {
 namespace {
@@ -31,11 +33,15 @@ class TokenScores {
     std::vector<float> m_gathered;
 };
 
-double crossEntropy(std::span<const float> scores, std::size_t label) {
-    const auto largest = static_cast<double>(std::ranges::max(scores));
-    double sum = 0;
-    for (const float score : scores) sum += std::exp(static_cast<double>(score) - largest);
-    return largest + std::log(sum) - static_cast<double>(scores[label]);
+/// `probabilities` is memory for as many values as there are scores. Softmax is fast, and the same on every
+/// processor; the probability of the largest score does not vanish, unlike that of the label.
+double crossEntropy(std::span<const float> scores, std::int32_t best, std::size_t label,
+                    float* probabilities) {
+    if (best == kNoClass) return std::numeric_limits<double>::quiet_NaN();
+    const auto largest = static_cast<std::size_t>(best);
+    orderedSoftmax(scores.data(), probabilities, scores.size());
+    return static_cast<double>(scores[largest]) - static_cast<double>(scores[label]) -
+           std::log(static_cast<double>(probabilities[largest]));
 }
 
 }  // namespace
@@ -77,6 +83,7 @@ TokenCounts countTokens(const SampleOutput& output, const TokenLayout& layout,
                   layout.tokens);
     TokenCounts counts;
     TokenScores scores(output, layout);
+    std::vector<float> probabilities(layout.classes);
     for (std::size_t t = 0; t < layout.tokens; ++t) {
         if (labels[t] < 0) continue;
         const auto label = static_cast<std::size_t>(labels[t]);
@@ -86,7 +93,7 @@ TokenCounts countTokens(const SampleOutput& output, const TokenLayout& layout,
         const std::span<const float> row = scores.of(t);
         counts.labels.push_back(labels[t]);
         counts.predicted.push_back(judge(row.data(), row.size(), std::nullopt).predicted);
-        counts.loss += crossEntropy(row, label);
+        counts.loss += crossEntropy(row, counts.predicted.back(), label, probabilities.data());
     }
     return counts;
 }

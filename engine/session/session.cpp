@@ -20,6 +20,12 @@ ProcessGroup* Session::group() const { return m_parts->options.group.get(); }
 bool Session::hasData() const { return m_parts->samples.available(); }
 bool Session::randomInputs() const { return m_parts->samples.random(); }
 const std::string& Session::dataNotice() const { return m_parts->samples.notice(); }
+
+Task Session::task() const {
+    const DatasetPtr& data = m_parts->samples.evaluation();
+    const auto labels = data ? data->taskLabels() : nullptr;
+    return labels ? labels->task : Task::Automatic;
+}
 void Session::clearCache() { m_parts->clear(); }
 void Session::limitCaches() { m_parts->limitCaches(); }
 std::size_t Session::cacheBytes() const { return m_parts->cacheBytes(); }

@@ -96,6 +96,9 @@ class Session {
     bool randomInputs() const;
     bool hasData() const;  ///< true with random inputs, too
     const std::string& dataNotice() const;
+    /// Returns the task of the labels that evaluations use; Automatic if there are no other labels than
+    /// classes.
+    Task task() const;
     /// Sets a metric that evaluations compute in addition (Accuracy::userMetric) and that replaces the metric
     /// of the task in leave-one-out and tuning. Empty: none. Keeps all results that do not depend on it.
     void setMetric(std::optional<UserMetric> metric);

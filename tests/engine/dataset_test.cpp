@@ -208,16 +208,16 @@ class DatasetTest : public QObject {
         QVERIFY2(error.contains("row 0") && error.contains("300"), qPrintable(error));
     }
 
-    /// For example one label per token: the inputs are usable without them.
+    /// For example one label per pixel: the inputs are usable without them.
     void labelsOfAnotherShapeAreIgnored() {
         const std::vector<InputSpec> inputs = {{"x", DataType::Float32, {{-1, "N"}, {2, ""}}}};
         const std::map<std::string, ConstantPtr> arrays = {
             {"x", Constant::fromFloats({2, 2}, {0, 1, 2, 3})},
-            {"labels", Constant::fromInt64s({2, 3}, {0, 1, 2, 3, 4, 5})}};
-        saveNpz(arrays, m_root / "tokens.npz");
-        const DatasetPtr data = open("tokens.npz", inputs);
-        QVERIFY(!data->hasLabels());
-        QVERIFY2(data->notice().find("2\u00d73") != std::string::npos, data->notice().c_str());
+            {"labels", Constant::fromInt64s({2, 3, 1}, {0, 1, 2, 3, 4, 5})}};
+        saveNpz(arrays, m_root / "pixels.npz");
+        const DatasetPtr data = open("pixels.npz", inputs);
+        QVERIFY(!data->hasLabels() && !data->taskLabels());
+        QVERIFY2(data->notice().find("2\u00d73\u00d71") != std::string::npos, data->notice().c_str());
         QCOMPARE(subset(data, {1})->notice(), data->notice());
         QVERIFY(errorOf([&] { arrayDataset(arrays, arrays.at("labels"), inputs); }).contains("2\u00d73"));
     }

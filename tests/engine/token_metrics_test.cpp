@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accuracy and perplexity of tokens, with numbers computed by hand.
+// Labels of tokens; their accuracy and perplexity, with numbers computed by hand.
 #include "analysis/token_metrics.h"
 
 #include <QtTest>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/task_metrics.h"
+#include "data/labeled_dataset.h"
 #include "support/errors.h"
 
 using namespace quantloupe;
@@ -21,6 +22,31 @@ class TokenMetricsTest : public QObject {
     }
 
   private Q_SLOTS:
+    void labelsOfTokens() {
+        const std::vector<InputSpec> inputs = {{"x", DataType::Float32, {{-1, "N"}, {2, ""}}}};
+        const ConstantPtr x = Constant::fromFloats({2, 2}, {0, 1, 2, 3});
+        const DatasetPtr data =
+            arrayDataset({{"x", x}}, Constant::fromInt64s({2, 3}, {0, 1, 2, 3, -100, 5}), inputs);
+        QVERIFY(!data->hasLabels() && data->notice().empty());
+        QCOMPARE(data->taskLabels()->task, Task::Tokens);
+        QCOMPARE(subset(data, {1})->annotation(0)->tokens, (std::vector<std::int32_t>{3, -1, 5}));
+        const DatasetPtr other =
+            arrayDataset({{"x", x}}, Constant::fromInt64s({2, 3}, {0, 1, 2, 3, -100, 4}), inputs);
+        QVERIFY(data->version() != other->version());
+        // Another task ignores them, and class names belong to the tokens.
+        TaskSettings settings;
+        settings.task = Task::Regression;
+        QCOMPARE(withTask(data, settings, {})->taskLabels()->task, Task::Regression);
+        settings = {};
+        settings.classOutput = "logits";
+        QCOMPARE(withTask(data, settings, {})->taskLabels()->task, Task::Tokens);
+        QVERIFY(withTask(data, settings, {})->annotation(0)->tokens.size() == 3);
+        settings.task = Task::Tokens;
+        QVERIFY(errorOf([&] {
+                    withTask(arrayDataset({{"x", x}}, nullptr, inputs), settings, {});
+                }).contains("needs an array 'labels'"));
+    }
+
     void layouts() {
         const auto rows = tokenLayout({5, 7}, 5);
         QVERIFY(rows && rows->tokens == 5 && rows->classes == 7 && !rows->classesFirst);

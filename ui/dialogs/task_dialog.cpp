@@ -51,7 +51,7 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     m_labels = addPath(
         column, tr("Labels"),
         tr("A COCO file (detection), or a folder with one label image per image (segmentation). Empty: the "
-           "subfolders of the data are the classes"),
+           "subfolders of the data are the classes, or the array 'labels' contains them"),
         true);
     m_task = new ChoiceBox(tr("Task"));
     for (const Task task : {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation,

@@ -54,7 +54,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.preprocess = preprocess;
     info.requestedPreprocess = wanted;
     info.task = info.requestedTask = task;
-    if (const auto labels = data->taskLabels()) info.task.task = labels->task;
+    if (session.task() != Task::Automatic) info.task.task = session.task();
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");

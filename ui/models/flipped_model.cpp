@@ -97,8 +97,8 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
         if (sample.floatScore) {
             const QString before = formatRate(*sample.floatScore), after = formatRate(*sample.quantizedScore);
             entry.text = QStringLiteral("%1 \u2192 %2").arg(before, after);
-            entry.toolTip = Words::tr("%1\nmAP or mIoU of this image in float: %2\nquantized: %3")
-                                .arg(QString::fromStdString(sample.sample.name), before, after);
+            entry.toolTip = Words::tr("%1\nfloat: %2\nquantized: %3%4")
+                                .arg(QString::fromStdString(sample.sample.name), before, after, QString());
             entries.push_back(std::move(entry));
             continue;
         }

@@ -33,7 +33,7 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
     const bool nothing = evaluation.counts.quantized == 0;
     if (!nothing && quantized.samples >= kFewSamples) return;
     line.neutral = true;
-    if (!quantized.top1 && quantized.agreement) {
+    if (const auto rate = taskRate(quantized); rate && rate->relative()) {
         line.note = samplesText(quantized.samples);
         showSqnr(line, quantized);
     }

@@ -275,6 +275,7 @@ void ClassesPanel::refresh() {
                                                      : tr("accuracy");
     const QString labels = results.metric == "ap"    ? tr("boxes")
                            : results.metric == "iou" ? tr("pixels")
+                           : m_shown->scores         ? tr("tokens")
                                                      : tr("images");
     m_table->setSortingEnabled(false);
     m_table->setHorizontalHeaderLabels({tr("class"), labels, tr("float"), tr("quantized"), tr("points")});

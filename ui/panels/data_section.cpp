@@ -195,7 +195,11 @@ void DataSection::refresh() {
         widget->setVisible(info.has_value());
     if (info) {
         const QString labels = taskInWords(m_document->task());
-        m_labels->setText(!labels.isEmpty() ? labels : info->labels ? tr("one class per image") : tr("none"));
+        m_labels->setText(!labels.isEmpty()                            ? labels
+                          : info->task.task == Task::Tokens            ? tr("one class per token")
+                          : info->labels && info->thumbnails.isEmpty() ? tr("one class per sample")
+                          : info->labels                               ? tr("one class per image")
+                                                                       : tr("none"));
     }
     for (QWidget* widget : {static_cast<QWidget*>(m_calibrationPath), static_cast<QWidget*>(m_calibration),
                             static_cast<QWidget*>(m_chooseCalibration)})

@@ -8,9 +8,7 @@
 namespace quantloupe {
 
 bool hasTaskPredictions(Session& session) {
-    const DatasetPtr& data = partsOf(session).samples.evaluation();
-    if (!data || !data->taskLabels()) return false;
-    const Task task = data->taskLabels()->task;
+    const Task task = session.task();
     return task == Task::Detection || task == Task::Segmentation;
 }
 
