@@ -36,7 +36,12 @@ std::size_t classesOfMap(const Dims& dims) {
     return map.size() == 2 ? 0 : std::max<std::size_t>(2, static_cast<std::size_t>(map[0]));
 }
 
-LabelImage predictedClasses(const SampleOutput& output) {
+bool hasOneChannel(const Dims& dims) {
+    const Dims map = mapDims(dims);
+    return map.size() == 3 && map[0] == 1;
+}
+
+LabelImage predictedClasses(const SampleOutput& output, float threshold) {
     const Dims dims = mapDims(output.dims);
     const bool channels = dims.size() == 3;
     LabelImage map;
@@ -48,8 +53,8 @@ LabelImage predictedClasses(const SampleOutput& output) {
     if (!channels) {
         std::transform(values, values + pixels, map.classes.begin(), classFrom);
     } else if (dims[0] == 1) {
-        std::transform(values, values + pixels, map.classes.begin(), [](float value) {
-            return std::isnan(value) ? kNoPixelClass : static_cast<std::uint16_t>(value > 0);
+        std::transform(values, values + pixels, map.classes.begin(), [threshold](float value) {
+            return std::isnan(value) ? kNoPixelClass : static_cast<std::uint16_t>(value > threshold);
         });
     } else {
         std::vector<float> best(values, values + pixels);

@@ -19,9 +19,11 @@ namespace quantloupe {
 inline constexpr std::uint16_t kNoPixelClass = 65535;
 
 /// Returns the predicted class of each pixel: for C × H × W the index of the largest channel (the first one
-/// for ties), for one channel whether it is above 0, and for H × W the value. Throws Error for other shapes,
-/// and for values of H × W that are not classes.
-LabelImage predictedClasses(const SampleOutput& output);
+/// for ties), for one channel whether it is above `threshold`, and for H × W the value. Throws Error for
+/// other shapes, and for values of H × W that are not classes.
+LabelImage predictedClasses(const SampleOutput& output, float threshold = 0);
+/// Whether the output has one channel, whose value decides between two classes.
+bool hasOneChannel(const Dims& dims);
 /// Returns the number of classes of a C × H × W output, 2 for one channel; 0 if the values are classes.
 std::size_t classesOfMap(const Dims& dims);
 

@@ -97,6 +97,14 @@ ImageGeometry TaskJudge::geometry(int width, int height) const {
     return {static_cast<double>(m_input.width) / width, static_cast<double>(m_input.height) / height, 0, 0};
 }
 
+std::string TaskJudge::notice() const {
+    if (!m_ignoresPixels || m_hasObjects) return m_notice;
+    return m_notice +
+           "; the label images contain only class 0 and 255, which is ignored: in masks of 0 and 255, "
+           "replace 255 by "
+           "the class 1";
+}
+
 void TaskJudge::choose(const std::vector<OutputShape>& shapes) {
     if (m_chosen) return;
     if (task() == Task::Segmentation) {
@@ -136,7 +144,9 @@ void TaskJudge::assignCategories() {
         if (index == CategoryIndex::Position && !fitsPosition)
             failInput(
                 "the network has {} classes, but the labels have {} categories with ids up to {}: set the "
-                "meaning of the class indices (--category-index), or choose another decoder (--decoder)",
+                "meaning of the class indices (--category-index), or choose another decoder (--decoder); "
+                "heads with "
+                "key points are not supported",
                 classes, categories.size(), categories.back().id);
     }
     const bool byId = index == CategoryIndex::Id;
@@ -192,12 +202,25 @@ void TaskJudge::chooseTokens(const std::vector<OutputShape>& shapes) {
                            shortName(shapes[m_output].name), toString(shapes[m_output].dims));
 }
 
+/// One channel is a logit, or a probability after a Sigmoid.
+LabelImage TaskJudge::predictedMap(const SampleOutput& output, const std::string& name) {
+    if (!hasOneChannel(output.dims)) return predictedClasses(output);
+    if (!m_probabilities) {
+        m_probabilities =
+            std::ranges::all_of(output.values, [](float value) { return value >= 0 && value <= 1; });
+        m_notice =
+            fmt::format("the class of each pixel is 1 where '{}' {} is above {}", shortName(name),
+                        toString(output.dims), *m_probabilities ? "0.5 (probabilities)" : "0 (logits)");
+    }
+    return predictedClasses(output, *m_probabilities ? 0.5f : 0.0f);
+}
+
 TaskPrediction TaskJudge::predict(std::size_t sample, const std::vector<OutputShape>& shapes,
                                   const std::vector<SampleOutput>& outputs, int width, int height) {
     choose(shapes);
     TaskPrediction prediction;
     if (task() == Task::Segmentation) {
-        prediction.map = predictedClasses(outputs[m_output]);
+        prediction.map = predictedMap(outputs[m_output], shapes[m_output].name);
         return prediction;
     }
     const SampleAnnotation* annotation = m_data.annotation(sample);
@@ -241,7 +264,12 @@ void TaskJudge::judge(const std::vector<OutputShape>& shapes, const std::vector<
         records.scores.push_back(AveragePrecision::map(own.byCategory()).value_or(kNoScore));
         return;
     }
-    records.pixels.push_back(countPixels(prediction.map, labelMap(sample, prediction.map), m_classes));
+    const LabelImage labels = labelMap(sample, prediction.map);
+    for (const std::uint16_t label : labels.classes) {
+        m_ignoresPixels = m_ignoresPixels || label == kIgnoredClass;
+        m_hasObjects = m_hasObjects || (label != 0 && label != kIgnoredClass);
+    }
+    records.pixels.push_back(countPixels(prediction.map, labels, m_classes));
     if (const PixelCounts& counts = records.pixels.back(); counts.beyond > 0)
         failInput(
             "the label image '{}' has {} pixels whose class is not one of the network's {} classes; 255 is "

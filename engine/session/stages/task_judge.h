@@ -45,8 +45,9 @@ class TaskJudge {
     Task task() const { return m_labels->task; }
     bool labeled() const { return m_labels->labeled; }
     const InputSize& input() const { return m_input; }
-    /// Describes which outputs are decoded, and how; empty until the first sample.
-    const std::string& notice() const { return m_notice; }
+    /// Describes which outputs are decoded, and how, and what is strange about the labels; empty until the
+    /// first sample.
+    std::string notice() const;
 
     /// Decodes the outputs of a sample of a detector or a segmentation network. The first call chooses the
     /// decoder. `width` and `height` of the original image are used if the labels do not contain them. Throws
@@ -72,6 +73,7 @@ class TaskJudge {
     TaskJudge(const Dataset& data, InputSize input);
     void choose(const std::vector<OutputShape>& shapes);
     void chooseMap(const std::vector<OutputShape>& shapes);
+    LabelImage predictedMap(const SampleOutput& output, const std::string& name);
     void chooseTokens(const std::vector<OutputShape>& shapes);
     void judgeTokens(const std::vector<SampleOutput>& outputs, TaskRecords& records);
     void assignCategories();
@@ -83,7 +85,11 @@ class TaskJudge {
     std::size_t m_output = 0;   ///< segmentation and tokens: index of the output
     std::size_t m_classes = 0;  ///< segmentation; 0: the output contains classes
     TokenLayout m_tokens;
-    std::optional<bool> m_probabilities;                     ///< tokens; empty until the first sample
+    /// Whether the outputs are probabilities: tokens, and segmentation with one channel. Empty until the
+    /// first sample.
+    std::optional<bool> m_probabilities;
+    bool m_ignoresPixels = false;                            ///< whether the label images contain 255
+    bool m_hasObjects = false;                               ///< whether they contain other classes than 0
     std::map<std::int32_t, std::int32_t> m_categoryOfClass;  ///< empty: the class itself
     std::string m_notice;
     bool m_chosen = false;
