@@ -130,9 +130,9 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
         fmt::print("quantized against float: {}; 95 % interval {:+.2f} to {:+.2f} points\n",
                    describe(*change), 100 * change->low, 100 * change->high);
     else if (result.floating && !result.floating->top1 && options.task.task != Task::Regression)
-        fmt::print("(the data has no labels{})\n", result.quantized && result.quantized->agreement
-                                                       ? "; agreement is with the float model"
-                                                       : "");
+        fmt::print("(no labels were compared{})\n", result.quantized && result.quantized->agreement
+                                                        ? "; agreement is with the float model"
+                                                        : "");
 
     const StateCounts& counts = result.counts;
     fmt::print("\nlayers: {} quantized, {} skipped, {} float, {} folded, {} fused\n", counts.quantized,

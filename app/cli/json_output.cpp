@@ -17,7 +17,7 @@ void addReason(OrderedJson& object, const std::string& reason) {
     }
 }
 
-constexpr const char* kNoLabels = "the data has no labels";
+constexpr const char* kNoLabels = "there are no labels that fit the outputs";
 constexpr const char* kNoClasses = "the outputs are not one class per sample";
 constexpr const char* kNoDifference = "infinite: no difference";
 constexpr const char* kNotMeasured = "not measured";

@@ -43,10 +43,12 @@ std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, co
         failInput("'{}' is not an output with one vector of classes per sample; {}", shortName(chosen),
                   names.empty() ? "there is none" : fmt::format("available: {}", fmt::join(names, ", ")));
     }
-    if (outputs.empty() || !isVector(outputs[0])) return std::nullopt;
+    const auto first =
+        std::ranges::find_if(outputs, [](const OutputVector& output) { return output.width != 1; });
+    if (first == outputs.end() || !isVector(*first)) return std::nullopt;
     for (std::size_t o = 0; o < outputs.size(); ++o)
         if (isVector(outputs[o]) && namesClasses(outputs[o])) return o;
-    return 0;
+    return static_cast<std::size_t>(first - outputs.begin());
 }
 
 std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used) {

@@ -14,9 +14,9 @@ struct OutputVector {
 };
 
 /// Returns the position of the output that top-1 and agreement are computed on: `chosen`, if it is not empty.
-/// Otherwise the first one, if it is a vector; of several vectors, the first one whose name says that it
-/// contains logits, probabilities, scores or classes. Empty if the outputs are not classes. Throws Error if
-/// `chosen` is none of the vectors.
+/// Otherwise the first one that has more than one value, if it is a vector; of several vectors, the first one
+/// whose name says that it contains logits, probabilities, scores or classes. Empty if the outputs are not
+/// classes. Throws Error if `chosen` is none of the vectors.
 std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, const std::string& chosen);
 
 /// A notice if other outputs could contain the classes, too; empty otherwise.

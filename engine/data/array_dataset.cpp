@@ -180,7 +180,10 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     std::string notice;
     const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
     std::vector<SampleAnnotation> tokens;
-    if (labels && isOnePerSample(*labels, samples)) {
+    if (labels && !required && isFloat(*labels)) {
+        notice = fmt::format("'{}' is ignored: it is {}, but classes are whole numbers", kLabels,
+                             dataTypeName(labels->type()));
+    } else if (labels && isOnePerSample(*labels, samples)) {
         classes = labelsOf(*labels);
     } else if (labels && arePerToken(*labels, samples)) {
         tokens = tokensOf(*labels);

@@ -263,7 +263,8 @@ class DatasetTest : public QObject {
         says({{"x", two}, {"ids", Constant::fromFloats({2}, {0, 1})}}, {x, ids}, "save it as int64");
         says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids},
              "different numbers of samples");
-        says({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, {x}, "integers");
+        saveNpz({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, m_root / "targets.npz");
+        QVERIFY(open("targets.npz", {x})->notice().find("float32, but classes are") != std::string::npos);
         says({{"x", two}, {"labels", Constant::fromInt64s({2}, {0, -1})}}, {x}, "-1");
         write("one.npy", "");
         QVERIFY(openError("one.npy", {x, ids}).contains("2 inputs"));

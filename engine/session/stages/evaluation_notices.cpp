@@ -74,7 +74,10 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
 }
 
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs) {
-    if (!data.hasLabels() || !outputs.classifies()) return std::nullopt;
+    if (!data.hasLabels() || !mayHaveClasses(data)) return std::nullopt;
+    if (!outputs.classifies())
+        return "the labels are not used: the first output is not a vector of class scores for each sample; "
+               "--class-output, or Labels in the window, chooses another output";
     const std::size_t classes = outputs.classCount();
     std::size_t beyond = 0;
     for (std::size_t s = 0; s < data.size(); ++s) {

@@ -17,7 +17,7 @@ namespace quantloupe {
 std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
                                             const std::vector<LayerResult>& layers);
 
-/// Returns a notice if labels exceed the number of classes.
+/// Returns a notice if labels exceed the number of classes, or if there are no scores to compare them with.
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs);
 
 /// Returns a notice that names the first sample for which the output of the float network, or else of the
