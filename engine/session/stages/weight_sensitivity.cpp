@@ -45,9 +45,13 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
         const LayerSettings* const settings = config.settingsOf(layer.name);
         layer.activationBits = (settings ? settings->activationBits : std::nullopt)
                                    .value_or(config.quantization.activation.bits);
-        if (!unit.weight.valid()) continue;
+        const bool isRecurrent =
+            !unit.quantizesOutput &&
+            std::ranges::any_of(unit.constants, [](const auto& c) { return c.role == ConstantRole::Weight; });
+        if (!unit.weight.valid() && !isRecurrent) continue;
         cancel.check();
         layer.weightBits = weightSchemeOf(config, settings, prepared.graph->node(unit.layer)).bits;
+        if (!unit.weight.valid()) continue;
         const Constant& weight = *prepared.graph->constantOf(unit.weight);
         const Version place = VersionBuilder().add(weight.version()).add(unit.weightAxis).finish();
         const std::optional<double>* ratio = results.weightRangeRatios.find(place);
