@@ -31,6 +31,9 @@ Document::Document(QObject* parent) : QObject(parent) {
             });
     connect(&m_idle, &QTimer::timeout, this, &Document::doIdleWork);
     connect(&m_job, &EvaluationJob::queriesFinished, this, &Document::waitForIdle);
+    connect(&m_job, &EvaluationJob::busyChanged, this, [this](bool busy) {
+        if (!busy) waitForIdle();
+    });
     connect(this, &Document::historyChanged, this, &Document::waitForIdle);
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
         m_evaluating = false;
@@ -99,6 +102,12 @@ bool Document::isSelected(NodeId node) const {
 }
 
 void Document::select(std::vector<NodeId> nodes, NodeId current) {
+    // A view may still show an earlier model.
+    const auto isUnknown = [this](NodeId node) {
+        return !m_model || node.index() >= m_model->graph->nodeCount();
+    };
+    std::erase_if(nodes, isUnknown);
+    if (current.valid() && isUnknown(current)) current = {};
     if (nodes == m_selection && current == m_current) return;
     m_selection = std::move(nodes);
     m_current = current;

@@ -30,6 +30,9 @@ class ThumbnailDelegate : public QStyledItemDelegate {
     QSize m_size;
 };
 
+QString divergenceSlot() { return FlippedPanel::tr("divergence"); }
+QString predictionSlot() { return FlippedPanel::tr("boxes and masks"); }
+
 }  // namespace
 
 DivergencePlot::DivergencePlot(QWidget* parent) : QWidget(parent) {
@@ -150,9 +153,11 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &FlippedPanel::askDivergence);
     connect(m_changed, &QPushButton::clicked, this, [this] { showSamples({}, {}); });
-    const auto forget = [this] {  // the numbers of the samples are those of the old data
-        if (!m_chosen.empty()) showSamples({}, {});
-    };
+    const auto forget =
+        [this] {  // the samples are those of the old data, and the layers those of the old model
+            forgetSample();
+            if (!m_chosen.empty()) showSamples({}, {});
+        };
     connect(document, &Document::modelChanged, this, forget);
     connect(document, &Document::dataChanged, this, forget);
     connect(m_picture, &TaskPicture::clicked, this, &FlippedPanel::enlargePicture);
@@ -201,7 +206,17 @@ void FlippedPanel::showAnswer(const QString& refusal) {
         return m_summary->setText(document()->hasModel() ? tr("Searching for changed images\u2026")
                                                          : QString());
     summarize();
-    if (!stale() && m_divergence) askDivergence();
+    if (!stale() && !m_side->isHidden()) askDivergence();
+}
+
+/// Clears what is shown about the current image.
+void FlippedPanel::forgetSample() {
+    document()->job()->dropQuery(divergenceSlot());
+    document()->job()->dropQuery(predictionSlot());
+    m_divergence.reset();
+    m_what->clear();
+    m_picture->hide();
+    showDivergence();
 }
 
 void FlippedPanel::summarize() {
@@ -238,12 +253,14 @@ void FlippedPanel::askDivergence() {
         m_side->show();
         summarize();
     }
-    m_sample = index.data(FlippedModel::SampleRole).toString();
+    const QString name = index.data(FlippedModel::SampleRole).toString();
+    if (name != m_sample) forgetSample();
+    m_sample = name;
     const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
     const QuantizationConfig config = document()->config();
     askPredictions(sample, m_sample);
     document()->job()->query(
-        tr("divergence"),
+        divergenceSlot(),
         [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
             const std::size_t place = findSample(session, std::to_string(sample));
             return [this, divergence = sampleDivergence(session, config, place, cancel)] {
@@ -259,7 +276,7 @@ void FlippedPanel::askPredictions(std::size_t sample, const QString& name) {
     const std::filesystem::path folder =
         document()->data() ? document()->data()->evaluationPath : std::filesystem::path();
     document()->job()->query(
-        tr("boxes and masks"),
+        predictionSlot(),
         [this, config = document()->config(), sample, path = folder / name.toStdString()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {
             if (!hasTaskPredictions(session)) return [this] { m_picture->hide(); };

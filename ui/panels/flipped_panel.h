@@ -54,6 +54,7 @@ class FlippedPanel : public QueryPanel {
     void showAnswer(const QString& refusal) override;
 
   private:
+    void forgetSample();
     void askDivergence();
     void askPredictions(std::size_t sample, const QString& name);
     void enlargePicture();

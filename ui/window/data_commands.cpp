@@ -62,7 +62,9 @@ void DataCommands::chooseCalibration(DataForm form) {
         return;
     }
     const QString path = askForPath(tr("Calibration Data"), form);
-    if (!path.isEmpty()) m_document->openData(m_document->data()->evaluationPath, path.toStdString());
+    // Meanwhile, another model may have been opened.
+    if (!path.isEmpty() && m_document->data())
+        m_document->openData(m_document->data()->evaluationPath, path.toStdString());
 }
 
 void DataCommands::showPreprocess() {
