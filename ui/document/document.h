@@ -191,6 +191,7 @@ class Document : public QObject {
 
   Q_SIGNALS:
     void modelChanged();
+    void reloading();  ///< the model's file is being read again
     void pictureChanged();
     void configChanged();
     void dataChanged();

@@ -187,6 +187,7 @@ void Document::reload() {
     m_request = {m_model->path, dataPath(), calibrationPath(), {}};
     m_loading.reset();
     m_reloading = true;
+    Q_EMIT reloading();
     m_job.loadModel(m_model->path);
 }
 

@@ -92,6 +92,7 @@ void LayerLatency::remove(std::size_t index) {
     if (index >= m_sources.size()) return;
     m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(index));
     m_builtFor.reset();
+    m_document->job()->dropQuery(kSlot);  // its answer would bring the profile back
     m_document->markProjectChanged();
     if (m_sources.empty()) m_table.reset();
     Q_EMIT changed();

@@ -37,12 +37,16 @@ QList<QImage> thumbnailsOf(const Dataset& data, const std::filesystem::path& fol
 
 DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
                     const std::filesystem::path& calibration, const std::optional<Preprocess>& wanted,
-                    const TaskSettings& task) {
+                    const TaskSettings& task, const CancelToken& cancel) {
     const auto beside = preprocessBeside(session.model().path);
     const Preprocess preprocess = wanted ? *wanted : beside ? loadPreprocess(*beside) : Preprocess{};
-    const auto [data, calibrationData] = setSessionData(session, evaluation, calibration, preprocess, task);
-
+    const auto [data, calibrationData] =
+        openSessionData(session, evaluation, calibration, preprocess, task, cancel);
     DataInfo info;
+    // First, because the data in use stays if a sample cannot be read.
+    info.thumbnails = thumbnailsOf(*data, evaluation);
+    if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
+    session.setData(data, calibrationData);
     info.evaluationPath = evaluation;
     info.calibrationPath = calibration;
     info.description = QString::fromStdString(data->description());
@@ -50,12 +54,10 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.notice = QString::fromStdString(session.dataNotice());
     info.samples = data->size();
     info.labels = data->hasLabels();
-    info.thumbnails = thumbnailsOf(*data, evaluation);
     info.preprocess = preprocess;
     info.requestedPreprocess = wanted;
     info.task = info.requestedTask = task;
     if (session.task() != Task::Automatic) info.task.task = session.task();
-    if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
         info.notice +=
@@ -84,6 +86,7 @@ EvaluationJob::~EvaluationJob() {
     disconnect();  // receivers may be partly destroyed
     cancel();
     m_loadToken.cancel();
+    m_dataToken.cancel();
     // The session is destroyed by the thread that used it.
     m_thread.post([state = m_state] { state->session.reset(); });
     m_thread.stop();
@@ -170,12 +173,22 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
                              const std::filesystem::path& calibration,
                              const std::optional<Preprocess>& preprocess, const TaskSettings& task) {
     m_evaluationToken.cancel();
-    ++m_generation;
+    m_dataToken.cancel();
+    m_dataToken = CancelToken();
+    const quint64 generation = ++m_generation;
     post(Failure::During::Data, QueuedWork::Kind::Data, {}, CancelToken(),
-         [this, model = m_model, evaluation, calibration, preprocess,
+         [this, model = m_model, generation, token = m_dataToken, evaluation, calibration, preprocess,
           task](State& state) -> std::function<void()> {
              if (!state.session) return {};
-             auto info = openDataOn(*state.session, evaluation, calibration, preprocess, task);
+             DataInfo info;
+             try {
+                 info = openDataOn(*state.session, evaluation, calibration, preprocess, task, token);
+             } catch (const Cancelled&) {
+                 return [this, generation] {
+                     if (generation == m_generation)  // otherwise something else has been requested
+                         Q_EMIT failed({Failure::During::Data, Words::tr("Opening the data was cancelled")});
+                 };
+             }
              return [this, model, info = std::move(info)] {
                  if (model == m_model) Q_EMIT dataOpened(info);  // otherwise its session is gone
              };
@@ -251,12 +264,17 @@ void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
                         Q_EMIT studied(QString::fromStdString(progress.stage), progress.done, progress.total);
                 });
             };
-            state->session->measureInBackground(config, 40, observer, token);
-            EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
-            m_thread.reply([this, generation, token, shown = withNumbersOf(nullptr, std::move(evaluation))] {
-                if (generation == m_generation && !token.cancelled())
-                    Q_EMIT evaluated(shown.evaluation, shown);
-            });
+            constexpr std::size_t kEdits = 40;
+            for (const std::size_t edits :
+                 {std::size_t{0}, kEdits}) {  // the effect of each layer is shown first
+                state->session->measureInBackground(config, edits, observer, token);
+                EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
+                m_thread.reply(
+                    [this, generation, token, shown = withNumbersOf(nullptr, std::move(evaluation))] {
+                        if (generation == m_generation && !token.cancelled())
+                            Q_EMIT evaluated(shown.evaluation, shown);
+                    });
+            }
         } catch (const std::exception&) {
             // Cancelled, or an error that the evaluation has already reported.
         }
@@ -319,6 +337,7 @@ void EvaluationJob::cancelEvaluation() {
 }
 
 void EvaluationJob::cancel() {
+    m_dataToken.cancel();
     const QStringList exports = m_queue.cancel(QueuedWork::Kind::Export);
     cancelEvaluation();
     if (!exports.isEmpty()) Q_EMIT exportsCancelled(exports);

@@ -95,7 +95,7 @@ class EvaluationJob : public QObject {
     void cancelExport(const CancelToken& token);
     /// Cancels the evaluation and the queries, and ends the pause.
     void cancelEvaluation();
-    /// Also cancels the exports.
+    /// Also cancels the exports and the opening of data, which then fails.
     void cancel();
     /// While paused, evaluations stop between two batches and later continue from there; new requests wait,
     /// too. Opening a model ends the pause.
@@ -149,7 +149,7 @@ class EvaluationJob : public QObject {
     std::shared_ptr<State> m_state;
     std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
     JobQueue m_queue;
-    CancelToken m_evaluationToken, m_loadToken;
+    CancelToken m_evaluationToken, m_loadToken, m_dataToken;
     CancelToken m_backgroundToken;             ///< of evaluations while idle
     std::map<QString, CancelToken> m_queries;  ///< unanswered queries
     quint64 m_generation = 0;

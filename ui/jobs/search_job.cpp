@@ -51,7 +51,9 @@ void SearchJob::start(const SearchRequest& request, const CancelToken& token) {
         try {
             token.check();
             Session session(own.model);
-            setSessionData(session, own.evaluation, own.calibration, own.preprocess, own.task);
+            const auto [data, calibration] =
+                openSessionData(session, own.evaluation, own.calibration, own.preprocess, own.task, token);
+            session.setData(data, calibration);
             const TuneResult result = tuneOnPart(session, own.config, own.options, token);
             then = [this, result] { Q_EMIT finished(result); };
         } catch (const Cancelled&) {

@@ -6,14 +6,15 @@
 
 namespace quantloupe::ui {
 
-std::pair<DatasetPtr, DatasetPtr> setSessionData(Session& session, const std::filesystem::path& evaluation,
-                                                 const std::filesystem::path& calibration,
-                                                 const Preprocess& preprocess, const TaskSettings& task) {
+std::pair<DatasetPtr, DatasetPtr> openSessionData(const Session& session,
+                                                  const std::filesystem::path& evaluation,
+                                                  const std::filesystem::path& calibration,
+                                                  const Preprocess& preprocess, const TaskSettings& task,
+                                                  const CancelToken& cancel) {
     const auto specs = inputSpecsOf(session.graph());
-    const DatasetPtr data = withTask(openDataset(evaluation, specs, preprocess), task, preprocess);
+    const DatasetPtr data = withTask(openDataset(evaluation, specs, preprocess, cancel), task, preprocess);
     const DatasetPtr calibrationData =
-        calibration.empty() ? nullptr : openDataset(calibration, specs, preprocess);
-    session.setData(data, calibrationData);
+        calibration.empty() ? nullptr : openDataset(calibration, specs, preprocess, cancel);
     return {data, calibrationData};
 }
 

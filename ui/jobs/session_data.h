@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Opens the data of a session.
+// Opens data for a session.
 
 #include <filesystem>
 #include <utility>
@@ -11,10 +11,13 @@
 
 namespace quantloupe::ui {
 
-/// Opens the data, sets it and returns it: evaluation and calibration data. An empty calibration path: half
-/// of the data is used for calibration, and the second is null. Throws Error. On the session's thread.
-std::pair<DatasetPtr, DatasetPtr> setSessionData(Session& session, const std::filesystem::path& evaluation,
-                                                 const std::filesystem::path& calibration,
-                                                 const Preprocess& preprocess, const TaskSettings& task);
+/// Returns the arguments of Session::setData(): evaluation and calibration data. An empty calibration path:
+/// half of the data is used for calibration, and the second is null. Throws Error, Cancelled. On the
+/// session's thread.
+std::pair<DatasetPtr, DatasetPtr> openSessionData(const Session& session,
+                                                  const std::filesystem::path& evaluation,
+                                                  const std::filesystem::path& calibration,
+                                                  const Preprocess& preprocess, const TaskSettings& task,
+                                                  const CancelToken& cancel);
 
 }  // namespace quantloupe::ui

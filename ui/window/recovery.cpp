@@ -13,6 +13,8 @@ Recovery::Recovery(Document* document, MessageBar* message, FileCommands* files,
         m_recovering = false;
         offer();
     });
+    // A reload replaces the copy that was being opened, which remains available.
+    connect(document, &Document::reloading, this, [this] { m_recovering = false; });
     connect(document, &Document::failed, this, [this](const Failure& failure) {
         if (failure.during == Failure::During::Loading) m_recovering = false;
     });
