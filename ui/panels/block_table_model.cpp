@@ -14,6 +14,9 @@ BlockTableModel::BlockTableModel(Document* document, const GraphCanvas* canvas, 
 void BlockTableModel::setMatrix(BlockMatrix matrix) {
     beginResetModel();
     m_matrix = std::move(matrix);
+    m_places.clear();
+    for (std::size_t place = 0; place < m_matrix.layers.size(); ++place)
+        if (m_matrix.layers[place].valid()) m_places.emplace(m_matrix.layers[place], static_cast<int>(place));
     endResetModel();
     update();
 }
@@ -37,10 +40,9 @@ NodeId BlockTableModel::layerAt(const QModelIndex& index) const {
 }
 
 QModelIndex BlockTableModel::indexOf(NodeId layer) const {
-    const auto found = std::ranges::find(m_matrix.layers, layer);
-    if (!layer.valid() || found == m_matrix.layers.end()) return {};
-    const auto place = static_cast<int>(found - m_matrix.layers.begin());
-    return index(place / columnCount(), place % columnCount());
+    const auto found = m_places.find(layer);
+    if (found == m_places.end()) return {};
+    return index(found->second / columnCount(), found->second % columnCount());
 }
 
 int BlockTableModel::rowCount(const QModelIndex& parent) const {

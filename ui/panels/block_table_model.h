@@ -46,7 +46,8 @@ class BlockTableModel : public QAbstractTableModel {
     Document* m_document;
     const GraphCanvas* m_canvas;
     BlockMatrix m_matrix;
-    QString m_precision;  ///< of most quantized layers of the matrix
+    std::map<NodeId, int> m_places;  ///< of the layers in the matrix
+    QString m_precision;             ///< of most quantized layers of the matrix
 };
 
 }  // namespace quantloupe::ui

@@ -124,8 +124,17 @@ void SkipSection::build() {
     addTail();
     const QuantizationConfig& config = m_document->config();
     for (std::size_t i = 0; i < config.rules.size(); ++i) addRule(i);
+    // Thousands of cards would take seconds.
+    constexpr std::size_t kMostCards = 30;
+    std::size_t choices = 0;
     for (const auto& [name, settings] : config.layers)
-        if (settings.quantize) addLayerChoice(name, *settings.quantize);
+        if (settings.quantize && ++choices <= kMostCards) addLayerChoice(name, *settings.quantize);
+    if (choices > kMostCards) {
+        auto* more =
+            makeLabel(tr("and %1 more locked layers").arg(formatNumber(choices - kMostCards)), "muted", 0.92);
+        more->setWordWrap(true);
+        m_list->addWidget(more);
+    }
     if (config.rules.empty() && m_document->hasModel()) {
         auto* hint = makeLabel(tr("Select layers and press Space to keep them in float."), "faint", 0.92);
         hint->setWordWrap(true);
