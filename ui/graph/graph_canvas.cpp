@@ -146,17 +146,18 @@ const LayerResult* GraphCanvas::layerResult(NodeId id) const {
 void GraphCanvas::updateLooks() {
     static const std::vector<LayerResult> none;
     const std::vector<LayerResult>& results = layers() ? *layers() : none;
-    ScaleChoice choice = scaleChoice();
-    if (m_leader) {
-        // The same color means the same value on both sides. Differences are only shown on the side of the
-        // current configuration.
+    if (m_leader)
+        // Differences are only shown on the side of the current configuration.
         m_metric = m_leader->metric() == Metric::Difference ? Metric::None : m_leader->metric();
-        const MetricScale& scale = m_leader->scale();
-        if (scale.any) choice = {scale.best, scale.worst, scale.logarithmic};
-    } else {
+    else
         m_scene.faded = m_document->metricsStale();
+    m_overlay = overlayOf(*m_document, results, m_metric, scaleChoice());
+    // The same color means the same value on both sides, also if one of them has no such value.
+    if (m_leader && m_leader->scale().any) {
+        const bool any = m_overlay.scale.any;
+        m_overlay.scale = m_leader->scale();
+        m_overlay.scale.any = any;
     }
-    m_overlay = overlayOf(*m_document, results, m_metric, choice);
     m_measuring = m_document->evaluating() && !m_overlay.scale.any;
     m_looks.clear();
     if (m_shown && m_document->graph())
