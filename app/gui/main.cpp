@@ -2,7 +2,8 @@
 // The desktop application: command line, theme, screenshot. Everything else is in ui/.
 #include <QApplication>
 #include <QLibraryInfo>
-#include <QStyleFactory>
+#include <QPointer>
+#include <QScopeGuard>
 #include <QTranslator>
 #include <clocale>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "style/icons.h"
 #include "style/theme.h"
 #include "style/theme_choice.h"
+#include "style/visible_indicators.h"
 #include "window/main_window.h"
 
 namespace {
@@ -74,7 +76,7 @@ int main(int argc, char** argv) {
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));
     const Arguments arguments = readArguments(argc, argv);
 
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setStyle(new VisibleIndicators);
     QApplication::setFont(applicationFont());
     QApplication::setWindowIcon(applicationIcon());
     applyThemeChoice(arguments.theme.isEmpty()                   ? chosenTheme()
@@ -82,7 +84,11 @@ int main(int argc, char** argv) {
                      : arguments.theme == QLatin1String("light") ? ThemeChoice::Light
                                                                  : ThemeChoice::System);
 
-    MainWindow window(sharedFiles());
+    // Deleted when it is closed, even if other windows stay open: with it end its evaluations.
+    const QPointer<MainWindow> owned = new MainWindow(sharedFiles());
+    owned->setAttribute(Qt::WA_DeleteOnClose);
+    const auto deleteAtEnd = qScopeGuard([&owned] { delete owned.data(); });
+    MainWindow& window = *owned;
     const bool opens = arguments.demo || !arguments.request.model.empty();
     const bool pictured = !arguments.screenshot.path.isEmpty();
     if (pictured) {
