@@ -81,20 +81,22 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     connect(m_arguments, &QLineEdit::textChanged, this, &MetricProgramDialog::refresh);
     connect(m_run, &QPushButton::clicked, this, &MetricProgramDialog::run);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    const auto forget = [this] {
-        if (!m_running && m_measured) m_result->setText(tr("Out of date: run it again."));
-        m_measured = false;
-        refresh();
-    };
-    connect(&document, &Document::configChanged, this, forget);
-    connect(&document, &Document::dataChanged, this, forget);
-    connect(&document, &Document::modelChanged, this, forget);
+    connect(&document, &Document::configChanged, this, &MetricProgramDialog::forget);
+    connect(&document, &Document::dataChanged, this, &MetricProgramDialog::forget);
+    connect(&document, &Document::modelChanged, this, &MetricProgramDialog::forget);
     connect(document.job(), &EvaluationJob::queriesDropped, this, [this] {
         if (!m_running) return;
         m_running = false;
         m_result->setText(tr("Stopped by another evaluation: run it again."));
         refresh();
     });
+    refresh();
+}
+
+/// The result, if there is one, is that of an earlier configuration.
+void MetricProgramDialog::forget() {
+    if (!m_running && m_measured) m_result->setText(tr("Out of date: run it again."));
+    m_measured = false;
     refresh();
 }
 
@@ -125,9 +127,10 @@ void MetricProgramDialog::run() {
         [self = QPointer(this), metric, config = m_document.config()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {
             const UserMetricValues values = measureUserMetric(session, config, programMetric(metric), cancel);
-            return [self, values] {
-                if (self)
-                    self->finish(tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
+            return [self, values, config] {
+                if (!self) return;
+                self->finish(tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
+                if (config != self->m_document.config()) self->forget();  // changed meanwhile
             };
         },
         [self = QPointer(this)](const QString& refusal) {

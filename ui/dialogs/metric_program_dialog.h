@@ -24,6 +24,7 @@ class MetricProgramDialog : public QDialog {
     QString result() const { return m_result->text(); }
 
   private:
+    void forget();
     void refresh();
     void finish(const QString& result);
     void run();

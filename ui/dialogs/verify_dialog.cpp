@@ -128,7 +128,7 @@ void VerifyDialog::present(const Verification& r) {
     const QString none = QStringLiteral("\u2013");
     m_here->setText(r.here ? percent(*r.here) : r.classifies ? none : formatDecibel(r.error.result().sqnrDb));
     m_there->setText(r.plain.top1   ? percent(*r.plain.top1)
-                     : r.classifies ? percent(r.plain.agreement)
+                     : r.classifies ? tr("same class: %1").arg(percent(r.plain.agreement))
                                     : formatDecibel(r.plain.error.result().sqnrDb));
     const std::string why = whyVerificationFailed(r), advice = saturationAdvice(r);
     if (!why.empty())

@@ -195,7 +195,9 @@ void SummaryBar::refresh() {
 
     std::size_t counts[5] = {};
     for (const LayerResult& layer : m_document->layers()) ++counts[static_cast<std::size_t>(layer.state)];
-    const auto count = [&counts](LayerState state) { return counts[static_cast<std::size_t>(state)]; };
+    const auto count = [&counts](LayerState state) {
+        return formatNumber(counts[static_cast<std::size_t>(state)]);
+    };
     const bool any = !m_document->layers().empty();
     m_counts->setText(any ? tr("%1 quantized \u00b7 %2 skipped")
                                 .arg(count(LayerState::Quantized))

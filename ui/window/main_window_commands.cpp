@@ -67,10 +67,17 @@ void MainWindow::connectCommands(DataCommands* dataCommands, PanelCommands* pane
         showImprove(ImprovePanel::Search);
         m_panels.improve->finder()->startOrStop();
     });
-    for (QDockWidget* dock : {m_panels.historyDock, m_panels.improveDock})
-        connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {
-            if (on) showDock(dock);
+    for (QDockWidget* dock : {m_panels.historyDock, m_panels.improveDock}) {
+        // Behind another tab, the command brings the panel to the front instead of hiding it. Queued, because
+        // the action hides it first.
+        const auto front = std::make_shared<bool>(false);
+        connect(
+            dock, &QDockWidget::visibilityChanged, dock, [front](bool visible) { *front = visible; },
+            Qt::QueuedConnection);
+        connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock, front](bool on) {
+            if (on || !*front) showDock(dock);
         });
+    }
 
     const TuningPanel* tuning = m_panels.tuning;
     connect(tuning, &TuningPanel::chooseDataRequested, dataCommands, &DataCommands::chooseData);

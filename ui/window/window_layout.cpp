@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window/window_layout.h"
 
+#include <QScreen>
 #include <QSettings>
 
 namespace quantloupe::ui {
@@ -64,6 +65,13 @@ void WindowLayout::restore() {
     const QSettings settings;
     if (!settings.contains(kGeometry)) return;
     m_window->restoreGeometry(settings.value(kGeometry).toByteArray());
+    // The screen may be smaller than the one before.
+    const QRect room = m_window->screen()->availableGeometry();
+    const bool tooLarge = m_window->width() > room.width() || m_window->height() > room.height();
+    if (tooLarge && !m_window->isMaximized() && !m_window->isFullScreen()) {
+        m_window->resize(m_window->size().boundedTo(room.size()));
+        m_window->move(room.topLeft());
+    }
     Arrangement saved;
     saved.docks = settings.value(kDocks).toByteArray();
     for (std::size_t s = 0; s < m_splitters.size(); ++s) {
