@@ -112,6 +112,7 @@ PlannedNetwork planNetwork(const EvaluationRequest& request, const ResolvedNetwo
             fmt::format("calibrated on {} samples: {} were requested, but there are no more",
                         planned.calibrationSamples, requested));
     append(planned.notices, planned.plan->notices);
+    add(planned.notices, joinedRangesNotice(*planned.plan));
     planned.seconds = watch.seconds();
     return planned;
 }

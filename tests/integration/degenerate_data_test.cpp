@@ -355,6 +355,21 @@ class DegenerateDataTest : public QObject {
         QVERIFY2(error.contains(said), qPrintable(error));
     }
 
+    /// Boxes in pixels and scores from 0 to 1 in one tensor, as at the end of YOLO: all scores become 0.
+    void joinedTensorsOfDifferentRangesAreReported() {
+        const std::vector<float> values{-3, 2, 1, 4, 2, -1, 3, 0};
+        const auto noticesOf = [&](const char* factor) {
+            const QString net = QStringLiteral(
+                                    "<float[1] c = {%1}> { m = ReduceMax<axes = [1]>(X) large = Mul(m, c) "
+                                    "small = Sigmoid(m) Y = Concat<axis = 1>(large, small) }")
+                                    .arg(QLatin1String(factor));
+            return Loop(net.toStdString(), values).notices(all());
+        };
+        QVERIFY2(noticesOf("100").contains("joins tensors of which one has a range"),
+                 qPrintable(noticesOf("100")));
+        QVERIFY(!noticesOf("1").contains("joins tensors"));
+    }
+
     void stepLargerThanItsRangeIsReported() {
         QuantizationConfig config = all();
         config.calibration.method = CalibrationMethod::Ifmr;

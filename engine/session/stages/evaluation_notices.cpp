@@ -90,6 +90,26 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
         beyond, data.size(), classes);
 }
 
+std::optional<std::string> joinedRangesNotice(const Plan& plan) {
+    constexpr float kMuchLarger = 32;  // 8 bits leave at most 8 codes for the smaller part
+    const Unit* worst = nullptr;
+    float ratio = kMuchLarger;
+    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
+        const Unit& unit = plan.units.units[u];
+        if (!unit.quantized || plan.prepared->graph->node(unit.layer).op != "Concat") continue;
+        const auto [least, most] =
+            std::ranges::minmax(plan.quantizers[u].inputs, {}, &TensorQuantizer::scale);
+        if (most.scale > ratio * least.scale) worst = &unit, ratio = most.scale / least.scale;
+    }
+    if (worst == nullptr) return std::nullopt;
+    return fmt::format(
+        "the Concat '{}' joins tensors of which one has a range {:.0f} times as large as that of another "
+        "one, which "
+        "therefore loses its precision with the common scale; keep the layer in float (boxes and scores of a "
+        "detector, for example)",
+        shortName(plan.prepared->graph->node(worst->layer).name), ratio);
+}
+
 std::optional<std::string> undefinedNotice(const Dataset& data, const NetworkOutputs& floating,
                                            const NetworkOutputs& quantized, const Accuracy& accuracy) {
     if (!accuracy.sqnrDb || !std::isnan(*accuracy.sqnrDb)) return std::nullopt;

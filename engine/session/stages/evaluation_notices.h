@@ -17,6 +17,9 @@ namespace quantloupe {
 std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
                                             const std::vector<LayerResult>& layers);
 
+/// Returns a notice if a quantized Concat joins tensors with very different ranges.
+std::optional<std::string> joinedRangesNotice(const Plan& plan);
+
 /// Returns a notice if labels exceed the number of classes, or if there are no scores to compare them with.
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs);
 
