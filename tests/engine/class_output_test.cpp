@@ -20,6 +20,8 @@ class ClassOutputTest : public QObject {
         QVERIFY(classOutput(Outputs{{"a", 10}, {"b", 5}}, "") == 0);
         QVERIFY(classOutput(Outputs{}, "") == std::nullopt);
         QVERIFY(classOutput(Outputs{{"value", 1}}, "") == std::nullopt);
+        QVERIFY(classOutput(Outputs{{"loudness", 1}, {"word", 4}}, "") == 1);
+        QVERIFY(classOutput(Outputs{{"loudness", 1}, {"map", 0}, {"word", 4}}, "") == std::nullopt);
         // Maps or sequences come first: a vector after them is something else.
         QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 10}}, "") == std::nullopt);
         QVERIFY(classOutput(Outputs{{"boxes", 0}, {"scores", 100}}, "") == std::nullopt);

@@ -10,6 +10,7 @@
 #include "dialogs/task_dialog.h"
 #include "models/headline.h"
 #include "panels/data_section.h"
+#include "panels/flipped_panel.h"
 #include "widgets/aligned_rows.h"
 
 using namespace quantloupe;
@@ -67,6 +68,46 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->task() == names);
         QVERIFY(m_document->project().task == names);
         QVERIFY(m_document->project().data == m_data);
+    }
+
+    /// The session used the new images, although the window showed the earlier ones.
+    void imagesThatCannotBeReadDoNotReplaceTheData() {
+        QVERIFY(QDir(m_folder.path()).mkpath(QStringLiteral("large")));
+        for (const char* name : {"large/1.png", "large/2.png"}) {
+            QImage image(5, 5, QImage::Format_RGB32);
+            image.fill(Qt::green);
+            QVERIFY(image.save(m_folder.filePath(QLatin1String(name))));
+        }
+        QSignalSpy failed(m_document.get(), &Document::failed);
+        m_document->openData(m_folder.filePath(QStringLiteral("large")).toStdString());
+        QVERIFY(failed.wait(20000));
+        QVERIFY(evaluated());
+        QVERIFY(m_document->data()->evaluationPath == m_data);
+        QuantizationConfig config = m_document->config();
+        config.quantization.weight.bits = 8;
+        m_document->edit({config, QStringLiteral("8 bits"), {}});
+        QVERIFY(evaluated());
+        QCOMPARE(failed.size(), 1);
+        QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
+    }
+
+    /// A click on a layer of an earlier model crashed.
+    void imagesForgetTheErrorsOfEarlierData() {
+        FlippedPanel panel(m_document.get());
+        panel.resize(600, 400);
+        panel.show();
+        QVERIFY(waitFor([&] { return panel.view()->model()->rowCount() > 0; }));
+        panel.view()->setCurrentIndex(panel.view()->model()->index(0, 0));
+        QVERIFY(waitFor([&] { return panel.divergence().has_value(); }));
+        bool forgotten = false;
+        connect(m_document.get(), &Document::dataChanged, &panel,
+                [&] { forgotten = !panel.divergence().has_value(); });
+        m_document->openData(test::writeColors(m_folder, QStringLiteral("others")));
+        QVERIFY(waitFor([&] { return forgotten; }));
+        QVERIFY(evaluated());
+        m_document->select({NodeId(0), NodeId(1000)}, NodeId(1000));
+        QCOMPARE(m_document->selection(), std::vector<NodeId>{NodeId(0)});
+        QVERIFY(!m_document->current().valid());
     }
 
     void undoChangesNoLabelsOfOtherData() {

@@ -77,6 +77,20 @@ class SideBySideTest : public QObject, private test::BlockWindow {
         QCOMPARE(other()->metric(), Metric::None);
     }
 
+    /// The worst values of one side are far beyond those of the other one.
+    void theScaleIsSharedBeyondTheOwnValues() {
+        toggle();
+        QuantizationConfig config = document()->config();
+        config.quantization.weight.bits = 2;
+        document()->edit({config, QStringLiteral("2 bits"), {}});
+        QVERIFY(evaluated());
+        for (const int key : {Qt::Key_2, Qt::Key_3, Qt::Key_5}) {
+            QTest::keyClick(canvas(), static_cast<Qt::Key>(key));
+            QCOMPARE(other()->scale().best, canvas()->scale().best);
+            QCOMPARE(other()->scale().worst, canvas()->scale().worst);
+        }
+    }
+
     void positionAndZoomAreShared() {
         toggle();
         skip("/blocks/1/conv/Conv");
