@@ -63,7 +63,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
                  qPrintable(lines.join(QLatin1Char('|'))));
         QVERIFY(lines.contains(QStringLiteral("rounding: nearest \u2192 adaround")));
         QVERIFY(lines.contains(QStringLiteral("Gemm_4: network settings \u2192 8-bit weights")));
-        QVERIFY(lines.filter(QStringLiteral("now in float")).size() == 1);
+        QVERIFY(lines.filter(QStringLiteral("new rule for layers in float")).size() == 1);
         QCOMPARE(lines.size(), 4);
         QCOMPARE(configDifference(b, a).size(), 4);
     }

@@ -2,6 +2,7 @@
 #include "graph/group_folding.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace quantloupe::ui {
 
@@ -19,7 +20,10 @@ GroupFolding::GroupFolding(Document* document, GraphCanvas* canvas, QObject* par
         else
             expand(group);
     });
-    connect(document, &Document::pictureChanged, this, &GroupFolding::checkRequested);
+    connect(document, &Document::pictureChanged, this, [this] {
+        checkRequested();
+        if (std::exchange(m_fits, false)) m_canvas->view()->fitAll();
+    });
     connect(document, &Document::modelChanged, this, [this] { m_requested.clear(); });
 }
 
@@ -46,6 +50,12 @@ void GroupFolding::set(std::vector<std::string> collapsed, NodeId still) {
     options.collapsed = std::move(collapsed);
     m_canvas->view()->holdStill(still);
     m_document->setLayoutOptions(options);
+}
+
+/// The whole graph changes its size, so it is fitted into the view again.
+void GroupFolding::setAll(std::vector<std::string> collapsed) {
+    m_fits = collapsed != m_document->layoutOptions().collapsed;
+    set(std::move(collapsed), {});
 }
 
 void GroupFolding::collapse(std::size_t index) {
@@ -125,10 +135,10 @@ void GroupFolding::collapseAll() {
     for (const Group& group : picture()->groups)
         if (group.block) names.push_back(group.name);
     if (names.empty()) m_document->say(MessageKind::Note, tr("This network has no blocks to collapse."));
-    set(std::move(names), {});
+    setAll(std::move(names));
 }
 
-void GroupFolding::expandAll() { set({}, {}); }
+void GroupFolding::expandAll() { setAll({}); }
 
 /// Some groups cannot be collapsed. They must not be listed as collapsed, and the user gets a message.
 void GroupFolding::checkRequested() {

@@ -31,6 +31,7 @@ class GroupFolding : public QObject {
 
   private:
     void set(std::vector<std::string> collapsed, NodeId still);
+    void setAll(std::vector<std::string> collapsed);
     void collapse(std::size_t group);
     void expand(std::size_t group);
     void setOpened(const Group& group, bool open);
@@ -41,6 +42,7 @@ class GroupFolding : public QObject {
     GraphCanvas* m_canvas;
     QList<QAction*> m_actions;
     std::string m_requested;  ///< the group that was collapsed last, until it is drawn
+    bool m_fits = false;      ///< the next picture is fitted into the view
 };
 
 }  // namespace quantloupe::ui

@@ -59,9 +59,10 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
     const auto rule = [](const SkipRule& r) { return QString::fromStdString(describe(r)); };
     const auto had = withoutOffRules(before).rules, has = withoutOffRules(after).rules;
     for (const SkipRule& r : has)
-        if (std::ranges::count(had, r) == 0) lines << Words::tr("now in float: ") + rule(r);
+        if (std::ranges::count(had, r) == 0) lines << Words::tr("new rule for layers in float: ") + rule(r);
     for (const SkipRule& r : had)
-        if (std::ranges::count(has, r) == 0) lines << Words::tr("no longer in float: ") + rule(r);
+        if (std::ranges::count(has, r) == 0)
+            lines << Words::tr("removed rule for layers in float: ") + rule(r);
     std::set<std::string> names;
     for (const auto* config : {&before, &after})
         for (const auto& [name, settings] : config->layers) names.insert(name);

@@ -63,6 +63,11 @@ QString samplesText(const Accuracy& accuracy, DataKind data, bool soFar) {
 
 }  // namespace
 
+std::optional<TaskRate> shownRate(const Accuracy& accuracy) {
+    const auto rate = taskRate(accuracy);
+    return rate && rate->relative() && accuracy.samples < kFewSamples ? std::nullopt : rate;
+}
+
 Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating) {
     Headline line;
     line.floatValue = line.value = kNoNumber;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "document/metric.h"
+#include "models/headline.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -15,9 +16,8 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// The rate of the task: with labels mAP, mIoU or top-1, without labels the agreement with the float model.
 std::optional<double> rateOf(const MeasuredConfig& entry) {
-    const auto rate = taskRate(entry.quantized);
+    const auto rate = shownRate(entry.quantized);
     return rate ? std::optional(rate->value) : std::nullopt;
 }
 
