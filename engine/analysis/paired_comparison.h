@@ -53,9 +53,9 @@ struct PairedComparison {
 PairedComparison comparePaired(const PairedCounts& counts);
 PairedComparison comparePaired(const Flips& flips);
 
-/// Returns "+0.8 points, 5 images fixed, 1 broken: within noise"; "a real gain", "a real loss"; "no image
-/// changed"; for a graded comparison "5 images better, 1 worse". Has one decimal, more if one image is less
+/// Returns "+0.8 points, 5 samples fixed, 1 broken: within noise"; "a real gain", "a real loss"; "no sample
+/// changed"; for a graded comparison "5 samples better, 1 worse". Has one decimal, more if one sample is less
 /// than a tenth of a point. `sample` is the singular noun; its plural takes an s.
-std::string describe(const PairedComparison& comparison, std::string_view sample = "image");
+std::string describe(const PairedComparison& comparison, std::string_view sample = "sample");
 
 }  // namespace quantloupe

@@ -196,7 +196,7 @@ class DetectionMetricsTest : public QObject {
         QCOMPARE(one.low, -1.0);
         QCOMPARE(one.high, 1.0);
         QCOMPARE(QString::fromStdString(describe(loss)),
-                 QStringLiteral("-2.5 points, 0 images better, 5 worse: within noise"));
+                 QStringLiteral("-2.5 points, 0 samples better, 5 worse: within noise"));
     }
 };
 

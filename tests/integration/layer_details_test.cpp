@@ -238,7 +238,7 @@ class LayerDetailsTest : public QObject {
         QCOMPARE(told, wanted);
 
         // Against itself nothing changes; against 8 bits the broken ones come back.
-        QCOMPARE(compareConfigs(*m_demo, config, config).text, std::string("no image changed"));
+        QCOMPARE(compareConfigs(*m_demo, config, config).text, std::string("no sample changed"));
         QuantizationConfig finer = config;
         finer.quantization.weight.bits = 8;
         const ConfigComparison comparison = compareConfigs(*m_demo, config, finer);

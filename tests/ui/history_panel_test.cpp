@@ -40,7 +40,7 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->config() == before);  // selecting rows to compare changes nothing
         const auto half = m_document->evaluation()->quantized->samples / 2;
         QVERIFY(waitFor([&] { return panel.comparison().contains(QStringLiteral("fixed")); }));
-        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)),
+        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 samples fixed").arg(half)),
                  qPrintable(panel.comparison()));
         bool told = false;
         for (const QLabel* label : panel.findChildren<QLabel*>())

@@ -18,7 +18,7 @@ struct Suggestion {
     double gain = 0;  ///< accuracy gain as a fraction; without classes, gain of the output SQNR in dB
     bool inDecibels = false;
     bool certain = false;  ///< the gain is not within noise
-    QString verdict;       ///< "+2.4 points, 13 images fixed, 1 broken: a real gain"
+    QString verdict;       ///< "+2.4 points, 13 samples fixed, 1 broken: a real gain"
 };
 
 /// Returns the candidates: transforms and schemes that are off, and the most sensitive layers.

@@ -62,7 +62,7 @@ FlippedSamples describedSamples(const SessionSamples& samples, const Evaluation&
                                 const std::vector<std::size_t>& chosen) {
     const std::vector<std::int32_t>&floating = *evaluation.floatClasses, &quantized = *evaluation.classes;
     if (floating.empty())
-        failInput("no output of the network is a list of classes, so images have no predicted class");
+        failInput("no output of the network is a list of classes, so samples have no predicted class");
     const Dataset& data = *samples.evaluation();
     FlippedSamples described{{}, data.classNames(), floating.size()};
     for (const std::size_t s : chosen) {
