@@ -124,14 +124,15 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
               std::pair(Words::tr("\nmAP@50: "), quantized.map50),
               std::pair(Words::tr("\npixel accuracy: "), quantized.pixelAccuracy)})
             if (value) line.toolTip += title + formatRate(*value);
-        if (quantized.perplexity) {
-            line.toolTip += Words::tr("\nperplexity: %1").arg(formatDecimal(*quantized.perplexity, 3));
-            if (evaluation->floating && evaluation->floating->perplexity)
-                line.toolTip +=
-                    Words::tr(" (float: %1)").arg(formatDecimal(*evaluation->floating->perplexity, 3));
+        if (quantized.tokenAccuracy)
             line.toolTip +=
                 Words::tr("\nagreement of the tokens: ") + formatRate(quantized.agreement.value_or(0));
-        }
+        const auto addPerplexity = [](const Accuracy& accuracy, QString& note) {
+            if (accuracy.perplexity)
+                note += Words::tr(" \u00b7 perplexity ") + formatDecimal(*accuracy.perplexity, 3);
+        };
+        addPerplexity(quantized, line.note);
+        if (evaluation->floating) addPerplexity(*evaluation->floating, line.floatNote);
         if (const auto floating = evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt) {
             line.floatValue = formatRate(floating->value);
             line.loss = floating->value - rate->value;
