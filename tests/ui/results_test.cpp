@@ -198,6 +198,26 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }
 
+    void languageModelsShowTheirPerplexity() {
+        Evaluation evaluation;
+        evaluation.counts.quantized = 1;
+        for (auto* accuracy : {&evaluation.floating, &evaluation.quantized}) {
+            accuracy->emplace();
+            (*accuracy)->samples = 100;
+        }
+        evaluation.floating->tokenAccuracy = 0.65;
+        evaluation.floating->perplexity = 3.2523;
+        evaluation.quantized->tokenAccuracy = 0.6;
+        evaluation.quantized->perplexity = 3.5;
+        evaluation.quantized->agreement = 0.9;
+        const Headline line = headlineOf(&evaluation, DataKind::Samples);
+        QVERIFY2(line.value.startsWith(QStringLiteral("60")), qPrintable(line.value));
+        QCOMPARE(line.note, QStringLiteral("token accuracy \u00b7 100 samples \u00b7 perplexity 3.500"));
+        QCOMPARE(line.floatNote, QStringLiteral("token accuracy \u00b7 perplexity 3.252"));
+        QVERIFY(line.toolTip.contains(QStringLiteral("agreement of the tokens: 90")));
+        QVERIFY(!line.neutral);
+    }
+
     void suggestionsAreEvaluatedAndCanBeApplied() {
         SuggestionSection section(m_document.get());
         section.resize(400, 600);
