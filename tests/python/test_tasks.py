@@ -35,13 +35,15 @@ def test_boxes(tmp_path):
     path = model(tmp_path, f"(float[N,3,5,2] X) => (float[N,5,6] boxes) <{UNIT}, int64[3] shape = {{0, 5, 6}}> "
                            "{ a = Conv(X, W) boxes = Reshape(a, shape) }")
     random = numpy.random.default_rng(3)
-    corners = random.uniform(0, 4, (8, 5, 2))
-    boxes = numpy.concatenate([corners, corners + random.uniform(2, 5, (8, 5, 2)), random.uniform(0.3, 1, (8, 5, 1)),
-                               random.integers(0, 2, (8, 5, 1))], axis=2).astype(numpy.float32)
+    size = numpy.array([2, 5])  # of the images
+    corners = random.uniform(0, 0.5, (8, 5, 2)) * size
+    opposite = corners + random.uniform(0.2, 0.5, (8, 5, 2)) * size
+    boxes = numpy.concatenate([corners, opposite, random.uniform(0.3, 1, (8, 5, 1)), random.integers(0, 2, (8, 5, 1))],
+                              axis=2).astype(numpy.float32)
     samples = boxes.reshape(8, 3, 5, 2)
     labels = tmp_path / "labels.json"
     labels.write_text(json.dumps({
-        "images": [{"id": i, "file_name": f"{i}.png", "width": 5, "height": 2} for i in range(8)],
+        "images": [{"id": i, "file_name": f"{i}.png", "width": 2, "height": 5} for i in range(8)],
         "annotations": [{"image_id": i, "category_id": int(box[5]),
                          "bbox": [float(v) for v in (box[0], box[1], box[2] - box[0], box[3] - box[1])]}
                         for i in range(8) for box in boxes[i][:3]],
