@@ -57,11 +57,11 @@ class PairedComparisonTest : public QObject {
   private Q_SLOTS:
     void descriptions() {
         QCOMPARE(text(5, 1, 500), QString("+0.8 points, 5 samples fixed, 1 broken: within noise"));
-        QCOMPARE(text(1, 13, 500), QString("-2.4 points, 1 image fixed, 13 broken: a real loss"));
+        QCOMPARE(text(1, 13, 500), QString("-2.4 points, 1 sample fixed, 13 broken: a real loss"));
         QCOMPARE(text(13, 1, 500), QString("+2.4 points, 13 samples fixed, 1 broken: a real gain"));
         QCOMPARE(text(3, 3, 500), QString("0.0 points, 3 samples fixed, 3 broken: within noise"));
         QCOMPARE(text(0, 0, 500), QString("no sample changed"));
-        QCOMPARE(text(1, 0, 10000), QString("+0.01 points, 1 image fixed, 0 broken: within noise"));
+        QCOMPARE(text(1, 0, 10000), QString("+0.01 points, 1 sample fixed, 0 broken: within noise"));
         QCOMPARE(QString::fromStdString(describe(changed(0, 2, 8), "row")),
                  QString("-25.0 points, 0 rows fixed, 2 broken: within noise"));
     }
