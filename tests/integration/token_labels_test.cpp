@@ -21,12 +21,13 @@ namespace {
 constexpr std::int64_t kSamples = 40, kTokens = 6, kSymbols = 5;
 
 /// Scores of five symbols for each of six tokens: a table, of which the network takes a row for each token.
+/// With 2 bits, only the weights of 4 remain, and all scores are equal.
 const char* const kNetwork =
     R"(<ir_version: 8, opset_import: ["" : 17]> net (int64[N,T] ids) => (float[N,T,5] y)
-    <float[5,8] E = {1,0,0,0,0,.5,.2,.1, 0,1,0,0,0,.1,.5,.2, 0,0,1,0,0,.2,.1,.5, 0,0,0,1,0,.4,.3,.2,
-                     0,0,0,0,1,.3,.4,.1},
-     float[8,5] W = {.1,3,.2,.4,1, .3,.1,2,.2,.9, 2,.1,.3,.4,.6, .2,.7,.1,3,.3, 1,.2,.8,.1,2,
-                     .5,.4,.3,.2,.1, .1,.2,.3,.4,.5, .3,.1,.5,.2,.4}> {
+    <float[5,8] E = {1,0,0,0,0,0.5,0.2,0.1, 0,1,0,0,0,0.1,0.5,0.2, 0,0,1,0,0,0.2,0.1,0.5, 0,0,0,1,0,0.4,0.3,0.2,
+                     0,0,0,0,1,0.3,0.4,0.1},
+     float[8,5] W = {0.9,1.2,0.9,0.9,0.9, 0.9,0.9,1.2,0.9,0.9, 1.2,0.9,0.9,0.9,0.9, 0.9,0.9,0.9,1.2,0.9,
+                     0.9,0.9,0.9,0.9,1.2, 4,4,4,4,4, 0.1,0.1,0.1,0.1,0.1, 0.1,0.1,0.1,0.1,0.1}> {
         e = Gather(E, ids)
         y = MatMul(e, W)
     })";
@@ -101,7 +102,7 @@ class TokenLabelsTest : public QObject {
         const QString file = data("tokens.npz", m_labels, {kSamples, kTokens});
         const Outcome check = runCli(command("check", file) + QStringList{"--json", "--max-drop", "0.1",
                                                                           "--markdown", path("check.md")});
-        QVERIFY2(check.code == 1, check.text());
+        QVERIFY2(check.code == 3, check.text());
         QCOMPARE(check.document()["metric"].toString(), QStringLiteral("token_accuracy"));
         QVERIFY(check.document()["text"].toString().contains("token accuracy is "));
         QFile markdown(path("check.md"));
@@ -113,7 +114,10 @@ class TokenLabelsTest : public QObject {
         QVERIFY(tune.document()["reached"].toBool());
         const Outcome each = runCli(command("leave-one-out", file) + QStringList{"--json"});
         QCOMPARE(each.document()["metric"].toString(), QStringLiteral("token_accuracy"));
-        QVERIFY(each.document()["layers"].toArray()[1].toObject()["gain"].toDouble() > 0);
+        double gain = 0;
+        for (const QJsonValue& layer : each.document()["layers"].toArray())
+            gain = std::max(gain, layer["gain"].toDouble());
+        QVERIFY2(gain > 0.5, each.text());
         const Outcome images = runCli(command("analyze", file) + QStringList{"--json", "--images"});
         QVERIFY2(images.code == 0, images.text());
         QVERIFY(runCli(command("export", file) + QStringList{"--to", "html", "-o", path("r.html")}).code ==
@@ -174,10 +178,10 @@ class TokenLabelsTest : public QObject {
         const QString same = data("same.npz", m_ids, {kSamples, kTokens});
         QVERIFY(runCli(command("analyze", same)).err.contains("same values as the input 'ids'"));
         const QString tokens = data("tokens.npz", m_labels, {kSamples, kTokens});
-        QVERIFY(runCli(command("analyze", tokens) + QStringList{"--task", "regression", "--json"})
-                    .document()["float"]
-                    .toObject()["token_accuracy"]
-                    .isUndefined());
+        const Outcome regression =
+            runCli(command("analyze", tokens) + QStringList{"--task", "regression", "--json"});
+        QVERIFY2(regression.code == 0, regression.text());
+        QVERIFY(!regression.document()["float"].toObject().contains("token_accuracy"));
     }
 };
 
