@@ -190,10 +190,8 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
         if (const std::string input = inputEqualTo(*labels, chosen, inputs); !input.empty())
             notice = fmt::format(
                 "'{}' has the same values as the input '{}': the label of a token is the class that the "
-                "network "
-                "should give for it, so for a language model it is the next token (shift the labels by one, "
-                "and "
-                "set the last one to -100)",
+                "network should give for it, so for a language model it is the next token (shift the labels "
+                "by one, and set the last one to -100)",
                 kLabels, shortName(input));
     } else if (labels && required) {
         failInput(
@@ -202,8 +200,7 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     } else if (labels) {
         notice = fmt::format(
             "'{}' is ignored: its shape is {}, but class labels are one number for each of the {} samples, "
-            "or "
-            "one whole number for each of their tokens",
+            "or one whole number for each of their tokens",
             kLabels, toString(labels->dims()), samples);
     }
     if (std::ranges::count(texts, kLabels) > 0)

@@ -97,16 +97,18 @@ std::optional<std::string> joinedRangesNotice(const Plan& plan) {
     for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
         const Unit& unit = plan.units.units[u];
         if (!unit.quantized || plan.prepared->graph->node(unit.layer).op != "Concat") continue;
-        const auto [least, most] =
-            std::ranges::minmax(plan.quantizers[u].inputs, {}, &TensorQuantizer::scale);
-        if (most.scale > ratio * least.scale) worst = &unit, ratio = most.scale / least.scale;
+        std::vector<float> scales;  // without tensors of zeros, whose scale is 1
+        for (const TensorQuantizer& input : plan.quantizers[u].inputs)
+            if (input.scale != 1 || input.zeroPoint != 0) scales.push_back(input.scale);
+        if (scales.empty()) continue;
+        const auto [least, most] = std::ranges::minmax(scales);
+        if (most > ratio * least) worst = &unit, ratio = most / least;
     }
     if (worst == nullptr) return std::nullopt;
     return fmt::format(
         "the Concat '{}' joins tensors of which one has a range {:.0f} times as large as that of another "
-        "one, which "
-        "therefore loses its precision with the common scale; keep the layer in float (boxes and scores of a "
-        "detector, for example)",
+        "one, which therefore loses its precision with the common scale; keep the layer in float (boxes and "
+        "scores of a detector, for example)",
         shortName(plan.prepared->graph->node(worst->layer).name), ratio);
 }
 

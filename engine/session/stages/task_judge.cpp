@@ -101,8 +101,7 @@ std::string TaskJudge::notice() const {
     if (!m_ignoresPixels || m_hasObjects) return m_notice;
     return m_notice +
            "; the label images contain only class 0 and 255, which is ignored: in masks of 0 and 255, "
-           "replace 255 by "
-           "the class 1";
+           "replace 255 by the class 1";
 }
 
 void TaskJudge::choose(const std::vector<OutputShape>& shapes) {
@@ -145,8 +144,7 @@ void TaskJudge::assignCategories() {
             failInput(
                 "the network has {} classes, but the labels have {} categories with ids up to {}: set the "
                 "meaning of the class indices (--category-index), or choose another decoder (--decoder); "
-                "heads with "
-                "key points are not supported",
+                "heads with key points are not supported",
                 classes, categories.size(), categories.back().id);
     }
     const bool byId = index == CategoryIndex::Id;
@@ -183,14 +181,9 @@ void TaskJudge::chooseTokens(const std::vector<OutputShape>& shapes) {
         vectors.push_back({shape.name, layout ? layout->classes : 0});
     }
     const std::string& chosen = m_labels->settings.classOutput;
-    auto output =
-        chosen.empty() || std::ranges::any_of(
-                              vectors, [&](const OutputVector& v) { return v.name == chosen && v.width > 0; })
-            ? classOutput(vectors, chosen)
-            : std::nullopt;
-    if (!output && chosen.empty())
-        for (std::size_t o = 0; o < vectors.size() && !output; ++o)
-            if (vectors[o].width > 0) output = o;
+    std::optional<std::size_t> output = chosen.empty() ? classOutput(vectors, {}) : std::nullopt;
+    for (std::size_t o = 0; o < vectors.size() && !output; ++o)  // the first output may be something else
+        if (vectors[o].width > 0 && (chosen.empty() || vectors[o].name == chosen)) output = o;
     if (!output)
         failInput(
             "{} does not contain scores of classes for each of the {} tokens that have labels (N × {} × C)",
