@@ -91,17 +91,16 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     connect(document.job(), &EvaluationJob::exported, this, [this] {
         if (m_result->ready) present(*m_result);
     });
-    connect(document.job(), &EvaluationJob::failed, this, [this](const Failure& failure) {
-        if (failure.during != Failure::During::Export) return;
-        m_notices->setText(sentence(failure.text));
-        setRole(m_notices, "bad");
-        m_limits->hide();
-        fitTexts();
-    });
     startPreview(document, info, output, m_result);
 }
 
 void ExportDialog::present(const ExportPreview& preview) {
+    if (!preview.failure.empty()) {
+        m_notices->setText(sentence(QString::fromStdString(preview.failure)));
+        setRole(m_notices, "bad");
+        m_limits->hide();
+        return fitTexts();
+    }
     if (preview.changed) {
         const QStringList lines = configDifference(m_config, *preview.changed);
         QString changes;

@@ -172,15 +172,19 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
     document.job()->runExport(
         title.remove(QChar(0x2026)),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
-            const FileFormat& format = formatNamed(info.format, false);
-            const ExportSource source = sourceFor(session, order, format, output, cancel);
-            const ExportResult exported = exportTo(format, source);
-            result->text = exported.files.at(0).text;
-            result->notices = exported.notices;
-            result->changed = exportedConfig(format, source, exported);
-            if (result->changed) {
-                keepSkips(session, order.config, *result->changed, cancel);
-                if (configDifference(order.config, *result->changed).isEmpty()) result->changed.reset();
+            try {
+                const FileFormat& format = formatNamed(info.format, false);
+                const ExportSource source = sourceFor(session, order, format, output, cancel);
+                const ExportResult exported = exportTo(format, source);
+                result->text = exported.files.at(0).text;
+                result->notices = exported.notices;
+                result->changed = exportedConfig(format, source, exported);
+                if (result->changed) {
+                    keepSkips(session, order.config, *result->changed, cancel);
+                    if (configDifference(order.config, *result->changed).isEmpty()) result->changed.reset();
+                }
+            } catch (const Error& error) {  // reported, it could be taken for the failure of another export
+                result->failure = error.what();
             }
             result->ready = true;
             return {};

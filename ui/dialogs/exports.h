@@ -29,6 +29,7 @@ const std::vector<ExportInfo>& exportKinds();
 /// The preview of an export. Written by the engine's thread; read it only after `ready` is set.
 struct ExportPreview {
     std::atomic<bool> ready = false;  ///< set last
+    std::string failure;              ///< why there is no preview; empty otherwise
     std::string text;                 ///< text of the main file, if it is a text file
     std::vector<std::string> notices;
     /// The configuration that the tool will use instead, if the text can be read back and differs. Layers
@@ -36,7 +37,8 @@ struct ExportPreview {
     /// difference.
     std::optional<QuantizationConfig> changed;
 };
-/// Fills `result`; the job then reports an empty text. `info` describes an export format.
+/// Fills `result`, also if the export fails; the job then reports an empty text. `info` describes an export
+/// format.
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   const std::shared_ptr<ExportPreview>& result);
 
