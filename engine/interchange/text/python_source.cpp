@@ -104,7 +104,7 @@ class Parser {
 
     /// Adds everything or, if a part of it is computed, nothing.
     static void extend(const PythonSource& source, PythonValue& collection, const PythonValue& by) {
-        const PythonValue more = source.resolved(by);
+        const PythonValue& more = source.resolved(by);
         if (collection.kind != more.kind) throw Unreadable{};
         PythonValue longer = collection;
         for (std::size_t i = 0; i < more.items.size(); ++i) {
