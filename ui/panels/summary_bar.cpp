@@ -200,14 +200,12 @@ void SummaryBar::refresh() {
     };
     const bool any = !m_document->layers().empty();
     m_counts->setText(any ? tr("%1 quantized \u00b7 %2 skipped")
-                                .arg(count(LayerState::Quantized))
-                                .arg(count(LayerState::Skipped))
+                                .arg(count(LayerState::Quantized), count(LayerState::Skipped))
                           : kNoNumber);
-    m_countsNote->setText(any ? tr("%1 float \u00b7 %2 folded \u00b7 %3 fused")
-                                    .arg(count(LayerState::Float))
-                                    .arg(count(LayerState::Folded))
-                                    .arg(count(LayerState::Fused))
-                              : QString());
+    m_countsNote->setText(
+        any ? tr("%1 float \u00b7 %2 folded \u00b7 %3 fused")
+                  .arg(count(LayerState::Float), count(LayerState::Folded), count(LayerState::Fused))
+            : QString());
     const FloatCost cost = floatCostOf(m_document->layers());
     const bool macsKnown = cost.macsReason.empty() && cost.totalMacs > 0;
     m_macs->setText(macsKnown
