@@ -82,6 +82,17 @@ class UnusedLabelsTest : public QObject {
         QVERIFY2(!regression.err.contains("labels are not used"), regression.text());
     }
 
+    /// The batch size is unknown, but an unknown first dimension is not that of the tokens.
+    void labelsOfOtherLists() {
+        const QString network = model("list.onnx", "(float[N,2,3] X) => (float[N,2,3] y) { y = Relu(X) }");
+        saveNpz({{"X", Constant::fromFloats({4, 2, 3}, std::vector<float>(24, 0.5f))},
+                 {"labels", Constant::fromInt64s({4, 5}, std::vector<std::int64_t>(20, 1))}},
+                path("list.npz").toStdString());
+        const Outcome outcome = analyze({network, "--data", path("list.npz")});
+        QVERIFY2(outcome.code == 0, outcome.text());
+        QVERIFY2(outcome.err.contains("'labels' is ignored: it contains 5 numbers"), outcome.text());
+    }
+
     /// Targets of a regression made every command fail.
     void targetsAreIgnored() {
         const QString network = model("line.onnx",

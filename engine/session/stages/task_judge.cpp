@@ -58,9 +58,11 @@ std::vector<ClassScore> scoresByClass(std::span<const TokenCounts> counts) {
 bool hasTokenScores(const Graph& graph, std::size_t tokens) {
     return std::ranges::any_of(graph.outputs(), [&](TensorId output) {
         const std::optional<Shape>& shape = graph.tensor(output).shape;
-        return !shape || (shape->size() >= 3 && std::ranges::any_of(*shape, [&](const Dim& dim) {
-                              return !dim.known() || dim.value == static_cast<std::int64_t>(tokens);
-                          }));
+        if (!shape || shape->size() < 3) return !shape;
+        const auto mayBeTokens = [&](const Dim& dim) {
+            return dim.known() ? dim.value == static_cast<std::int64_t>(tokens) : &dim != &shape->front();
+        };
+        return std::ranges::any_of(*shape, mayBeTokens);  // an unknown first dimension is that of the samples
     });
 }
 
