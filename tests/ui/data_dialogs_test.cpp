@@ -2,6 +2,7 @@
 // Preprocessing and labels in the window: dialogs, warnings, undo. The network's numbers are derived in
 // color_data.h.
 #include <QApplication>
+#include <future>
 
 #include "analysis/label_check.h"
 #include "color_document.h"
@@ -89,6 +90,23 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         QVERIFY(evaluated());
         QCOMPARE(failed.size(), 1);
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
+    }
+
+    void cancelledDataDoesNotReplaceTheData() {
+        // Keeps the engine busy until the data has been cancelled.
+        auto cancelled = std::make_shared<std::promise<void>>();
+        m_document->job()->query(QStringLiteral("wait"),
+                                 [cancelled](Session&, const CancelToken&) -> std::function<void()> {
+                                     cancelled->get_future().wait();
+                                     return {};
+                                 });
+        QSignalSpy failed(m_document.get(), &Document::failed);
+        m_document->openData(test::writeColors(m_folder, QStringLiteral("late")));
+        m_document->job()->cancel();
+        cancelled->set_value();
+        QVERIFY(failed.wait(20000));
+        QVERIFY(evaluated());
+        QVERIFY(m_document->data()->evaluationPath == m_data);
     }
 
     /// A click on a layer of an earlier model crashed.

@@ -46,6 +46,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     // First, because the data in use stays if a sample cannot be read.
     info.thumbnails = thumbnailsOf(*data, evaluation);
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
+    cancel.check();
     session.setData(data, calibrationData);
     info.evaluationPath = evaluation;
     info.calibrationPath = calibration;
