@@ -152,8 +152,9 @@ void GraphCanvas::updateLooks() {
     else
         m_scene.faded = m_document->metricsStale();
     m_overlay = overlayOf(*m_document, results, m_metric, scaleChoice());
-    // The same color means the same value on both sides, also if one of them has no such value.
-    if (m_leader && m_leader->scale().any) {
+    // The same color means the same value on both sides, even if the scale goes beyond the values of this
+    // one.
+    if (m_leader && m_leader->metric() == m_metric && m_leader->scale().any) {
         const bool any = m_overlay.scale.any;
         m_overlay.scale = m_leader->scale();
         m_overlay.scale.any = any;
