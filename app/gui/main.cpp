@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
                      : arguments.theme == QLatin1String("light") ? ThemeChoice::Light
                                                                  : ThemeChoice::System);
 
-    // Deleted when it is closed, even if other windows stay open: with it end its evaluations.
+    // Deleted when it is closed, so that its evaluations end even if other windows stay open.
     const QPointer<MainWindow> owned = new MainWindow(sharedFiles());
     owned->setAttribute(Qt::WA_DeleteOnClose);
     const auto deleteAtEnd = qScopeGuard([&owned] { delete owned.data(); });

@@ -183,7 +183,8 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
                     keepSkips(session, order.config, *result->changed, cancel);
                     if (configDifference(order.config, *result->changed).isEmpty()) result->changed.reset();
                 }
-            } catch (const Error& error) {  // reported, it could be taken for the failure of another export
+            } catch (const Error& error) {
+                // The dialog could not tell a failed job from the failure of another export.
                 result->failure = error.what();
             }
             result->ready = true;

@@ -24,6 +24,8 @@ QString quoted(const QString& text) {
            QLatin1Char('\'');
 }
 
+QString outOfDate() { return MetricProgramDialog::tr("Out of date: run it again."); }
+
 }  // namespace
 
 MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
@@ -81,22 +83,20 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     connect(m_arguments, &QLineEdit::textChanged, this, &MetricProgramDialog::refresh);
     connect(m_run, &QPushButton::clicked, this, &MetricProgramDialog::run);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    connect(&document, &Document::configChanged, this, &MetricProgramDialog::forget);
-    connect(&document, &Document::dataChanged, this, &MetricProgramDialog::forget);
-    connect(&document, &Document::modelChanged, this, &MetricProgramDialog::forget);
+    const auto forget = [this] {
+        if (!m_running && m_measured) m_result->setText(outOfDate());
+        m_measured = false;
+        refresh();
+    };
+    connect(&document, &Document::configChanged, this, forget);
+    connect(&document, &Document::dataChanged, this, forget);
+    connect(&document, &Document::modelChanged, this, forget);
     connect(document.job(), &EvaluationJob::queriesDropped, this, [this] {
         if (!m_running) return;
         m_running = false;
         m_result->setText(tr("Stopped by another evaluation: run it again."));
         refresh();
     });
-    refresh();
-}
-
-/// The result, if there is one, is that of an earlier configuration.
-void MetricProgramDialog::forget() {
-    if (!m_running && m_measured) m_result->setText(tr("Out of date: run it again."));
-    m_measured = false;
     refresh();
 }
 
@@ -129,8 +129,10 @@ void MetricProgramDialog::run() {
             const UserMetricValues values = measureUserMetric(session, config, programMetric(metric), cancel);
             return [self, values, config] {
                 if (!self) return;
-                self->finish(tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
-                if (config != self->m_document.config()) self->forget();  // changed meanwhile
+                const bool changed = config != self->m_document.config();  // while the program was running
+                self->finish(changed
+                                 ? outOfDate()
+                                 : tr("float %1, quantized %2").arg(values.floating).arg(values.quantized));
             };
         },
         [self = QPointer(this)](const QString& refusal) {

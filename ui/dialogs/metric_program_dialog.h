@@ -24,7 +24,6 @@ class MetricProgramDialog : public QDialog {
     QString result() const { return m_result->text(); }
 
   private:
-    void forget();
     void refresh();
     void finish(const QString& result);
     void run();

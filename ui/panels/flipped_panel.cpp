@@ -153,11 +153,11 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &FlippedPanel::askDivergence);
     connect(m_changed, &QPushButton::clicked, this, [this] { showSamples({}, {}); });
-    const auto forget =
-        [this] {  // the samples are those of the old data, and the layers those of the old model
-            forgetSample();
-            if (!m_chosen.empty()) showSamples({}, {});
-        };
+    // The samples are those of the old data, and the layers those of the old model.
+    const auto forget = [this] {
+        forgetSample();
+        if (!m_chosen.empty()) showSamples({}, {});
+    };
     connect(document, &Document::modelChanged, this, forget);
     connect(document, &Document::dataChanged, this, forget);
     connect(m_picture, &TaskPicture::clicked, this, &FlippedPanel::enlargePicture);
