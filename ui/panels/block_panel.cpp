@@ -10,6 +10,7 @@
 
 #include "panels/block_delegate.h"
 #include "widgets/basics.h"
+#include "widgets/merged_selection.h"
 
 namespace quantloupe::ui {
 
@@ -173,24 +174,9 @@ void BlockPanel::followSelection() {
 void BlockPanel::fromDocument() {
     if (m_syncing) return;
     m_syncing = true;
-    // Neighbors in a column are one range, because Qt needs seconds for thousands of ranges.
-    const int rows = m_model->rowCount();
-    std::vector<std::vector<char>> chosen(static_cast<std::size_t>(m_model->columnCount()),
-                                          std::vector<char>(static_cast<std::size_t>(rows)));
-    for (const NodeId node : m_document->selection())
-        if (const QModelIndex index = m_model->indexOf(node); index.isValid())
-            chosen[static_cast<std::size_t>(index.column())][static_cast<std::size_t>(index.row())] = 1;
-    QItemSelection selection;
-    for (int column = 0; column < m_model->columnCount(); ++column) {
-        const std::vector<char>& cells = chosen[static_cast<std::size_t>(column)];
-        for (auto begin = std::ranges::find(cells, 1); begin != cells.end();) {
-            const auto end = std::find(begin, cells.end(), 0);
-            const auto row = [&](auto place) { return static_cast<int>(place - cells.begin()); };
-            selection.select(m_model->index(row(begin), column), m_model->index(row(end) - 1, column));
-            begin = std::find(end, cells.end(), 1);
-        }
-    }
-    m_view->selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
+    QModelIndexList cells;
+    for (const NodeId node : m_document->selection()) cells.append(m_model->indexOf(node));
+    m_view->selectionModel()->select(mergedSelection(std::move(cells)), QItemSelectionModel::ClearAndSelect);
     const QModelIndex current = m_model->indexOf(m_document->current());
     m_view->selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
     if (current.isValid() && !m_view->hasFocus()) m_view->scrollTo(current);

@@ -18,6 +18,7 @@
 #include "panels/range_view.h"
 #include "results/layer_host.h"
 #include "widgets/basics.h"
+#include "widgets/merged_selection.h"
 
 namespace quantloupe::ui {
 
@@ -195,22 +196,13 @@ void LayerTable::enterRows() {
 void LayerTable::fromDocument() {
     if (m_syncing) return;
     m_syncing = true;
-    QItemSelection selection;
     const auto rowOf = [this](NodeId node) {
         if (!node.valid() || static_cast<int>(node.index()) >= m_model->rowCount()) return QModelIndex();
         return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), LayerTableModel::Name));
     };
-    // Merges neighboring rows into one range, because Qt needs seconds for thousands of ranges.
-    std::vector<int> rows;
-    for (const NodeId node : m_document->selection())
-        if (const QModelIndex index = rowOf(node); index.isValid()) rows.push_back(index.row());
-    std::ranges::sort(rows);
-    for (std::size_t first = 0, last = 0; first < rows.size(); first = last + 1) {
-        for (last = first; last + 1 < rows.size() && rows[last + 1] == rows[last] + 1;) ++last;
-        selection.select(m_filter->index(rows[first], LayerTableModel::Name),
-                         m_filter->index(rows[last], LayerTableModel::Name));
-    }
-    m_view->selectionModel()->select(selection,
+    QModelIndexList rows;
+    for (const NodeId node : m_document->selection()) rows.append(rowOf(node));
+    m_view->selectionModel()->select(mergedSelection(std::move(rows)),
                                      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     const QModelIndex current = rowOf(m_document->current());
     m_view->selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
