@@ -59,16 +59,12 @@ DatasetPtr wholeBatches(DatasetPtr data, std::size_t together, std::string_view 
     return subset(data, spreadEvenly(size - left, size - left));
 }
 
-/// Ignores an array of labels for tokens if no output has scores for them, unless they were requested.
-DatasetPtr withoutOtherLabels(const DatasetPtr& data, const Graph& graph, std::string& notice) {
+/// Ignores an array of labels for tokens if no output has scores for them, unless they were requested; then
+/// labelNotice() says so.
+DatasetPtr withoutOtherLabels(const DatasetPtr& data, const Graph& graph) {
     const auto labels = data->taskLabels();
     if (!labels || labels->task != Task::Tokens || labels->settings.task == Task::Tokens) return data;
-    const std::size_t tokens = data->annotation(0)->tokens.size();
-    if (hasTokenScores(graph, tokens)) return data;
-    addLine(notice,
-            fmt::format("'labels' is ignored: it contains {} numbers for each sample, but no output has "
-                        "scores for {} tokens, and class labels are one number per sample",
-                        tokens, tokens));
+    if (hasTokenScores(graph, data->annotation(0)->tokens.size())) return data;
     TaskSettings settings = labels->settings;
     settings.task = Task::Classification;
     return withTask(data, settings, {});
@@ -95,7 +91,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration) {
 void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::size_t together) {
     // Nothing changes if the data cannot be used.
     std::string notice;
-    if (evaluation) evaluation = withoutOtherLabels(evaluation, *m_source, notice);
+    if (evaluation) evaluation = withoutOtherLabels(evaluation, *m_source);
     const std::string ignored = evaluation ? evaluation->notice() : std::string();
     if (evaluation && !calibration) {
         if (evaluation->size() < 2)

@@ -85,7 +85,7 @@ class Session:
         "detection", "segmentation", "regression" or "tokens"; `class_names` a file; `decoder` how
         boxes are decoded; `class_output` the output with the scores of the classes; `category_index` "position" or
         "id". Without `calibration`, every second sample is used for calibration and the others for evaluation.
-        Afterwards, `data_notices` says what is noteworthy about the data, for example that labels are ignored.
+        Afterwards, `data_notices` says what is noteworthy about the data, for example that it was split.
         """
         kept: List[Any] = []
         labels_file = labels if isinstance(labels, (str, bytes, os.PathLike)) else None
@@ -121,8 +121,7 @@ class Session:
             # samples of a batch belong together.
             self._labels = _data.every_second(kept_labels, about["together"]) if calibration is None else kept_labels
             self.data_notices = about["notice"].splitlines()
-            by_engine = next((text for text in self.data_notices if text.startswith("'labels' is ignored")), "")
-            self._only_for_metric, self._ignored_labels = only_for_metric, ignored or by_engine
+            self._only_for_metric, self._ignored_labels = only_for_metric, ignored
             self.samples = about["samples"]
             self._data_changes += 1
 

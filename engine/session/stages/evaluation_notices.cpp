@@ -74,7 +74,13 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
 }
 
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs) {
-    if (!data.hasLabels() || !mayHaveClasses(data)) return std::nullopt;
+    if (!mayHaveClasses(data)) return std::nullopt;
+    if (const SampleAnnotation* first = data.annotation(0); first != nullptr && !first->tokens.empty())
+        return fmt::format(
+            "'labels' is ignored: it contains {0} numbers for each sample, but no output has scores for {0} "
+            "tokens, and class labels are one number per sample",
+            first->tokens.size());
+    if (!data.hasLabels()) return std::nullopt;
     if (!outputs.classifies())
         return "the labels are not used: the first output is not a vector of class scores for each sample; "
                "--class-output, or Labels in the window, chooses another output";
