@@ -43,7 +43,8 @@ void runVerify(const Options& options) {
     for (const std::string& text : plan->notices) notice(text);
     if (isGraded(opened.session->task()) && !result.here)
         notice(
-            "the labels are not used: verify compares the outputs, and only top-1 is computed on both sides");
+            "the labels are not used, because they cannot be compared with the float32 outputs: verify "
+            "compares only the values");
 
     if (options.json) {
         const auto agreementOf = [&](const RuntimeComparison& found) {
@@ -57,7 +58,7 @@ void runVerify(const Options& options) {
             if (!found) return nullptr;
             OrderedJson made = {{"agreement", agreementOf(*found)}, {"max_abs_diff", found->maxAbsDiff}};
             made["sqnr_db"] = sqnrOf(found->error);
-            if (found->top1) made["top1"] = *found->top1;
+            if (found->rate) made[found->rate->name] = found->rate->value;
             return made;
         };
         OrderedJson json = {
@@ -72,8 +73,8 @@ void runVerify(const Options& options) {
             {"here", nullptr},
             {"there", nullptr}};
         if (result.here) {
-            json["here"] = {{"top1", *result.here}};
-            json["there"] = {{"top1", *result.plain.top1}};
+            json["here"] = {{result.here->name, result.here->value}};
+            json["there"] = {{result.here->name, result.plain.rate->value}};
         }
         const std::string why = whyVerificationFailed(result);
         json["failure"] = why.empty() ? OrderedJson() : OrderedJson(why);
@@ -83,12 +84,13 @@ void runVerify(const Options& options) {
         return;
     }
     if (result.here)
-        fmt::print("top-1 on {} samples: {:.2f} % in the preview, {:.2f} % in {}\n", result.samples,
-                   100 * *result.here, 100 * *result.plain.top1, result.runtime);
+        fmt::print("{} on {}: {:.2f} % in the preview, {:.2f} % in {}\n", result.here->title,
+                   counted(result.samples, "sample"), 100 * result.here->value,
+                   100 * result.plain.rate->value, result.runtime);
     // Only outputs with one row of scores for each sample have classes.
-    const auto print = [&](std::string_view where, const RuntimeComparison& found, bool withTop1) {
+    const auto print = [&](std::string_view where, const RuntimeComparison& found, bool withRate) {
         fmt::print("{}", where);
-        if (withTop1 && found.top1) fmt::print("top-1 {:.2f} %; ", 100 * *found.top1);
+        if (withRate && found.rate) fmt::print("{} {:.2f} %; ", found.rate->title, 100 * found.rate->value);
         if (result.classifies)
             fmt::print("same class for {:.2f} % of {}; ", 100 * found.agreement,
                        counted(result.samples, "sample"));

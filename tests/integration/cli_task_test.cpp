@@ -16,6 +16,7 @@
 #include "data/numpy_file.h"
 #include "session/stages/sample_divergence.h"
 #include "session/studies/task_predictions.h"
+#include "support/python.h"
 #include "support/run_cli.h"
 #include "support/text_model.h"
 
@@ -238,6 +239,26 @@ class CliTaskTest : public QObject {
         QFile html(path("report.html"));
         QVERIFY(html.open(QFile::ReadOnly));
         QVERIFY(QString::fromUtf8(html.readAll()).contains("<th>mAP@50:95</th>"));
+    }
+
+    /// The preview's mAP is the one of analyze, and ONNX Runtime's is almost equal.
+    void verifyComparesTheTasksMetric() {
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
+        const QStringList data = {"--data",   path("images"),      "--calibration-data", path("images"),
+                                  "--labels", path("labels.json"), "--weight-bits",      "5"};
+        const Outcome preview = runCli(QStringList{"analyze", path("net.onnx"), "--json"} + data);
+        const QStringList verify =
+            QStringList{"verify", path("net.onnx"), "-o", path("quantized.onnx")} + data;
+        const Outcome outcome = runCli(verify + QStringList{"--json"});
+        QVERIFY2(outcome.code == 0, outcome.text());
+        const QJsonObject json = outcome.document();
+        const double here = json["here"]["map"].toDouble();
+        QCOMPARE(here, preview.document()["quantized"]["map"].toDouble());
+        QVERIFY2(here > 0.02 && here < 0.999, outcome.text());
+        QVERIFY2(std::abs(json["there"]["map"].toDouble() - here) < 0.02, outcome.text());
+        QVERIFY(json["agreement"].isNull());
+        const Outcome text = runCli(verify);
+        QVERIFY2(text.out.startsWith("mAP on 12 samples: ") && !text.err.contains("labels"), text.text());
     }
 
     /// The categories' ids instead of their positions: class 0 has no category, so it never counts.

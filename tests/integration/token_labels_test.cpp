@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "data/numpy_file.h"
+#include "support/python.h"
 #include "support/run_cli.h"
 #include "support/text_model.h"
 
@@ -125,6 +126,20 @@ class TokenLabelsTest : public QObject {
         QFile report(path("r.html"));
         QVERIFY(report.open(QFile::ReadOnly));
         QVERIFY(report.readAll().contains("<th>token accuracy</th><th>perplexity</th>"));
+    }
+
+    void verifyComparesTheTokenAccuracy() {
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
+        QStringList arguments = command("analyze", data("tokens.npz", m_labels, {kSamples, kTokens}));
+        arguments.last() = QStringLiteral("3");  // bits: the accuracy falls, but not because of ties
+        const Outcome preview = runCli(arguments + QStringList{"--json"});
+        arguments[0] = QStringLiteral("verify");
+        const Outcome verified = runCli(arguments + QStringList{"--json", "-o", path("quantized.onnx")});
+        QVERIFY2(verified.code == 0, verified.text());
+        const QJsonObject json = verified.document();
+        QCOMPARE(json["here"]["token_accuracy"], preview.document()["quantized"]["token_accuracy"]);
+        QCOMPARE(json["there"]["token_accuracy"], json["here"]["token_accuracy"]);
+        QVERIFY(json["here"]["token_accuracy"].toDouble() > 0);
     }
 
     /// An output with probabilities has no perplexity, one with the classes first is the same.

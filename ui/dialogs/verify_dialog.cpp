@@ -16,7 +16,8 @@ QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 
 
 QString comparison(const Verification& r, const RuntimeComparison& found) {
     QStringList parts;
-    if (found.top1) parts << VerifyDialog::tr("the accuracy is %1").arg(percent(*found.top1));
+    if (found.rate)
+        parts << QStringLiteral("%1 %2").arg(QLatin1String(found.rate->title), percent(found.rate->value));
     if (r.classifies)
         parts << VerifyDialog::tr("the predicted class agrees for %1 of %2")
                      .arg(percent(found.agreement), samplesText(r.samples));
@@ -126,8 +127,10 @@ void VerifyDialog::present(const Verification& r) {
     m_runtime->setText(QString::fromStdString(r.runtime));
     // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
     const QString none = QStringLiteral("\u2013");
-    m_here->setText(r.here ? percent(*r.here) : r.classifies ? none : formatDecibel(r.error.result().sqnrDb));
-    m_there->setText(r.plain.top1   ? percent(*r.plain.top1)
+    m_here->setText(r.here         ? percent(r.here->value)
+                    : r.classifies ? none
+                                   : formatDecibel(r.error.result().sqnrDb));
+    m_there->setText(r.plain.rate   ? percent(r.plain.rate->value)
                      : r.classifies ? tr("same class: %1").arg(percent(r.plain.agreement))
                                     : formatDecibel(r.plain.error.result().sqnrDb));
     const std::string why = whyVerificationFailed(r), advice = saturationAdvice(r);

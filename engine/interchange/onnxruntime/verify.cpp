@@ -73,10 +73,33 @@ bool comparable(const Constant& ours, const Constant& theirs) {
     return theirs.type() == DataType::Float32 && theirs.dims() == ours.dims();
 }
 
-double rightOf(const std::vector<int>& classes, const Dataset& data) {
+TaskRate top1Of(const std::vector<int>& classes, const Dataset& data) {
     std::size_t right = 0;
     for (std::size_t i = 0; i < classes.size(); ++i) right += classes[i] == data.label(i);
-    return static_cast<double>(right) / static_cast<double>(classes.size());
+    return {"top1", taskRateTitle("top1"), static_cast<double>(right) / static_cast<double>(classes.size())};
+}
+
+/// Sets the rates of a task other than classification. All or none are set, and only if every output was
+/// compared.
+void grade(const OutputGrader& grader, const VerifySource& source, const RuntimeOutputs& theirs,
+           Verification& result) {
+    if (!result.notCompared.empty()) return;
+    std::map<std::string, ConstantPtr> ours;
+    for (const VerifiedOutput& output : source.outputs) ours[output.name] = output.ours;
+    const auto rateOf = [&](const std::vector<ConstantPtr>& values) -> std::optional<TaskRate> {
+        std::map<std::string, ConstantPtr> named;
+        for (std::size_t o = 0; o < values.size(); ++o) {
+            if (!comparable(*source.outputs[o].ours, *values[o])) return std::nullopt;
+            named[source.outputs[o].name] = values[o];
+        }
+        return grader.grade(named);
+    };
+    const auto here = grader.grade(ours), there = rateOf(theirs.values);
+    if (!here || !there) return;
+    result.here = here;
+    result.plain.rate = there;
+    if (result.optimized) result.optimized->rate = rateOf(theirs.optimized);
+    if (result.exact) result.exact->rate = rateOf(theirs.exact);
 }
 
 }  // namespace
@@ -88,7 +111,7 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
     const std::vector<ConstantPtr> ours = session.outputs(config, cancel);
     const std::vector<ConstantPtr> floating = session.outputs(std::nullopt, cancel);
     VerifySource source{
-        model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1, 0)};
+        model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1, 0), nullptr};
     const auto names = session.graph().outputs();
     for (std::size_t o = 0; o < ours.size(); ++o) {
         if (!ours[o] || ours[o]->type() != DataType::Float32 || ours[o]->size() == 0) continue;
@@ -102,6 +125,7 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
         fail(ErrorKind::Unsupported,
              "verification compares the outputs that are float32 and have a batch dimension, and this model "
              "has none");
+    source.grader = OutputGrader::create(source.samples, session.graph());
     saveModel(*session.quantizedModel(config, cancel), model);
     return source;
 }
@@ -140,7 +164,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
             if (!judged) return;
             const std::vector<int> classes = classesOf(values, result.samples);
             comparison.agreement = agreementOf(classesOf(*output.ours, result.samples), classes);
-            if (labeled) comparison.top1 = rightOf(classes, data);
+            if (labeled) comparison.rate = top1Of(classes, data);
         };
         addError(output, *output.ours, result.error);
         add(result.plain, *theirs.values[o]);
@@ -154,18 +178,20 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         addIfThere(result.exact, theirs.exact);
         if (!judged) continue;
         result.classifies = true;
-        if (labeled) result.here = rightOf(classesOf(*output.ours, result.samples), data);
+        if (labeled) result.here = top1Of(classesOf(*output.ours, result.samples), data);
     }
     if (result.notCompared.size() == source.outputs.size())
         failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,
                   fmt::join(result.notCompared, "', '"));
+    if (source.grader) grade(*source.grader, source, theirs, result);
     return result;
 }
 
 std::string whyVerificationFailed(const Verification& r) {
     const double one = 1.0 / static_cast<double>(std::max<std::size_t>(r.samples, 1)), rounding = 1e-9;
-    if (r.here && r.plain.top1 && std::abs(*r.here - *r.plain.top1) > std::max(0.005, one) + rounding)
-        return fmt::format("the accuracies differ by {:.2f} points", 100 * std::abs(*r.here - *r.plain.top1));
+    const double lost = r.here && r.plain.rate ? std::abs(r.here->value - r.plain.rate->value) : 0;
+    if (lost > std::max(0.005, one) + rounding)
+        return fmt::format("the accuracies differ by {:.2f} points", 100 * lost);
     if (!r.differing.empty())
         return fmt::format(
             "the outputs are further from the preview than the preview is from the float network: {}",

@@ -14,6 +14,7 @@
 #include "analysis/tensor_metrics.h"
 #include "base/cancel.h"
 #include "runtime/program/sample_batches.h"
+#include "session/output_grader.h"
 #include "session/session.h"
 
 namespace quantloupe {
@@ -34,23 +35,24 @@ struct VerifySource {
     std::filesystem::path model;          ///< the quantized model's file
     std::vector<VerifiedOutput> outputs;  ///< at least one
     std::shared_ptr<const SampleBatches> samples;
+    std::shared_ptr<const OutputGrader> grader;  ///< null without labels of boxes, label images or tokens
 };
 
 /// Outputs of ONNX Runtime, compared with the preview's.
 struct RuntimeComparison {
-    double agreement = 0;        ///< rate of samples with the same predicted class
-    double maxAbsDiff = 0;       ///< largest difference in all compared outputs
-    std::optional<double> top1;  ///< as a rate, if there are labels
-    DifferenceSums error = {};   ///< against the float network
+    double agreement = 0;          ///< rate of samples with the same predicted class
+    double maxAbsDiff = 0;         ///< largest difference in all compared outputs
+    std::optional<TaskRate> rate;  ///< top-1, mAP, mIoU or token accuracy, if there are labels
+    DifferenceSums error = {};     ///< against the float network
 };
 
 struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
-    bool classifies = true;      ///< false: no output has classes, so agreement is not judged
-    std::optional<double> here;  ///< top-1 of the preview, if there are labels
-    DifferenceSums error;        ///< of the preview against the float network
-    RuntimeComparison plain;     ///< without graph optimizations
+    bool classifies = true;        ///< false: no output has classes, so agreement is not judged
+    std::optional<TaskRate> here;  ///< RuntimeComparison::rate of the preview
+    DifferenceSums error;          ///< of the preview against the float network
+    RuntimeComparison plain;       ///< without graph optimizations
     /// Names of the outputs that are too far from the preview's.
     std::vector<std::string> differing;
     /// Names of the outputs that could not be compared, because their shape is not that of the preview's.
