@@ -253,7 +253,7 @@ class CliTaskTest : public QObject {
         QVERIFY2(outcome.code == 0, outcome.text());
         const QJsonObject json = outcome.document();
         const double here = json["here"]["map"].toDouble();
-        QCOMPARE(here, preview.document()["quantized"]["map"].toDouble());
+        QCOMPARE(here, preview.document()["quantized"].toObject()["map"].toDouble());
         QVERIFY2(here > 0.02 && here < 0.999, outcome.text());
         QVERIFY2(std::abs(json["there"]["map"].toDouble() - here) < 0.02, outcome.text());
         QVERIFY(json["agreement"].isNull());
