@@ -17,7 +17,9 @@ QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 
 QString comparison(const Verification& r, const RuntimeComparison& found) {
     QStringList parts;
     if (found.rate)
-        parts << QStringLiteral("%1 %2").arg(QLatin1String(found.rate->title), percent(found.rate->value));
+        parts << VerifyDialog::tr("the %1 is %2")
+                     .arg(r.classifies ? VerifyDialog::tr("accuracy") : QLatin1String(found.rate->title),
+                          percent(found.rate->value));
     if (r.classifies)
         parts << VerifyDialog::tr("the predicted class agrees for %1 of %2")
                      .arg(percent(found.agreement), samplesText(r.samples));
