@@ -41,7 +41,7 @@ void runVerify(const Options& options) {
     progress.clear();
     const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
     for (const std::string& text : plan->notices) notice(text);
-    if (isGraded(opened.session->task()) && !result.here)
+    if (source.grader && !result.here)
         notice(
             "the labels are not used, because they cannot be compared with the float32 outputs: verify "
             "compares only the values");
