@@ -16,7 +16,7 @@ std::string percent(const std::optional<double>& rate) {
 std::string decibels(const std::optional<double>& value) {
     if (!value || std::isnan(*value)) return "-";
     if (std::isinf(*value)) return *value > 0 ? "no difference" : "-inf";
-    return fmt::format("{:.2f} dB", *value);
+    return fmt::format("{:.2f} dB", std::round(*value * 100) / 100 + 0.0);  // no "-0.00"
 }
 
 std::string number(const std::optional<double>& value) {

@@ -41,10 +41,8 @@ void runVerify(const Options& options) {
     progress.clear();
     const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
     for (const std::string& text : plan->notices) notice(text);
-    if (source.grader && !result.here)
-        notice(
-            "the labels are not used, because they cannot be compared with the float32 outputs: verify "
-            "compares only the values");
+    if (!result.whyNoRate.empty())
+        notice("the labels are not used, only the values are compared: " + result.whyNoRate);
 
     if (options.json) {
         const auto agreementOf = [&](const RuntimeComparison& found) {
@@ -79,6 +77,7 @@ void runVerify(const Options& options) {
         const std::string why = whyVerificationFailed(result);
         json["failure"] = why.empty() ? OrderedJson() : OrderedJson(why);
         json["not_compared"] = result.notCompared;
+        json["no_rate"] = result.whyNoRate.empty() ? OrderedJson() : OrderedJson(result.whyNoRate);
         printJson(json);
         requireVerified(why);
         return;

@@ -2,6 +2,7 @@
 #include "session/output_grader.h"
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "session/stages/judge_samples.h"
 #include "session/stages/task_judge.h"
 
@@ -19,7 +20,8 @@ std::shared_ptr<const OutputGrader> OutputGrader::create(std::shared_ptr<const S
     return std::shared_ptr<const OutputGrader>(new OutputGrader(std::move(samples), graph));
 }
 
-std::optional<TaskRate> OutputGrader::grade(const std::map<std::string, ConstantPtr>& outputs) const {
+Grade OutputGrader::grade(const std::map<std::string, ConstantPtr>& outputs,
+                          const CancelToken& cancel) const {
     const std::size_t samples = m_samples->samples();
     std::vector<OutputShape> shapes;
     std::vector<std::span<const float>> values;
@@ -27,7 +29,9 @@ std::optional<TaskRate> OutputGrader::grade(const std::map<std::string, Constant
         const auto found = outputs.find(name);
         if (found == outputs.end()) continue;
         const Dims& dims = found->second->dims();
-        if (dims.empty() || dims[0] != static_cast<std::int64_t>(samples)) return std::nullopt;
+        if (dims.empty() || dims[0] != static_cast<std::int64_t>(samples))
+            return {{},
+                    fmt::format("the first dimension of '{}' is not that of the samples", shortName(name))};
         shapes.push_back({name, found->second->type(), Dims(dims.begin() + 1, dims.end())});
         values.push_back(found->second->floats());
     }
@@ -35,6 +39,7 @@ std::optional<TaskRate> OutputGrader::grade(const std::map<std::string, Constant
     TaskRecords records;
     try {
         for (std::size_t s = 0; s < samples; ++s) {
+            cancel.check();
             std::vector<SampleOutput> sample;
             for (std::size_t o = 0; o < values.size(); ++o) {
                 const std::size_t width = values[o].size() / samples;
@@ -42,13 +47,14 @@ std::optional<TaskRate> OutputGrader::grade(const std::map<std::string, Constant
             }
             judge->judge(shapes, sample, records);
         }
-    } catch (const Error&) {  // no decoder fits the outputs that were compared
-        return std::nullopt;
+    } catch (const Error& error) {  // no decoder fits the outputs, or the labels of a sample are unusable
+        return {{}, error.what()};
     }
     Accuracy accuracy;
     judge->measure(records, records, samples, accuracy);
     accuracy.agreement.reset();  // with itself
-    return taskRate(accuracy);
+    const std::optional<TaskRate> rate = taskRate(accuracy);
+    return {rate, rate ? std::string() : "none of the labels counts"};
 }
 
 }  // namespace quantloupe

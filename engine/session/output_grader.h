@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/box_decoders.h"
+#include "base/cancel.h"
 #include "results/evaluation.h"
 #include "runtime/program/sample_batches.h"
 
@@ -15,16 +16,19 @@ namespace quantloupe {
 
 class TaskJudge;
 
+struct Grade {
+    std::optional<TaskRate> rate;  ///< mAP, mIoU or token accuracy
+    std::string whyNot;            ///< why there is none; empty if there is one
+};
+
 class OutputGrader {
   public:
     /// Returns null if the samples have no such labels. `graph`: the network of the samples. Any thread.
     static std::shared_ptr<const OutputGrader> create(std::shared_ptr<const SampleBatches> samples,
                                                       const Graph& graph);
 
-    /// Returns mAP, mIoU or token accuracy of the outputs of all samples, by their names. Empty if the
-    /// samples are not in the first dimension, or if the labels cannot be compared with these outputs. Any
-    /// thread.
-    std::optional<TaskRate> grade(const std::map<std::string, ConstantPtr>& outputs) const;
+    /// Compares the outputs of all samples, by their names, with the labels. Throws Cancelled. Any thread.
+    Grade grade(const std::map<std::string, ConstantPtr>& outputs, const CancelToken& cancel = {}) const;
 
   private:
     OutputGrader(std::shared_ptr<const SampleBatches> samples, const Graph& graph);

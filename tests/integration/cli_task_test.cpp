@@ -259,6 +259,10 @@ class CliTaskTest : public QObject {
         QVERIFY(json["agreement"].isNull());
         const Outcome text = runCli(verify);
         QVERIFY2(text.out.startsWith("mAP on 12 samples: ") && !text.err.contains("labels"), text.text());
+        const Outcome misfit = runCli(verify + QStringList{"--decoder", "yolov8"});
+        QVERIFY2(misfit.err.contains("the labels are not used, only the values are compared: ") &&
+                     misfit.err.contains("do not fit the decoder yolov8"),
+                 misfit.text());
     }
 
     /// The categories' ids instead of their positions: class 0 has no category, so it never counts.

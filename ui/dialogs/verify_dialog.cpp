@@ -36,9 +36,10 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     : QDialog(parent),
       m_document(document),
       m_job(document.job()),
+      m_preview(makeLabel({}, "muted")),
+      m_runtime(makeLabel({}, "muted")),
       m_here(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
       m_there(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
-      m_runtime(makeLabel(tr("ONNX Runtime"), "muted")),
       m_verdict(makeLabel({}, "muted", 1.15, QFont::DemiBold)),
       m_details(makeLabel({}, "muted")),
       m_stage(makeLabel({}, "muted")),
@@ -56,7 +57,8 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     for (QLabel* label : {what, m_verdict, m_details, m_stage}) label->setWordWrap(true);
     for (QLabel* label : {m_verdict, m_details}) label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* numbers = new QGridLayout;
-    numbers->addWidget(makeLabel(tr("Preview"), "muted"), 0, 0);
+    showHeadings({}, tr("ONNX Runtime"));
+    numbers->addWidget(m_preview, 0, 0);
     numbers->addWidget(m_runtime, 0, 1);
     numbers->addWidget(m_here, 1, 0);
     numbers->addWidget(m_there, 1, 1);
@@ -97,6 +99,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     connect(&document, &Document::modelChanged, this, [this] {
         m_job.cancel();
         m_answered = false;
+        showHeadings({}, tr("ONNX Runtime"));
         for (QLabel* label : {m_here, m_there}) label->setText(QStringLiteral("\u2013"));
         for (QLabel* label : {m_verdict, m_details, m_stage}) label->clear();
     });
@@ -118,6 +121,11 @@ void VerifyDialog::idle() {
     m_run->setText(tr("Run Again"));
 }
 
+void VerifyDialog::showHeadings(const QString& metric, const QString& runtime) {
+    m_preview->setText(metric.isEmpty() ? tr("Preview") : tr("%1 in the preview").arg(metric));
+    m_runtime->setText(metric.isEmpty() ? runtime : tr("%1 in %2").arg(metric, runtime));
+}
+
 void VerifyDialog::showVerdict(const QString& text, const char* role) {
     setRole(m_verdict, role);
     m_verdict->setText(text);
@@ -126,8 +134,11 @@ void VerifyDialog::showVerdict(const QString& text, const char* role) {
 void VerifyDialog::present(const Verification& r) {
     idle();
     m_answered = true;
-    m_runtime->setText(QString::fromStdString(r.runtime));
     // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
+    showHeadings(r.here         ? QLatin1String(r.here->title)
+                 : r.classifies ? QString()
+                                : tr("SQNR"),
+                 QString::fromStdString(r.runtime));
     const QString none = QStringLiteral("\u2013");
     m_here->setText(r.here         ? percent(r.here->value)
                     : r.classifies ? none
@@ -143,6 +154,9 @@ void VerifyDialog::present(const Verification& r) {
     else
         showVerdict(tr("Verified without optimizations; the default level saturates."), "muted");
     QStringList details{sentence(comparison(r, r.plain))};
+    if (!r.whyNoRate.empty())
+        details << tr("The labels are not used, only the values are compared: %1")
+                       .arg(sentence(QString::fromStdString(r.whyNoRate)));
     if (r.optimized)
         details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));
     if (!advice.empty())

@@ -33,14 +33,17 @@ class VerifyDialog : public QDialog {
     void presentFailure(const QString& text);
     /// Makes the window high enough for its texts.
     void growToFit();
+    /// Shows what the two numbers are, for example "mAP"; empty before the first run.
+    void showHeadings(const QString& metric, const QString& runtime);
     void showVerdict(const QString& text, const char* role);
     void idle();
     void markStale();
 
     Document& m_document;
     VerifyJob m_job;
-    QuantizationConfig m_config;  ///< configuration of the last run
-    QLabel *m_here, *m_there, *m_runtime, *m_verdict, *m_details, *m_stage;
+    QuantizationConfig m_config;    ///< configuration of the last run
+    QLabel *m_preview, *m_runtime;  ///< headings of the numbers
+    QLabel *m_here, *m_there, *m_verdict, *m_details, *m_stage;
     PythonField* m_python;
     QPushButton* m_run;
     QProgressBar* m_progress;

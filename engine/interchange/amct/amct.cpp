@@ -199,8 +199,9 @@ std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
     const auto size = amctBatchSize(graph);
     if (!size) {
         notices.push_back(fmt::format(
-            "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with one batch of {0} "
-            "samples (calibration.samples), or set batch_num to {0} divided by your batch size",
+            "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with one batch of all "
+            "calibration samples (at most {}, calibration.samples), or set batch_num to their number divided "
+            "by your batch size",
             samples));
         return 1;
     }

@@ -79,27 +79,34 @@ TaskRate top1Of(const std::vector<int>& classes, const Dataset& data) {
     return {"top1", taskRateTitle("top1"), static_cast<double>(right) / static_cast<double>(classes.size())};
 }
 
-/// Sets the rates of a task other than classification. All or none are set, and only if every output was
-/// compared.
+/// Sets the rates of a task other than classification, all or none.
 void grade(const OutputGrader& grader, const VerifySource& source, const RuntimeOutputs& theirs,
-           Verification& result) {
-    if (!result.notCompared.empty()) return;
+           Verification& result, const CancelToken& cancel) {
+    if (!result.notCompared.empty()) {
+        result.whyNoRate =
+            fmt::format("'{}' has another shape than in the preview", result.notCompared.front());
+        return;
+    }
     std::map<std::string, ConstantPtr> ours;
     for (const VerifiedOutput& output : source.outputs) ours[output.name] = output.ours;
-    const auto rateOf = [&](const std::vector<ConstantPtr>& values) -> std::optional<TaskRate> {
+    const auto gradeOf = [&](const std::vector<ConstantPtr>& values) -> Grade {
         std::map<std::string, ConstantPtr> named;
         for (std::size_t o = 0; o < values.size(); ++o) {
-            if (!comparable(*source.outputs[o].ours, *values[o])) return std::nullopt;
+            if (!comparable(*source.outputs[o].ours, *values[o])) return {};
             named[source.outputs[o].name] = values[o];
         }
-        return grader.grade(named);
+        return grader.grade(named, cancel);
     };
-    const auto here = grader.grade(ours), there = rateOf(theirs.values);
-    if (!here || !there) return;
-    result.here = here;
-    result.plain.rate = there;
-    if (result.optimized) result.optimized->rate = rateOf(theirs.optimized);
-    if (result.exact) result.exact->rate = rateOf(theirs.exact);
+    const Grade here = grader.grade(ours, cancel);
+    const Grade there = here.rate ? gradeOf(theirs.values) : Grade{};
+    if (!here.rate || !there.rate) {
+        result.whyNoRate = here.rate ? there.whyNot : here.whyNot;
+        return;
+    }
+    result.here = here.rate;
+    result.plain.rate = there.rate;
+    if (result.optimized) result.optimized->rate = gradeOf(theirs.optimized).rate;
+    if (result.exact) result.exact->rate = gradeOf(theirs.exact).rate;
 }
 
 }  // namespace
@@ -183,7 +190,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     if (result.notCompared.size() == source.outputs.size())
         failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,
                   fmt::join(result.notCompared, "', '"));
-    if (source.grader) grade(*source.grader, source, theirs, result);
+    if (source.grader) grade(*source.grader, source, theirs, result, cancel);
     return result;
 }
 

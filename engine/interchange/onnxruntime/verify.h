@@ -51,8 +51,10 @@ struct Verification {
     std::size_t samples = 0;
     bool classifies = true;        ///< false: no output has classes, so agreement is not judged
     std::optional<TaskRate> here;  ///< RuntimeComparison::rate of the preview
-    DifferenceSums error;          ///< of the preview against the float network
-    RuntimeComparison plain;       ///< without graph optimizations
+    /// Why labels of boxes, label images or tokens are not used; empty if they are, or if there are none.
+    std::string whyNoRate;
+    DifferenceSums error;     ///< of the preview against the float network
+    RuntimeComparison plain;  ///< without graph optimizations
     /// Names of the outputs that are too far from the preview's.
     std::vector<std::string> differing;
     /// Names of the outputs that could not be compared, because their shape is not that of the preview's.
