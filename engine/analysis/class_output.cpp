@@ -16,7 +16,7 @@
 namespace quantloupe {
 namespace {
 
-bool isVector(const OutputVector& output) { return output.width > 1; }
+bool isVector(const OutputVector& output, bool binary = false) { return output.width > (binary ? 0 : 1); }
 
 bool namesClasses(const OutputVector& output) {
     constexpr std::array<std::string_view, 5> kWords = {"logit", "prob", "score", "softmax", "class"};
@@ -25,29 +25,31 @@ bool namesClasses(const OutputVector& output) {
 }
 
 /// The names of the vectors except `without`, in quotation marks.
-std::vector<std::string> vectorNames(std::span<const OutputVector> outputs, std::size_t without) {
+std::vector<std::string> vectorNames(std::span<const OutputVector> outputs, std::size_t without,
+                                     bool binary = false) {
     std::vector<std::string> names;
     for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (o != without && isVector(outputs[o]))
+        if (o != without && isVector(outputs[o], binary))
             names.push_back(fmt::format("'{}'", shortName(outputs[o].name)));
     return names;
 }
 
 }  // namespace
 
-std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, const std::string& chosen) {
+std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, const std::string& chosen,
+                                       bool binary) {
     if (!chosen.empty()) {
         for (std::size_t o = 0; o < outputs.size(); ++o)
-            if (outputs[o].name == chosen && isVector(outputs[o])) return o;
-        const std::vector<std::string> names = vectorNames(outputs, outputs.size());
+            if (outputs[o].name == chosen && isVector(outputs[o], binary)) return o;
+        const std::vector<std::string> names = vectorNames(outputs, outputs.size(), binary);
         failInput("'{}' is not an output with one vector of classes per sample; {}", shortName(chosen),
                   names.empty() ? "there is none" : fmt::format("available: {}", fmt::join(names, ", ")));
     }
-    const auto first =
-        std::ranges::find_if(outputs, [](const OutputVector& output) { return output.width != 1; });
-    if (first == outputs.end() || !isVector(*first)) return std::nullopt;
+    auto first = std::ranges::find_if(outputs, [](const OutputVector& output) { return output.width != 1; });
+    if (first == outputs.end() && binary) first = outputs.begin();
+    if (first == outputs.end() || !isVector(*first, binary)) return std::nullopt;
     for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (isVector(outputs[o]) && namesClasses(outputs[o])) return o;
+        if (isVector(outputs[o], binary) && namesClasses(outputs[o])) return o;
     return static_cast<std::size_t>(first - outputs.begin());
 }
 
@@ -58,6 +60,24 @@ std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t
         "the class of a sample is the largest value of the output '{}'; {} could contain classes, too: "
         "choose another output with --class-output, or under Labels in the window",
         shortName(outputs[used].name), fmt::join(others, ", "));
+}
+
+float binaryThreshold(const Graph& graph, TensorId output) {
+    constexpr std::array<std::string_view, 9> kKeep = {"Identity",  "Cast",           "Reshape",
+                                                       "Flatten",   "Squeeze",        "Unsqueeze",
+                                                       "Transpose", "QuantizeLinear", "DequantizeLinear"};
+    for (NodeId producer = graph.tensor(output).producer; producer.valid();
+         producer = graph.tensor(graph.node(producer).input(0)).producer) {
+        const Node& node = graph.node(producer);
+        if (node.op == "Sigmoid" || node.op == "HardSigmoid") return 0.5f;
+        if (std::ranges::find(kKeep, node.op) == kKeep.end()) break;
+    }
+    return 0;
+}
+
+std::string binaryNotice(const std::string& output, float threshold) {
+    return fmt::format("the class of a sample is 1 if '{}' is above {}, otherwise 0", shortName(output),
+                       threshold > 0 ? "0.5 (a probability)" : "0 (a logit)");
 }
 
 }  // namespace quantloupe

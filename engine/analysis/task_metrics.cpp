@@ -17,17 +17,23 @@ std::optional<double> rate(std::size_t hits, std::size_t samples) {
 
 }  // namespace
 
-SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int> label) {
+SampleVerdict judge(const float* outputs, std::size_t scores, std::optional<int> label, float threshold) {
     SampleVerdict verdict;
-    if (classes == 0) return verdict;
+    if (scores == 0) return verdict;
+    if (scores == 1) {
+        if (std::isnan(*outputs)) return verdict;
+        verdict.predicted = *outputs > threshold ? 1 : 0;
+        verdict.top5 = label && (*label == 0 || *label == 1);  // both classes are among the five largest
+        return verdict;
+    }
     std::size_t best = 0;
-    for (std::size_t c = 1; c < classes; ++c)
+    for (std::size_t c = 1; c < scores; ++c)
         if (outputs[c] > outputs[best] || (std::isnan(outputs[best]) && !std::isnan(outputs[c]))) best = c;
     if (!std::isnan(outputs[best])) verdict.predicted = static_cast<std::int32_t>(best);
-    if (!label || *label < 0 || static_cast<std::size_t>(*label) >= classes) return verdict;
+    if (!label || *label < 0 || static_cast<std::size_t>(*label) >= scores) return verdict;
     const auto expected = static_cast<std::size_t>(*label);
     std::size_t ahead = 0;
-    for (std::size_t c = 0; c < classes; ++c)
+    for (std::size_t c = 0; c < scores; ++c)
         if (outputs[c] > outputs[expected] || (outputs[c] == outputs[expected] && c < expected)) ++ahead;
     verdict.top5 = ahead < 5 && !std::isnan(outputs[expected]);
     return verdict;

@@ -21,8 +21,9 @@ struct SampleVerdict {
     bool top5 = false;  ///< the label is among the five largest
 };
 
-/// Judges one sample. Without `label`, top5 is false. Ties rank by index. NaN ranks lowest.
-SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int> label);
+/// Judges one sample with these scores. Without `label`, top5 is false. Ties rank by index. NaN ranks lowest.
+/// A single score means class 1 if it is above `threshold`, otherwise class 0.
+SampleVerdict judge(const float* outputs, std::size_t scores, std::optional<int> label, float threshold = 0);
 
 /// Counts of verdicts. Rates are 0 to 1, and empty without samples.
 struct TaskCounts {

@@ -69,6 +69,13 @@ bool mayHaveClasses(const Dataset& data) {
     return !labels || labels->task == Task::Automatic || labels->task == Task::Classification;
 }
 
+bool hasBinaryLabels(const Dataset& data) {
+    if (!data.hasLabels()) return false;
+    for (std::size_t s = 0; s < data.size(); ++s)
+        if (const auto label = data.label(s); label && *label != 0 && *label != 1) return false;
+    return true;
+}
+
 std::string chosenClassOutput(const Dataset& data) {
     const auto labels = data.taskLabels();
     return labels ? labels->settings.classOutput : std::string();

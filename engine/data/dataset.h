@@ -88,6 +88,8 @@ class DatasetView : public Dataset {
 
 /// Returns whether a vector for each sample can be class scores: unless the task is another one.
 bool mayHaveClasses(const Dataset& data);
+/// Returns whether there are labels, all of them 0 or 1.
+bool hasBinaryLabels(const Dataset& data);
 /// Returns TaskSettings::classOutput.
 std::string chosenClassOutput(const Dataset& data);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/errors.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -39,6 +40,27 @@ class ClassOutputTest : public QObject {
         QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 10}}, "pooled") == 1);
         const QString none = test::errorOf([&] { classOutput(outputs, "hidden"); });
         QVERIFY2(none.contains("available: 'emb', 'prob'"), qPrintable(none));
+    }
+
+    /// With labels of 0 and 1, one value per sample is the score of class 1.
+    void binary() {
+        QVERIFY(classOutput(Outputs{{"y", 1}}, "", true) == 0);
+        QVERIFY(classOutput(Outputs{{"loudness", 1}, {"prob", 1}}, "", true) == 1);
+        QVERIFY(classOutput(Outputs{{"emb", 64}, {"score", 1}}, "", true) == 1);
+        QVERIFY(classOutput(Outputs{{"loudness", 1}, {"word", 4}}, "", true) == 1);
+        QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 1}}, "", true) == std::nullopt);
+        QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 1}}, "pooled", true) == 1);
+    }
+
+    void binaryThresholds() {
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,1] x) => "
+            "(float[N,1] logit, float[N] rate, float[N,1] scaled) <int64[1] shape = {-1}, float two = {2}> "
+            "{ logit = Relu(x) s = Sigmoid(logit) rate = Reshape(s, shape) scaled = Mul(s, two) }");
+        const Graph& graph = *model.graph;
+        QCOMPARE(binaryThreshold(graph, graph.outputs()[0]), 0.0f);
+        QCOMPARE(binaryThreshold(graph, graph.outputs()[1]), 0.5f);
+        QCOMPARE(binaryThreshold(graph, graph.outputs()[2]), 0.0f);
     }
 
     void othersAreNamed() {

@@ -69,6 +69,33 @@ class UnusedLabelsTest : public QObject {
         QVERIFY2(masks.err.contains("only class 0 and 255"), masks.text());
     }
 
+    /// A network with one score per sample had no accuracy, because a single value is no vector of classes.
+    void binaryClassifier() {
+        const std::string weight = "<float[2,1] W = {1, -1}, int64[1] flat = {-1}>";
+        const QString logit =
+            model("logit.onnx", "(float[N,2] X) => (float[N,1] y) " + weight + " { y = MatMul(X, W) }");
+        const QString rate =
+            model("rate.onnx", "(float[N,2] X) => (float[N] y) " + weight +
+                                   " { m = MatMul(X, W) s = Sigmoid(m) y = Reshape(s, flat) }");
+        saveNpz({{"X", Constant::fromFloats({4, 2}, {2, 1, 1, 2, 3, 1, 0.5f, 2})},
+                 {"labels", Constant::fromInt64s({4}, {1, 0, 1, 1})}},
+                path("two.npz").toStdString());
+        for (const auto& [network, says] :
+             {std::pair(logit, "the class of a sample is 1 if 'y' is above 0 (a"),
+              std::pair(rate, "is above 0.5 (a probability), otherwise 0")}) {
+            const QStringList data{network,         "--data", path("two.npz"), "--calibration-data",
+                                   path("two.npz"), "--json"};
+            const Outcome outcome = analyze(data);
+            QVERIFY2(outcome.code == 0, outcome.text());
+            QVERIFY2(outcome.err.contains(QLatin1String(says)), outcome.text());
+            const QJsonObject json = outcome.document();
+            QCOMPARE(json["float"].toObject()["top1"].toDouble(), 0.75);
+            QCOMPARE(json["quantized"].toObject()["agreement"].toDouble(), 1.0);
+            const Outcome regression = analyze(data + QStringList{"--task", "regression"});
+            QVERIFY2(regression.document()["float"].toObject()["top1"].isNull(), regression.text());
+        }
+    }
+
     void labelsWithoutScores() {
         const QString network = model("map.onnx", "(float[N,2,2] X) => (float[N,2,2] y) { y = Relu(X) }");
         saveNpz({{"X", Constant::fromFloats({4, 2, 2}, std::vector<float>(16, 0.5f))},

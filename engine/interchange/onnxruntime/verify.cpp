@@ -18,13 +18,13 @@
 namespace quantloupe {
 namespace {
 
-/// The predicted classes of `samples` samples.
-std::vector<int> classesOf(const Constant& values, std::size_t samples) {
+/// The predicted classes of `samples` samples. `threshold`: see judge().
+std::vector<int> classesOf(const Constant& values, std::size_t samples, float threshold) {
     const auto all = values.floats();
     const std::size_t width = all.size() / samples;
     std::vector<int> classes;
     for (std::size_t s = 0; s < samples; ++s)
-        classes.push_back(judge(all.data() + s * width, width, std::nullopt).predicted);
+        classes.push_back(judge(all.data() + s * width, width, std::nullopt, threshold).predicted);
     return classes;
 }
 
@@ -125,8 +125,9 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
         double allowed = kRounding * normOf(*ours[o]);
         const bool sameShape = floating[o] && floating[o]->dims() == ours[o]->dims();
         if (sameShape) allowed = std::max(allowed, distanceOf(*ours[o], *floating[o]));
-        source.outputs.push_back(
-            {o, session.graph().tensor(names[o]).name, ours[o], allowed, sameShape ? floating[o] : nullptr});
+        source.outputs.push_back({o, session.graph().tensor(names[o]).name, ours[o], allowed,
+                                  sameShape ? floating[o] : nullptr,
+                                  binaryThreshold(session.graph(), names[o])});
     }
     if (source.outputs.empty())
         fail(ErrorKind::Unsupported,
@@ -149,11 +150,13 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.optimizedFailure = theirs.optimizedFailure;
     const bool labeled = mayHaveClasses(data) && data.hasLabels();
     std::vector<OutputVector> vectors;
-    for (const VerifiedOutput& output : source.outputs)
-        vectors.push_back({output.name, output.ours->dims().size() == 2
-                                            ? static_cast<std::size_t>(output.ours->dims()[1])
-                                            : 0});
-    const auto scores = mayHaveClasses(data) ? classOutput(vectors, chosenClassOutput(data)) : std::nullopt;
+    for (const VerifiedOutput& output : source.outputs) {
+        const bool isVector = output.ours->dims().size() <= 2 && output.ours->size() % data.size() == 0;
+        vectors.push_back({output.name, isVector ? output.ours->size() / data.size() : 0});
+    }
+    const auto scores = mayHaveClasses(data)
+                            ? classOutput(vectors, chosenClassOutput(data), hasBinaryLabels(data))
+                            : std::nullopt;
     result.classifies = false;
     for (std::size_t o = 0; o < source.outputs.size(); ++o) {
         const VerifiedOutput& output = source.outputs[o];
@@ -169,8 +172,9 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
             comparison.maxAbsDiff = std::max(comparison.maxAbsDiff, largestDifference(*output.ours, values));
             addError(output, values, comparison.error);
             if (!judged) return;
-            const std::vector<int> classes = classesOf(values, result.samples);
-            comparison.agreement = agreementOf(classesOf(*output.ours, result.samples), classes);
+            const std::vector<int> classes = classesOf(values, result.samples, output.threshold);
+            comparison.agreement =
+                agreementOf(classesOf(*output.ours, result.samples, output.threshold), classes);
             if (labeled) comparison.rate = top1Of(classes, data);
         };
         addError(output, *output.ours, result.error);
@@ -185,7 +189,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         addIfThere(result.exact, theirs.exact);
         if (!judged) continue;
         result.classifies = true;
-        if (labeled) result.here = top1Of(classesOf(*output.ours, result.samples), data);
+        if (labeled) result.here = top1Of(classesOf(*output.ours, result.samples, output.threshold), data);
     }
     if (result.notCompared.size() == source.outputs.size())
         failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,

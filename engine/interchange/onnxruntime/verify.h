@@ -28,6 +28,7 @@ struct VerifiedOutput {
     /// from the float network. Rounding at ties and in sums changes much less.
     double allowed = 0;
     ConstantPtr floating;  ///< the float network's output; null if it has another shape
+    float threshold = 0;   ///< binaryThreshold()
 };
 
 /// The input of verify(). Holds only values, so it can be used on any thread.

@@ -131,15 +131,21 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
         outputs.descs.push_back(desc);
         outputs.widths.push_back(desc.count() / batches.batch());
         outputs.rowWidth += outputs.widths.back();
-        vectors.push_back({outputs.names.back(), desc.dims.size() == 2 ? outputs.widths.back() : 0});
+        const bool isVector = desc.dims.size() == 2 || (desc.dims.size() == 1 && outputs.widths.back() == 1);
+        vectors.push_back({outputs.names.back(), isVector ? outputs.widths.back() : 0});
     }
     if (outputs.descs.empty() && outputs.others.empty())
         fail(ErrorKind::Unsupported,
              "no output can be compared because only float32 outputs that depend on the sample can: {}",
              unfit);
-    if (outputs.task && outputs.classes) outputs.scores = classOutput(vectors, outputs.chosenScores);
-    if (outputs.scores && outputs.chosenScores.empty())
+    if (outputs.task && outputs.classes)
+        outputs.scores = classOutput(vectors, outputs.chosenScores, outputs.binary);
+    if (outputs.scores && outputs.widths[*outputs.scores] == 1) {
+        outputs.threshold = binaryThreshold(program.graph(), m_ends[outputs.compared[*outputs.scores]]);
+        outputs.scoresNotice = binaryNotice(outputs.names[*outputs.scores], outputs.threshold);
+    } else if (outputs.scores && outputs.chosenScores.empty()) {
         outputs.scoresNotice = classOutputNotice(vectors, *outputs.scores);
+    }
     outputs.stride = outputs.rowWidth;
     for (const auto& other : outputs.others) outputs.stride += other.width;
     outputs.values.resize(outputs.stride * batches.samples());
@@ -212,8 +218,7 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
 std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples) {
     std::vector<std::int32_t> classes;
     if (!outputs.classifies()) return classes;
-    for (std::size_t s = 0; s < samples; ++s)
-        classes.push_back(judge(outputs.scoresOf(s), outputs.classCount(), std::nullopt).predicted);
+    for (std::size_t s = 0; s < samples; ++s) classes.push_back(outputs.verdict(s).predicted);
     return classes;
 }
 
@@ -239,8 +244,7 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     TaskCounts counts;
     for (std::size_t s = 0; s < samples; ++s) {
         const std::optional<int> label = labeled ? dataset.label(s) : std::nullopt;
-        const SampleVerdict floating = judge(reference.scoresOf(s), outputs.classCount(), std::nullopt);
-        counts.add(judge(outputs.scoresOf(s), outputs.classCount(), label), floating.predicted, label);
+        counts.add(outputs.verdict(s, label), reference.verdict(s).predicted, label);
     }
     accuracy.agreement = counts.agreement();
     accuracy.top1 = counts.top1Rate();

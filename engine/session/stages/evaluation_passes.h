@@ -24,6 +24,8 @@ struct NetworkOutputs {
     std::vector<std::size_t> widths;  ///< elements per sample
     std::size_t rowWidth = 0;
     std::string chosenScores;  ///< TaskSettings::classOutput
+    bool binary = false;       ///< hasBinaryLabels(): a single value per sample can be the score of class 1
+    float threshold = 0;       ///< binaryThreshold() of `scores`
     /// Index in `compared` of the output with the scores of the classes; empty: the outputs are not classes.
     std::optional<std::size_t> scores;
     std::string scoresNotice;  ///< classOutputNotice()
@@ -42,12 +44,11 @@ struct NetworkOutputs {
     bool complete(std::size_t samples) const { return known >= samples; }
     const float* row(std::size_t sample) const { return values.data() + sample * stride; }
     bool classifies() const { return scores.has_value(); }
-    std::size_t classCount() const { return widths[*scores]; }
-    /// The scores of the classes for a sample.
-    const float* scoresOf(std::size_t sample) const {
+    std::size_t classCount() const { return std::max<std::size_t>(widths[*scores], 2); }
+    SampleVerdict verdict(std::size_t sample, std::optional<int> label = std::nullopt) const {
         std::size_t column = 0;
         for (std::size_t o = 0; o < *scores; ++o) column += widths[o];
-        return row(sample) + column;
+        return judge(row(sample) + column, widths[*scores], label, threshold);
     }
     TaskRecords records;  ///< graded tasks: records of the samples so far
 };

@@ -52,7 +52,10 @@ NetworkOutputs emptyOutputs(SessionSamples& samples) {
     empty.integers = samples.judge() != nullptr;
     empty.classes = !empty.integers && (!samples.available() || mayHaveClasses(*samples.evaluation()));
     empty.task = samples.part().frontier.empty();
-    if (samples.available()) empty.chosenScores = chosenClassOutput(*samples.evaluation());
+    if (samples.available()) {
+        empty.chosenScores = chosenClassOutput(*samples.evaluation());
+        empty.binary = hasBinaryLabels(*samples.evaluation());
+    }
     return empty;
 }
 

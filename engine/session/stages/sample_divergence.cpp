@@ -16,24 +16,26 @@ bool endsWithPart(const std::string& name, const std::string& end) {
 }
 
 /// The output with the scores of the classes.
-std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, const std::string& chosen) {
+std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, const Dataset& data) {
+    if (!mayHaveClasses(data)) return std::nullopt;
     std::vector<OutputVector> vectors;
     std::vector<TensorId> tensors;
     for (const TensorId output : graph.outputs()) {
         const TensorDesc& desc = program.desc(output);
         if (desc.type != DataType::Float32) continue;
+        const bool isVector = desc.dims.size() == 2 || desc.dims == Dims{1};
         vectors.push_back(
-            {graph.tensor(output).name, desc.dims.size() == 2 ? static_cast<std::size_t>(desc.dims[1]) : 0});
+            {graph.tensor(output).name, isVector ? static_cast<std::size_t>(desc.dims.back()) : 0});
         tensors.push_back(output);
     }
-    const auto found = classOutput(vectors, chosen);
+    const auto found = classOutput(vectors, chosenClassOutput(data), hasBinaryLabels(data));
     return found ? std::optional(tensors[*found]) : std::nullopt;
 }
 
-std::optional<std::int32_t> classOf(const Workspace& workspace, TensorId output) {
-    const TensorDesc& desc = workspace.program().desc(output);
+std::optional<std::int32_t> classOf(const Workspace& workspace, const Graph& graph, TensorId output) {
+    const auto width = static_cast<std::size_t>(workspace.program().desc(output).dims.back());
     const std::int32_t predicted =
-        judge(workspace.floats(output), static_cast<std::size_t>(desc.dims[1]), std::nullopt).predicted;
+        judge(workspace.floats(output), width, std::nullopt, binaryThreshold(graph, output)).predicted;
     return predicted == kNoClass ? std::nullopt : std::optional(predicted);
 }
 
@@ -112,10 +114,10 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     SampleDivergence result;
     result.sample = {samples.order()[sample], data.sampleName(sample)};
     if (const auto label = data.label(sample)) result.label = *label;
-    if (samples.part().frontier.empty() && mayHaveClasses(data))
-        if (const auto scores = scoresOf(floating.program(), graph, chosenClassOutput(data))) {
-            result.floating = classOf(floating, *scores);
-            result.quantized = classOf(quantized, *scores);
+    if (samples.part().frontier.empty())
+        if (const auto scores = scoresOf(floating.program(), graph, data)) {
+            result.floating = classOf(floating, graph, *scores);
+            result.quantized = classOf(quantized, graph, *scores);
         }
     std::vector<double> errors;
     for (const Unit& unit : plan->units.units) {
