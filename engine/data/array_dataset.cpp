@@ -94,6 +94,13 @@ bool isFloat(const Constant& array) {
            array.type() == DataType::Float16;
 }
 
+/// Whether the labels are the targets of a regression. Floats are classes only if all are 0 or 1, the form in
+/// which binary cross entropy takes them.
+bool areTargets(const Constant& labels) {
+    return isFloat(labels) &&
+           std::ranges::any_of(labels.toDoubles(), [](double value) { return value != 0 && value != 1; });
+}
+
 /// Whether the labels are one integer for each token of a sample (N × T).
 bool arePerToken(const Constant& labels, std::size_t samples) {
     return !isFloat(labels) && labels.dims().size() == 2 && labels.dims()[1] > 1 &&
@@ -124,8 +131,13 @@ std::string inputEqualTo(const Constant& labels, const std::vector<ConstantPtr>&
 }
 
 std::vector<int> labelsOf(const Constant& array) {
-    if (isFloat(array)) failInput("'{}' is {}: labels are integers", kLabels, dataTypeName(array.type()));
+    if (areTargets(array))
+        failInput("'{}' is {}: labels are integers, or 0 and 1", kLabels, dataTypeName(array.type()));
     std::vector<int> labels;
+    if (isFloat(array)) {
+        for (const double label : array.toDoubles()) labels.push_back(static_cast<int>(label));
+        return labels;
+    }
     for (const std::int64_t label : array.toInt64s()) {
         if (label < 0 || label > std::numeric_limits<int>::max())
             failInput("'{}' contains {}: a label must be a class index, from 0", kLabels, label);
@@ -180,9 +192,9 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     std::string notice;
     const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
     std::vector<SampleAnnotation> tokens;
-    if (labels && !required && isFloat(*labels)) {
-        notice = fmt::format("'{}' is ignored: it is {}, but classes are whole numbers", kLabels,
-                             dataTypeName(labels->type()));
+    if (labels && !required && areTargets(*labels)) {
+        notice = fmt::format("'{}' is ignored: it is {} and not only 0 and 1, but classes are whole numbers",
+                             kLabels, dataTypeName(labels->type()));
     } else if (labels && isOnePerSample(*labels, samples)) {
         classes = labelsOf(*labels);
     } else if (labels && arePerToken(*labels, samples)) {

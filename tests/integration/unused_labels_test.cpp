@@ -78,7 +78,7 @@ class UnusedLabelsTest : public QObject {
             model("rate.onnx", "(float[N,2] X) => (float[N] y) " + weight +
                                    " { m = MatMul(X, W) s = Sigmoid(m) y = Reshape(s, flat) }");
         saveNpz({{"X", Constant::fromFloats({4, 2}, {2, 1, 1, 2, 3, 1, 0.5f, 2})},
-                 {"labels", Constant::fromInt64s({4}, {1, 0, 1, 1})}},
+                 {"labels", Constant::fromFloats({4, 1}, {1, 0, 1, 1})}},  // as for binary cross entropy
                 path("two.npz").toStdString());
         for (const auto& [network, says] :
              {std::pair(logit, "the class of a sample is 1 if 'y' is above 0 (a"),
