@@ -6,7 +6,8 @@
 //     PROGRAM [ARGUMENTS...] outputs.npz
 //
 // The .npz contains one array per graph output, named after it, with one row per sample, and "labels" if
-// there are labels (int64, one per sample or one row of tokens per sample; -1 without a label). The last
+// there are labels (int64, one per sample or one row of tokens per sample, -1 without a label; or the targets
+// of a regression, as in the data). The last
 // non-empty line on standard output is the number, finite, in C's notation; earlier lines and standard error
 // are for messages. The exit code must be 0. In Python:
 //
@@ -30,7 +31,8 @@ namespace quantloupe {
 /// The input of a metric.
 struct MetricInput {
     std::map<std::string, ConstantPtr> outputs;  ///< one array per graph output, named after it
-    /// int64, one per sample, or one per token (N × T); negative: no label. Null without labels.
+    /// int64, one per sample, or one per token (N × T); negative: no label. Or floats: targets, one block per
+    /// sample. Null without labels.
     ConstantPtr labels;
     std::vector<std::size_t> samples;  ///< positions of the samples in the data, ascending
 };

@@ -20,10 +20,12 @@ constexpr const char* kLabels = "labels";
 class ArrayDataset : public Dataset {
   public:
     ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::size_t samples,
-                 std::vector<int> labels, std::vector<SampleAnnotation> tokens, std::string notice)
+                 std::vector<int> labels, ConstantPtr targets, std::vector<SampleAnnotation> tokens,
+                 std::string notice)
         : m_inputs(std::move(inputs)),
           m_arrays(std::move(arrays)),
           m_labels(std::move(labels)),
+          m_targets(std::move(targets)),
           m_tokens(std::move(tokens)),
           m_notice(std::move(notice)),
           m_size(samples) {
@@ -32,6 +34,7 @@ class ArrayDataset : public Dataset {
         for (std::size_t i = 0; i < m_arrays.size(); ++i)
             version.add(m_inputs[i].name).add(m_inputs[i].type).add(m_arrays[i]->version());
         for (const int label : m_labels) version.add(label);
+        if (m_targets) version.add(m_targets->version());
         for (const SampleAnnotation& sample : m_tokens)
             version.addBytes(sample.tokens.data(), sample.tokens.size() * sizeof(std::int32_t));
         m_version = version.finish();
@@ -58,6 +61,13 @@ class ArrayDataset : public Dataset {
     std::optional<int> label(std::size_t index) const override {
         return m_labels.empty() ? std::nullopt : std::optional<int>(m_labels[index]);
     }
+    std::optional<SampleTensor> targets(std::size_t index) const override {
+        if (!m_targets) return std::nullopt;
+        const Dims& dims = m_targets->dims();
+        const std::size_t bytes = m_targets->bytes().size() / m_size;
+        const auto own = m_targets->bytes().subspan(index * bytes, bytes);
+        return SampleTensor{m_targets->type(), Dims(dims.begin() + 1, dims.end()), {own.begin(), own.end()}};
+    }
     const std::vector<std::string>& classNames() const override {
         static const std::vector<std::string> none;
         return none;
@@ -68,7 +78,9 @@ class ArrayDataset : public Dataset {
     }
     std::string description() const override {
         return fmt::format("{} {}{}", withThousands(m_size), m_size == 1 ? "row" : "rows",
-                           m_labels.empty() && m_tokens.empty() ? "" : " with labels");
+                           m_targets                              ? " with targets"
+                           : m_labels.empty() && m_tokens.empty() ? ""
+                                                                  : " with labels");
     }
     std::string notice() const override { return m_notice; }
     Version version() const override { return m_version; }
@@ -77,6 +89,7 @@ class ArrayDataset : public Dataset {
     std::vector<InputSpec> m_inputs;
     std::vector<ConstantPtr> m_arrays;  // one per input
     std::vector<int> m_labels;          // empty, or one per row
+    ConstantPtr m_targets;              // null, or one block per row
     std::vector<SampleAnnotation> m_tokens;
     std::shared_ptr<const TaskLabels> m_taskLabels;  // null without m_tokens
     std::string m_notice;
@@ -192,9 +205,13 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     std::string notice;
     const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
     std::vector<SampleAnnotation> tokens;
+    ConstantPtr targets;
     if (labels && !required && areTargets(*labels)) {
-        notice = fmt::format("'{}' is ignored: it is {} and not only 0 and 1, but classes are whole numbers",
-                             kLabels, dataTypeName(labels->type()));
+        const bool fits = !labels->dims().empty() && labels->dims()[0] == static_cast<std::int64_t>(samples);
+        if (fits) targets = labels;
+        notice = fmt::format("'{}' contains no classes, which are whole numbers, but {}{}", kLabels,
+                             dataTypeName(labels->type()),
+                             fits ? ": only a metric program uses these targets" : ", and is ignored");
     } else if (labels && isOnePerSample(*labels, samples)) {
         classes = labelsOf(*labels);
     } else if (labels && arePerToken(*labels, samples)) {
@@ -221,7 +238,7 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
         notice += fmt::format("{}arrays that are neither inputs nor '{}' are ignored: {}",
                               notice.empty() ? "" : "\n", kLabels, others);
     return std::make_shared<ArrayDataset>(inputs, std::move(chosen), samples, std::move(classes),
-                                          std::move(tokens), std::move(notice));
+                                          std::move(targets), std::move(tokens), std::move(notice));
 }
 
 }  // namespace

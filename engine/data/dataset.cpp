@@ -32,6 +32,9 @@ class Subset : public DatasetView {
         return m_dataset->sampleName(m_indices[index]);
     }
     std::optional<int> label(std::size_t index) const override { return m_dataset->label(m_indices[index]); }
+    std::optional<SampleTensor> targets(std::size_t index) const override {
+        return m_dataset->targets(m_indices[index]);
+    }
     const SampleAnnotation* annotation(std::size_t index) const override {
         return m_dataset->annotation(m_indices[index]);
     }

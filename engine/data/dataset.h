@@ -48,6 +48,8 @@ class Dataset {
     virtual std::string sampleName(std::size_t index) const = 0;
     /// Returns the class; empty without labels.
     virtual std::optional<int> label(std::size_t index) const = 0;
+    /// What a regression should give, without the sample axis; empty if there are no such targets.
+    virtual std::optional<SampleTensor> targets(std::size_t) const { return std::nullopt; }
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
     /// Names of the classes by index; empty if there are none.
     virtual const std::vector<std::string>& classNames() const = 0;
@@ -73,6 +75,9 @@ class DatasetView : public Dataset {
     std::vector<SampleTensor> sample(std::size_t index) const override { return m_dataset->sample(index); }
     std::string sampleName(std::size_t index) const override { return m_dataset->sampleName(index); }
     std::optional<int> label(std::size_t index) const override { return m_dataset->label(index); }
+    std::optional<SampleTensor> targets(std::size_t index) const override {
+        return m_dataset->targets(index);
+    }
     const std::vector<std::string>& classNames() const override { return m_dataset->classNames(); }
     std::shared_ptr<const TaskLabels> taskLabels() const override { return m_dataset->taskLabels(); }
     const SampleAnnotation* annotation(std::size_t index) const override {

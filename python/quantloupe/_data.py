@@ -212,11 +212,14 @@ def other_than_classes(labels: Any) -> Tuple[str, str]:
 
 
 def _label_array(labels: Any) -> Any:
-    """The labels as an array, or None if they have different sizes."""
+    """The labels as an array, as integers if they are only 0 and 1; None if they have different sizes."""
+    import numpy
     try:
-        return None if labels is None else to_array(labels)
+        array = None if labels is None else to_array(labels)
     except (ValueError, TypeError):
         return None
+    binary = array is not None and array.dtype.kind in "fb" and _is_one_each(array) and numpy.isin(array, (0, 1)).all()
+    return array.astype(numpy.int64) if binary else array
 
 
 def _is_one_each(array: Any) -> bool:

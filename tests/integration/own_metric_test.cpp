@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's metric in a session: evaluations, leave-one-out and tuning.
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include "config/presets.h"
+#include "data/numpy_file.h"
 #include "search/tune.h"
 #include "session/studies/leave_one_out.h"
 #include "support/demo.h"
 #include "support/errors.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -74,6 +77,30 @@ class OwnMetricTest : public QObject {
             QCOMPARE(seen[network].samples.size(), std::size_t{40});
             for (std::size_t s = 0; s < 40; ++s) QCOMPARE(seen[network].samples[s], s);
         }
+    }
+
+    void metricGetsTargets() {
+        QTemporaryDir folder;
+        const std::filesystem::path file = folder.filePath(QStringLiteral("data.npz")).toStdString();
+        const std::vector<float> targets{0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f};
+        saveNpz({{"x", Constant::fromFloats({4, 2}, {0, 1, 2, 3, 4, 5, 6, 7})},
+                 {"labels", Constant::fromFloats({4, 2}, targets)}},
+                file);
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,2] x) => "
+                            "(float[N,2] y) <float[2,2] w = {1, 0, 0, 1}> { y = MatMul(x, w) }"));
+        const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()));
+        session.setData(subset(data, {0, 1, 2}), data);
+        std::vector<ConstantPtr> seen;
+        session.setMetric(UserMetric{[&](const MetricInput& input, const CancelToken&) {
+                                         seen.push_back(input.labels);
+                                         return 0.0;
+                                     },
+                                     false});
+        session.evaluate(m_config, Depth::Accuracy);
+        QCOMPARE(seen.size(), std::size_t{2});
+        QCOMPARE(seen[0]->dims(), (Dims{3, 2}));
+        QVERIFY(std::ranges::equal(seen[0]->floats(), std::span(targets).first(6)));
     }
 
     /// The metric runs once per network and number of samples, until it is set again.

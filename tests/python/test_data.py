@@ -149,17 +149,25 @@ def test_ragged_data_is_named(session, few):
 
 
 def test_labels_that_nothing_reads(session, few, config):
-    for kind, labels in (("float64", few["labels"].astype(float)), ("bool", few["labels"] > 3)):
-        session.metric = None
-        session.set_data(few["images"], labels=labels, calibration=few["calibration"])
-        for use in (session.evaluate, session.leave_one_out, session.tune):
-            with pytest.raises(ql.Error, match=f"labels are of the type {kind}"):
-                use(config)
-        session.metric = lambda outputs, labels: float(labels.sum())
-        assert session.evaluate(config, depth="accuracy").float_metric == labels.sum()
+    labels = few["labels"].astype(float)
+    session.set_data(few["images"], labels=labels, calibration=few["calibration"])
+    for use in (session.evaluate, session.leave_one_out, session.tune):
+        with pytest.raises(ql.Error, match="labels are of the type float64"):
+            use(config)
+    session.metric = lambda outputs, labels: float(labels.sum())
+    assert session.evaluate(config, depth="accuracy").float_metric == labels.sum()
     session.set_data(few["images"], labels=few["labels"], calibration=few["calibration"])
     session.metric = None
     assert session.evaluate(config, depth="accuracy").float_accuracy == 1.0
+
+
+def test_binary_labels_of_any_type(session, few, config):
+    binary = few["labels"] % 2
+    session.set_data(few["images"], labels=binary, calibration=few["calibration"])
+    expected = session.evaluate(config, depth="accuracy").float_accuracy
+    for labels in (binary.astype(float), binary == 1, binary.astype(float).reshape(-1, 1)):
+        session.set_data(few["images"], labels=labels, calibration=few["calibration"])
+        assert session.evaluate(config, depth="accuracy").float_accuracy == expected
 
 
 def test_failed_data_leaves_random_inputs_marked(few, config, tmp_path):

@@ -21,6 +21,20 @@ std::vector<std::size_t> workInDataOrder(const std::vector<std::size_t>& order, 
     return work;
 }
 
+/// Returns the targets of the samples; null if there are none.
+ConstantPtr targetsOf(const Dataset& data, const std::vector<std::size_t>& work) {
+    SampleTensor all;
+    for (const std::size_t position : work) {
+        const std::optional<SampleTensor> own = data.targets(position);
+        if (!own) return nullptr;
+        all.type = own->type;
+        all.dims = own->dims;
+        all.bytes.insert(all.bytes.end(), own->bytes.begin(), own->bytes.end());
+    }
+    all.dims.insert(all.dims.begin(), static_cast<std::int64_t>(work.size()));
+    return Constant::fromBytes(all.type, std::move(all.dims), std::move(all.bytes));
+}
+
 /// Returns a metric input with labels and samples.
 MetricInput inputFor(const SessionSamples& samples, const std::vector<std::size_t>& work) {
     MetricInput input;
@@ -33,7 +47,10 @@ MetricInput inputFor(const SessionSamples& samples, const std::vector<std::size_
         if (const SampleAnnotation* annotation = data.annotation(position))
             labels.insert(labels.end(), annotation->tokens.begin(), annotation->tokens.end());
     }
-    if (labels.empty()) return input;
+    if (labels.empty()) {
+        input.labels = targetsOf(data, work);
+        return input;
+    }
     Dims dims{static_cast<std::int64_t>(work.size())};
     if (labels.size() > work.size()) dims.push_back(static_cast<std::int64_t>(labels.size() / work.size()));
     input.labels = Constant::fromInt64s(std::move(dims), std::move(labels));
