@@ -101,6 +101,13 @@ bool multipliesWeight(const Node& node) {
     return kind == OperatorKind::Convolution || kind == OperatorKind::Product;
 }
 
+bool canHaveWeights(const Node& node) {
+    const OperatorTraits& traits = traitsOf(node);
+    return multipliesWeight(node) || traits.kind == OperatorKind::Recurrent ||
+           std::ranges::any_of(std::array{traits.layers, traits.onnxRuntime, traits.quark, traits.aimet},
+                               [](OutputScale scale) { return scale == OutputScale::Normalized; });
+}
+
 bool isDepthwise(const Graph& graph, const Node& node) {
     const Constant* weight = node.inputs.size() > 1 ? graph.constantOf(node.input(1)) : nullptr;
     return isOp(node, "Conv") && node.attributes.integer("group", 1) > 1 && weight != nullptr &&

@@ -55,6 +55,9 @@ bool isConvolution(const Node& node);
 bool isStridedTranspose(const Node& node);
 /// Whether the node multiplies its input by a weight: Conv, ConvTranspose, Gemm, MatMul.
 bool multipliesWeight(const Node& node);
+/// Whether the settings of weights apply to constants of the node: also of recurrent layers and
+/// normalizations.
+bool canHaveWeights(const Node& node);
 /// Returns whether the node is a Conv with a constant weight that filters each channel separately.
 bool isDepthwise(const Graph& graph, const Node& node);
 /// Whether the node is a Relu or Clip.

@@ -47,6 +47,16 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->config().layers.contains("Conv_2"));
     }
 
+    void weightSettingsAreForLayersWithWeights() {
+        m_document->select(node("Relu_3"));
+        QVERIFY(!box("Weights")->isVisible() && !box("Bias")->isVisible() && box("Output")->isVisible());
+        m_document->select({node("Conv_0"), node("Relu_3")}, node("Conv_0"));
+        QVERIFY(box("Weights")->isVisible());
+        choose(box("Weights"), QStringLiteral("5 bits"));  // of both layers, so it stays visible
+        m_document->select(node("Relu_3"));
+        QVERIFY(box("Weights")->isVisible());
+    }
+
     /// Several selected layers are kept in float, and quantized again, with one button.
     void oneButtonTogglesAllSelectedLayers() {
         const auto shown = [this](const char* text) -> QPushButton* {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "commands/layer_edits.h"
+#include "model/operator_traits.h"
 #include "style/choice_texts.h"
 
 namespace quantloupe::ui {
@@ -87,6 +88,7 @@ void OverrideSection::build() {
     m_biasBits = add(tr("Bias"), tr("Bits of the bias"));
     m_biasBits->addItem({});
     for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(text.name(), text.meaning());
+    for (int i = 0; i < grid->count(); ++i) m_weightRows.push_back(grid->itemAt(i)->widget());
     m_activationBits = add({}, {}, &m_activationLabel);  // updateTensorTexts() sets the texts
     bits(m_activationBits);
     m_symmetric = add({}, {}, &m_symmetricLabel);
@@ -275,12 +277,25 @@ void OverrideSection::refreshBatchNorm() {
     m_batchNorm->setPlaceholderText(tr("mixed"));
 }
 
+/// Settings of weights are hidden if none of the layers can have weights, unless they are set.
+void OverrideSection::refreshWeightRows() {
+    const Graph& graph = *m_document->graph();
+    const bool shown = std::ranges::any_of(m_document->selection(), [&](NodeId id) {
+        const LayerSettings* const own = m_document->config().settingsOf(graph.node(id).name);
+        return canHaveWeights(graph.node(id)) ||
+               (own != nullptr &&
+                (own->weightBits || own->weightPerChannel || own->weightMethod || own->biasBits));
+    });
+    for (QWidget* widget : m_weightRows) widget->setVisible(shown);
+}
+
 void OverrideSection::refresh() {
     const std::vector<std::string> all = names();
     setEnabled(!all.empty());
     updateTensorTexts();
     if (all.empty()) return;
     refreshBatchNorm();
+    refreshWeightRows();
     const QuantizationConfig& config = m_document->config();
     const auto settingsOf = [&](const std::string& name) {
         const LayerSettings* const own = config.settingsOf(name);

@@ -23,6 +23,7 @@ class OverrideSection : public QWidget {
     void refresh();
     void updateTensorTexts();
     void refreshBatchNorm();
+    void refreshWeightRows();
     std::vector<std::string> names() const;
     /// Consecutive changes by the same `control` are one undo step.
     void change(const QString& text, const std::function<void(LayerSettings&)>& change,
@@ -37,6 +38,7 @@ class OverrideSection : public QWidget {
     ChoiceBox *m_weightBits, *m_activationBits, *m_symmetric, *m_perChannel, *m_weightMethod, *m_biasBits,
         *m_method, *m_batchNorm;
     QLabel *m_activationLabel, *m_symmetricLabel, *m_methodLabel, *m_batchNormLabel;
+    std::vector<QWidget*> m_weightRows;
     CalibrationForm* m_form;
     QLabel* m_mixed;
     QPushButton *m_copy, *m_paste, *m_clear;
