@@ -2,6 +2,7 @@
 #include "model/operator_traits.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace quantloupe {
