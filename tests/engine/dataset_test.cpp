@@ -263,8 +263,12 @@ class DatasetTest : public QObject {
         says({{"x", two}, {"ids", Constant::fromFloats({2}, {0, 1})}}, {x, ids}, "save it as int64");
         says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids},
              "different numbers of samples");
-        saveNpz({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, m_root / "targets.npz");
-        QVERIFY(open("targets.npz", {x})->notice().find("float32, but classes are") != std::string::npos);
+        saveNpz({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1.5f})}}, m_root / "targets.npz");
+        const DatasetPtr regression = open("targets.npz", {x});
+        QVERIFY(regression->notice().find("but float32: only a metric program") != std::string::npos);
+        QVERIFY(!regression->hasLabels() && regression->targets(1)->bytes.size() == sizeof(float));
+        saveNpz({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, m_root / "binary.npz");
+        QVERIFY(open("binary.npz", {x})->label(1) == 1);
         says({{"x", two}, {"labels", Constant::fromInt64s({2}, {0, -1})}}, {x}, "-1");
         write("one.npy", "");
         QVERIFY(openError("one.npy", {x, ids}).contains("2 inputs"));
