@@ -19,12 +19,13 @@
 namespace quantloupe::cli {
 namespace {
 
-/// Drops data that neither the export format nor a threshold rule needs, so that it is not opened.
+/// Drops data that neither the export format nor a threshold rule nor outlier migration needs, so that it is
+/// not opened.
 Options withNeededData(Options options, FormatNeeds needs) {
     const bool thresholds = std::ranges::any_of(options.config.rules, [](const SkipRule& rule) {
         return rule.kind == SkipKind::Threshold && !rule.off && needsSamples(rule.metric);
     });
-    if (needs == FormatNeeds::States && !thresholds) {
+    if (needs == FormatNeeds::States && !thresholds && options.config.refine.migration == 0) {
         options.data.clear();
         options.calibrationData.clear();
         options.task = {};

@@ -17,6 +17,7 @@
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
+#include "progress_line.h"
 #include "timed_dataset.h"
 
 namespace quantloupe::cli {
@@ -44,6 +45,7 @@ void runRun(const Options& options) {
     const auto arrays =
         opened.session->outputs(options.quantized ? std::optional(options.config) : std::nullopt);
     const double working = secondsSince(startForward);
+    if (!opened.session->mixingNotice().empty()) notice(opened.session->mixingNotice());
 
     std::map<std::string, ConstantPtr> named;
     for (std::size_t i = 0; i < arrays.size(); ++i)

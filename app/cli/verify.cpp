@@ -41,6 +41,7 @@ void runVerify(const Options& options) {
     progress.clear();
     const std::shared_ptr<const Plan> plan = opened.session->plan(options.config);
     for (const std::string& text : plan->notices) notice(text);
+    if (!opened.session->mixingNotice().empty()) notice(opened.session->mixingNotice());
     if (!result.whyNoRate.empty())
         notice("the labels are not used, only the values are compared: " + result.whyNoRate);
 
@@ -101,7 +102,7 @@ void runVerify(const Options& options) {
     if (result.optimized) print("at the default optimization level: ", *result.optimized, true);
     const std::string advice = saturationAdvice(result);
     if (!advice.empty()) {
-        print("at the default level without saturation: ", *result.exact, true);
+        if (result.exact) print("at the default level without saturation: ", *result.exact, true);
         fmt::print("{}\n", advice);
     }
     if (!result.notCompared.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interchange/file_format.h"
 
+#include <algorithm>
 #include <sstream>
 #include <system_error>
 
@@ -255,6 +256,12 @@ const FileFormat& formatNamed(std::string_view name, bool reading) {
 
 ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     ExportResult result = format.write(source);
+    if (source.unmigrated &&
+        std::ranges::any_of(result.files, [](const ExportedFile& file) { return file.model != nullptr; }))
+        failInput(
+            "the model of the format {} contains the migration of outliers, which needs samples: give "
+            "calibration data, or set refine.migration to 0",
+            format.name);
     result.notices.insert(result.notices.begin(), source.precisionNotices.begin(),
                           source.precisionNotices.end());
     if (format.needs != FormatNeeds::Metrics && source.evaluation && !source.evaluation->unevaluated.empty())

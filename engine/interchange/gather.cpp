@@ -54,6 +54,7 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     source.config = resolved;
     source.prepared = session.prepare(network);
     source.model = session.model().path;
+    source.unmigrated = config.refine.migration > 0 && !calibrates;
     source.samplesTogether = session.samplesTogether();
     source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
     source.layers = source.evaluation->layers;

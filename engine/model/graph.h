@@ -54,6 +54,8 @@ struct ModelFacts {
     std::int64_t irVersion = 8;
     std::map<std::string, std::int64_t> opsets;  ///< domain ("" = ai.onnx) to version
     std::map<std::string, std::string> metadata;
+    /// Types of inputs and outputs that are not tensors, such as sequences: serialized TypeProtos, by name.
+    std::map<std::string, std::string> otherTypes;
 };
 
 class Graph {

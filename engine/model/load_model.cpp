@@ -236,6 +236,11 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     facts.irVersion = model.ir_version();
     setOpsets(model, facts);
     for (const auto& entry : model.metadata_props()) facts.metadata[entry.key()] = entry.value();
+    for (const auto* values : {&proto.input(), &proto.output()})
+        for (const auto& value : *values)
+            if (value.type().value_case() != onnx::TypeProto::VALUE_NOT_SET &&
+                !value.type().has_tensor_type())
+                facts.otherTypes[value.name()] = value.type().SerializeAsString();
 
     addInitializers(proto, loading, builder);
     for (const auto& input : proto.input()) {

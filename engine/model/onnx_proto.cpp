@@ -296,8 +296,12 @@ void attributeToProto(const std::string& name, const AttributeValue& value, onnx
     out.set_name(name);
 }
 
-void typeToProto(const TensorInfo& tensor, onnx::ValueInfoProto& value) {
+void typeToProto(const TensorInfo& tensor, const ModelFacts& facts, onnx::ValueInfoProto& value) {
     value.set_name(tensor.name);
+    if (const auto found = facts.otherTypes.find(tensor.name); found != facts.otherTypes.end()) {
+        value.mutable_type()->ParseFromString(found->second);
+        return;
+    }
     auto& type = *value.mutable_type()->mutable_tensor_type();
     type.set_elem_type(static_cast<int>(tensor.type));
     if (!tensor.shape) return;
@@ -329,20 +333,20 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
     }
     onnx::GraphProto& out = *model.mutable_graph();
     out.set_name(facts.graphName);
-    for (const TensorId id : graph.inputs()) typeToProto(graph.tensor(id), *out.add_input());
-    for (const TensorId id : graph.outputs()) typeToProto(graph.tensor(id), *out.add_output());
+    for (const TensorId id : graph.inputs()) typeToProto(graph.tensor(id), facts, *out.add_input());
+    for (const TensorId id : graph.outputs()) typeToProto(graph.tensor(id), facts, *out.add_output());
     for (const TensorInfo& tensor : graph.tensors()) {
         if (!tensor.constant) continue;
         onnx::TensorProto& initializer = *out.add_initializer();
         initializer.set_name(tensor.name);
         constantToProto(*tensor.constant, initializer);
         // older files list initializers as inputs
-        if (facts.irVersion < 4) typeToProto(tensor, *out.add_input());
+        if (facts.irVersion < 4) typeToProto(tensor, facts, *out.add_input());
     }
     // Other tools cannot infer the types of tensors that operators of other domains produce.
     for (const TensorInfo& tensor : graph.tensors())
         if (tensor.producer.valid() && !tensor.graphOutput && tensor.type != DataType::Undefined)
-            typeToProto(tensor, *out.add_value_info());
+            typeToProto(tensor, facts, *out.add_value_info());
     for (const Node& node : graph.nodes()) {
         onnx::NodeProto& item = *out.add_node();
         item.set_name(node.name);

@@ -6,7 +6,9 @@
 #include <set>
 #include <string>
 
+#include "base/is_one_of.h"
 #include "base/text.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -54,6 +56,35 @@ bool isOneGraph(const Graph& graph, const std::vector<TensorId>& single) {
     return sizes.size() > 1;
 }
 
+/// Whether the node keeps the first two dimensions of a tensor that it reads.
+bool keepsLeadingDimensions(const Graph& graph, const Node& node, TensorId tensor) {
+    if (isOp(node, "Gather"))  // embeddings of tokens
+        return node.input(1) == tensor && graph.constantOf(node.input(0)) != nullptr &&
+               node.attributes.integer("axis", 0) == 0;
+    if (node.input(0) != tensor) return false;
+    return traitsOf(node).sameShape || traitsOf(node).kind == OperatorKind::Elementwise ||
+           isOneOf(node.op, {"Identity", "Cast", "Dropout", "MatMul", "LayerNormalization"});
+}
+
+/// Whether the input is a batch of sequences whose first dimension contains the steps: a recurrent operator
+/// with layout 0 reads it.
+bool isTimeMajor(const Graph& graph, TensorId input) {
+    const auto& shape = graph.tensor(input).shape;
+    if (!shape || shape->size() < 2 || shape->front().known() || batchDimension(*shape)) return false;
+    std::vector<TensorId> reached{input};
+    for (std::size_t i = 0; i < reached.size(); ++i)
+        for (const NodeId reader : graph.tensor(reached[i]).consumers) {
+            const Node& node = graph.node(reader);
+            if (traitsOf(node).kind == OperatorKind::Recurrent && node.input(0) == reached[i] &&
+                node.attributes.integer("layout", 0) == 0)
+                return true;
+            if (node.output().valid() && keepsLeadingDimensions(graph, node, reached[i]) &&
+                std::ranges::find(reached, node.output()) == reached.end())
+                reached.push_back(node.output());
+        }
+    return false;
+}
+
 }  // namespace
 
 bool isOneImage(const std::optional<Shape>& shape) {
@@ -72,7 +103,7 @@ SampleAxes sampleAxes(const Graph& graph) {
     for (const TensorId input : graph.inputs()) {
         const auto& shape = graph.tensor(input).shape;
         if (!shape || shape->empty()) continue;
-        const Dim& first = shape->front();
+        const Dim& first = (*shape)[isTimeMajor(graph, input) ? 1 : 0];
         one = one || first.value == 1;
         oneOrAny = oneOrAny || !first.known() || first.value == 1;
         if (!first.symbol.empty()) leading.insert(first.symbol);
@@ -89,6 +120,7 @@ SampleAxes sampleAxes(const Graph& graph) {
             continue;
         }
         std::optional<std::size_t> found = batchDimension(*shape);
+        if (!found && isTimeMajor(graph, input)) found = 1;
         if (!found && shape->front().known()) {
             found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
             common = common && (!found || leading.size() == 1);

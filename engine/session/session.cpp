@@ -20,6 +20,7 @@ ProcessGroup* Session::group() const { return m_parts->options.group.get(); }
 bool Session::hasData() const { return m_parts->samples.available(); }
 bool Session::randomInputs() const { return m_parts->samples.random(); }
 const std::string& Session::dataNotice() const { return m_parts->samples.notice(); }
+const std::string& Session::mixingNotice() const { return m_parts->samples.mixingNotice(); }
 
 Task Session::task() const {
     const DatasetPtr& data = m_parts->samples.evaluation();

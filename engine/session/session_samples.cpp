@@ -14,6 +14,7 @@
 #include "model/assumed_sizes.h"
 #include "runtime/aligned.h"
 #include "session/stages/judge_samples.h"
+#include "session/stages/sample_mixing.h"
 
 namespace quantloupe {
 namespace {
@@ -135,6 +136,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::siz
     m_batch = 0;
     m_together = together;
     m_part = {};
+    m_mixingNotice.clear();
     m_partSought = false;
     m_rough = rough;
     m_order = std::move(order);
@@ -235,7 +237,11 @@ void SessionSamples::chooseBatch() {
     if (chosen == 1 && preferred > 1) {
         try {
             const auto several = compileSource(SampleBatches(m_evaluation, *m_source, preferred), program);
-            if (!several->mixesSamples() && several->unavailable().size() == program->unavailable().size()) {
+            if (several->mixesSamples()) {
+                m_mixingNotice = quantloupe::mixingNotice(
+                    *m_source, m_evaluation,
+                    [&](const SampleBatches& batches) { return compileSource(batches); });
+            } else if (several->unavailable().size() == program->unavailable().size()) {
                 program = several;
                 chosen = preferred;
             }

@@ -67,6 +67,8 @@ class SessionSamples {
     /// findPart(); before that, it is the whole graph.
     const EvaluatedPart& part() const { return m_part; }
     bool partKnown() const { return m_batch != 0; }
+    /// Session::mixingNotice().
+    const std::string& mixingNotice() const { return m_mixingNotice; }
 
     /// The evaluation samples.
     const SampleBatches& batches();
@@ -101,6 +103,7 @@ class SessionSamples {
     std::size_t m_together = 1;
     std::size_t m_batch = 0;  ///< 0: not chosen yet
     EvaluatedPart m_part;
+    std::string m_mixingNotice;
     bool m_partSought = false;  ///< findPart() was called without data
     std::unique_ptr<SampleBatches> m_batches, m_single;
     Version m_version;                   ///< set together with m_batches

@@ -88,6 +88,18 @@ class LoadModelTest : public QObject {
         QVERIFY(again.notices.empty());  // the names were saved
     }
 
+    void outputsThatAreNoTensorsKeepTheirType() {
+        const LoadedModel model = textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (seq(float[N]) y, float[N] z) "
+            "{ y = SequenceConstruct(x, x) z = Relu(x) }");
+        onnx::ModelProto saved;
+        QVERIFY(saved.ParseFromString(modelBytes(*model.graph)));
+        QVERIFY(saved.graph().output(0).type().has_sequence_type());
+        QCOMPARE(saved.graph().output(0).type().sequence_type().elem_type().tensor_type().elem_type(),
+                 int(onnx::TensorProto::FLOAT));
+        QVERIFY(saved.graph().output(1).type().has_tensor_type());
+    }
+
     void filesThatAreNotModelsAreReported() {
         std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
         QVERIFY(errorOf([&] {

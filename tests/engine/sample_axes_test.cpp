@@ -46,6 +46,23 @@ class SampleAxesTest : public QObject {
         for (const auto& axis : sampleAxes(*graph)) found << (axis ? QString::number(*axis) : "-");
         QTEST(found.join(' '), "expected");
     }
+
+    /// PyTorch's default layout was taken for a batch of steps, and every step was evaluated alone.
+    void stepsOfRecurrentNetworks() {
+        const auto axisOf = [](const char* input, const char* before, const char* layout = "0") {
+            const GraphPtr graph = test::graph(fmt::format(
+                "({} x) => (float y) <float[1,8,4] W = {{}}, float[1,8,2] R = {{}}, float[9,4] E = {{}}> "
+                "{{ {} y = LSTM<hidden_size = 2, layout = {}>(z, W, R) }}",
+                input, before, layout));
+            return sampleAxes(*graph).at(0);
+        };
+        QVERIFY(axisOf("float[steps,n,4]", "z = Tanh(x)") == 1);
+        QVERIFY(axisOf("float[steps,1,4]", "z = Identity(x)") == 1);
+        QVERIFY(axisOf("int64[steps,n]", "z = Gather(E, x)") == 1);
+        QVERIFY(axisOf("float[steps,n,4]", "z = Identity(x)", "1") == 0);
+        QVERIFY(axisOf("float[n,steps,4]", "z = Transpose<perm = [1, 0, 2]>(x)") == 0);
+        QVERIFY(axisOf("float[batch,n,4]", "z = Identity(x)") == 0);
+    }
 };
 
 QTEST_GUILESS_MAIN(SampleAxesTest)

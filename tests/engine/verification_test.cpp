@@ -67,6 +67,14 @@ class VerificationTest : public QObject {
         Verification result;
         result.optimized = RuntimeComparison{0.9, 0.4, {}};
         QVERIFY(saturationAdvice(result).empty());  // the outputs were not computed without it
+        result.exactFailure = "cannot replace a tensor";
+        QVERIFY(saturationAdvice(result).empty());  // the outputs are no worse
+        const float floating[] = {1, 2}, preview[] = {1.01f, 2}, saturated[] = {1, 1};
+        result.error.add(floating, preview, 2);
+        result.optimized->error.add(floating, saturated, 2);
+        const QString advice = QString::fromStdString(saturationAdvice(result));
+        QVERIFY2(advice.contains("7-bit weights") && advice.contains("cannot replace"), qPrintable(advice));
+        result.exactFailure.clear();
         result.exact = RuntimeComparison{0.9, 0.3, {}};
         QVERIFY(saturationAdvice(result).empty());  // other optimizations change them as much
         result.exact = RuntimeComparison{1, 0.01, {}};

@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "base/atomic_file.h"
 #include "data/numpy_file.h"
 #include "model/load_model.h"
 #include "support/run_cli.h"
@@ -55,6 +56,31 @@ class CliDataTest : public QObject {
         QVERIFY2(!outcome.err.contains(QStringLiteral("resolved to 0 layers")), outcome.text().constData());
         const QByteArray written = contentOf(output);
         QVERIFY2(written.contains(inFloat), written.left(4000).constData());
+    }
+
+    // Formats whose layers need no samples wrote a float model without the migration, and some of them said
+    // that it was included.
+    void outlierMigrationIsExported() {
+        quantloupe::writeFileAtomically(
+            place("norm.onnx").toStdString(),
+            textModelBytes(
+                "<ir_version: 8, opset_import: [\"\" : 17]> net (float[N,2,4] x) => (float[N,2,2] y) "
+                "<float[4] g = {1, 60, 1, 2}, float[4,2] w = {1, 2, 0.01, 0.02, 1, 3, 2, 1}> "
+                "{ n = LayerNormalization(x, g) y = MatMul(n, w) }"));
+        std::vector<float> values;
+        for (int i = 0; i < 4 * 8; ++i) values.push_back(static_cast<float>(i * 7 % 5) - 2);
+        quantloupe::saveNpz({{"x", quantloupe::Constant::fromFloats({4, 2, 4}, values)}},
+                            place("norm.npz").toStdString());
+        for (const char* format : {"quark", "nncf", "tpu-mlir"}) {
+            const QStringList command{"export", place("norm.onnx"), "--to", format, "--migration", "0.5",
+                                      "-o",     place("norm.out")};
+            const Outcome outcome = runCli(command + QStringList{"--calibration-data", place("norm.npz")});
+            QVERIFY2(outcome.code == 0, outcome.text());
+            QVERIFY2(contentOf(place("norm.float.onnx")).contains("_migrated_factor"), outcome.text());
+            const Outcome refused = runCli(command);
+            QCOMPARE(refused.code, 1);
+            QVERIFY2(refused.err.contains("migration of outliers, which needs samples"), refused.text());
+        }
     }
 
     void thresholdRulesWithoutSamplesAreRefused_data() {

@@ -89,7 +89,7 @@ class OwnMetricTest : public QObject {
         Session session(
             test::textModel("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,2] x) => "
                             "(float[N,2] y) <float[2,2] w = {1, 0, 0, 1}> { y = MatMul(x, w) }"));
-        const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()));
+        const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
         session.setData(subset(data, {0, 1, 2}), data);
         std::vector<ConstantPtr> seen;
         session.setMetric(UserMetric{[&](const MetricInput& input, const CancelToken&) {

@@ -254,6 +254,50 @@ class SampleShapesTest : public QObject {
         QVERIFY2(error.contains("'gain' has no dimension for samples") && error.contains("'set 1'"),
                  qPrintable(error));
     }
+
+    /// The first dimension may contain something else than samples if its elements influence each other.
+    void mixedSamplesAreReported() {
+        const auto noticeOf = [](const char* name, const char* nodes) {
+            Session session(
+                test::textModel(QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[%1,2] X) "
+                                        "=> (float[%1,2] Y) { %2 }")
+                                    .arg(name, nodes)
+                                    .toStdString()));
+            const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({3, 2}, {1, 2, 3, 4, 5, 6})}},
+                                                 nullptr, inputSpecsOf(session.graph()));
+            session.setData(data, data);
+            session.outputs(std::nullopt);
+            const EvaluationPtr evaluation = session.evaluate({});
+            const bool noted =
+                std::ranges::find(evaluation->notices, session.mixingNotice()) != evaluation->notices.end();
+            return noted ? QString::fromStdString(session.mixingNotice()) : QString();
+        };
+        constexpr const char* kMean = "m = ReduceMean<axes = [0]>(X) Y = Sub(X, m)";
+        const QString notice = noticeOf("steps", kMean);
+        QVERIFY2(notice.contains("first dimension of 'X' (steps×2) does not contain the samples"),
+                 qPrintable(notice));
+        QVERIFY(noticeOf("batch_size", kMean).isEmpty());
+        QVERIFY(noticeOf("steps", "Y = Relu(X)").isEmpty());
+    }
+
+    /// Outputs that are inputs never differ: with them, accuracy would be too high.
+    void inputsAreNotCompared() {
+        const auto sqnrOf = [](const char* outputs) {
+            Session session(test::textModel(
+                QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2] X) => (%1float[N,2] Y) "
+                        "<float[2,2] W = {1, 0.3, 0.2, 1}> { Y = MatMul(X, W) }")
+                    .arg(outputs)
+                    .toStdString()));
+            const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({3, 2}, {1, 2, 3, 4, 5, 6})}},
+                                                 nullptr, inputSpecsOf(session.graph()));
+            session.setData(data, data);
+            QuantizationConfig config;
+            config.skipTail = false;
+            return *session.evaluate(config)->quantized->sqnrDb;
+        };
+        QVERIFY(sqnrOf("") < 60);
+        QCOMPARE(sqnrOf("float[N,2] X, "), sqnrOf(""));
+    }
 };
 
 QTEST_GUILESS_MAIN(SampleShapesTest)

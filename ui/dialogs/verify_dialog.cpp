@@ -159,9 +159,8 @@ void VerifyDialog::present(const Verification& r) {
                        .arg(sentence(QString::fromStdString(r.whyNoRate)));
     if (r.optimized)
         details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));
-    if (!advice.empty())
-        details << tr("Without saturation: %1").arg(comparison(r, *r.exact))
-                << sentence(QString::fromStdString(advice));
+    if (r.exact && !advice.empty()) details << tr("Without saturation: %1").arg(comparison(r, *r.exact));
+    if (!advice.empty()) details << sentence(QString::fromStdString(advice));
     m_details->setText(details.join(QLatin1Char('\n')));
     growToFit();
     markStale();

@@ -23,6 +23,7 @@ struct RuntimeOutputs {
     /// At the default level without saturation (session.x64quantprecision); empty if the default level
     /// changes nothing.
     std::vector<ConstantPtr> exact{};
+    std::string exactFailure{};  ///< why it failed
 };
 
 /// Returns QUANTLOUPE_PYTHON or else python3 on the PATH; empty if there is none.

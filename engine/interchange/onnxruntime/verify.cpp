@@ -121,6 +121,7 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
         model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1, 0), nullptr};
     const auto names = session.graph().outputs();
     for (std::size_t o = 0; o < ours.size(); ++o) {
+        if (session.graph().tensor(names[o]).graphInput) continue;
         if (!ours[o] || ours[o]->type() != DataType::Float32 || ours[o]->size() == 0) continue;
         double allowed = kRounding * normOf(*ours[o]);
         const bool sameShape = floating[o] && floating[o]->dims() == ours[o]->dims();
@@ -148,6 +149,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.runtime = theirs.runtime;
     result.samples = data.size();
     result.optimizedFailure = theirs.optimizedFailure;
+    result.exactFailure = theirs.exactFailure;
     const bool labeled = mayHaveClasses(data) && data.hasLabels();
     std::vector<OutputVector> vectors;
     for (const VerifiedOutput& output : source.outputs) {
@@ -217,7 +219,17 @@ std::string whyVerificationFailed(const Verification& r) {
 }
 
 std::string saturationAdvice(const Verification& r) {
-    if (!r.optimized || !r.exact) return {};
+    if (!r.optimized) return {};
+    if (!r.exactFailure.empty()) {
+        constexpr double kMuchWorse = 3;  // dB: twice the error
+        if (!(r.optimized->error.result().sqnrDb < r.error.result().sqnrDb - kMuchWorse)) return {};
+        return fmt::format(
+            "ONNX Runtime's 8-bit kernels probably saturate on this processor: use 7-bit weights (the "
+            "session "
+            "option session.x64quantprecision cannot be used: {})",
+            r.exactFailure);
+    }
+    if (!r.exact) return {};
     if (!(r.exact->maxAbsDiff < r.optimized->maxAbsDiff / 2)) return {};  // also for NaN, and for 0 and 0
     return "ONNX Runtime's 8-bit kernels saturate on this processor: use 7-bit weights, or set the session "
            "option session.x64quantprecision to 1";

@@ -66,6 +66,7 @@ struct Verification {
     /// At the default level with the session option x64quantprecision, if the default level changes the
     /// outputs.
     std::optional<RuntimeComparison> exact;
+    std::string exactFailure;  ///< why it failed with this option
 };
 
 /// Writes the quantized model to `model` and computes the preview's outputs. Throws Error, also without data;

@@ -117,11 +117,13 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
         const bool integer = desc.type == DataType::Int64 || desc.type == DataType::Int32;
         if (outputs.integers && integer && desc.samples.runs == 1 && desc.count() > 0)
             outputs.others.push_back({o, desc, desc.count() / batches.batch()});
-        if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
+        const bool isInput = program.graph().tensor(m_ends[o]).graphInput;  // no quantization changes it
+        if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0 || isInput) {
             unfit += fmt::format(
                 "{}'{}' is {}{}", unfit.empty() ? "" : ", ", program.graph().tensor(m_ends[o]).name,
                 desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),
-                desc.samples.isMixed()     ? ", which depends on several samples"
+                isInput                    ? ", an input"
+                : desc.samples.isMixed()   ? ", which depends on several samples"
                 : desc.samples.perSample() ? ""
                                            : ", the same for all samples");
             continue;

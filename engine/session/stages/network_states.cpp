@@ -46,13 +46,16 @@ std::vector<std::string> stateNotices(const EvaluationRequest& request, const Re
     if (!evaluation.unevaluated.empty()) notices.push_back(evaluation.unevaluated);
     if (const std::string& notice = request.parts.samples.notice(); !notice.empty())
         notices.push_back(notice);
+    if (const std::string& notice = request.parts.samples.mixingNotice(); !notice.empty())
+        notices.push_back(notice);
     append(network.prepared->notices);
     append(network.notices);
     if (evaluation.counts.quantized == 0 && !evaluation.layers.empty())
         notices.emplace_back(
             "no layer is quantized: every layer is skipped or cannot be quantized; each layer shows the "
             "reason");
-    if (!network.skips.tailNotice.empty()) notices.push_back(network.skips.tailNotice);
+    else if (!network.skips.tailNotice.empty())
+        notices.push_back(network.skips.tailNotice);
     append(idleSettingNotices(*model.graph, request.config, evaluation.layers));
     return notices;
 }

@@ -22,7 +22,7 @@ std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, con
     std::vector<TensorId> tensors;
     for (const TensorId output : graph.outputs()) {
         const TensorDesc& desc = program.desc(output);
-        if (desc.type != DataType::Float32) continue;
+        if (desc.type != DataType::Float32 || graph.tensor(output).graphInput) continue;
         const bool isVector = desc.dims.size() == 2 || desc.dims == Dims{1};
         vectors.push_back(
             {graph.tensor(output).name, isVector ? static_cast<std::size_t>(desc.dims.back()) : 0});

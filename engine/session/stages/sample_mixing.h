@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Recognizes inputs whose first dimension may not contain the samples. Internal to engine/session.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "data/dataset.h"
+#include "runtime/program/program.h"
+#include "runtime/program/sample_batches.h"
+
+namespace quantloupe {
+
+/// Runs the network on the first two samples together and on each of them alone. If an output differs, and a
+/// sample axis is only assumed, because the first dimension of the input is dynamic and no dimension is named
+/// after the batch, returns a notice about this input; otherwise an empty string. `compile` compiles the
+/// network for these samples. Throws Error.
+std::string mixingNotice(const Graph& source, const DatasetPtr& data,
+                         const std::function<std::shared_ptr<const Program>(const SampleBatches&)>& compile);
+
+}  // namespace quantloupe
