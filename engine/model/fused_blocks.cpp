@@ -63,7 +63,7 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
     Operand zero = body.in(b.zeros);
     if (zeros != nullptr) {
         const bool typedZeros = zeros->data_type() == type && typed;
-        refuse(!typedZeros && zeros->data_type() != onnx::TensorProto::UINT8, "zero points of this type");
+        refuse(!typedZeros && zeros->data_type() != onnx::TensorProto::UINT8, "a zero point of this type");
         const std::int64_t perRow = typedZeros ? blocks : (blocks - 1) / perByte + 1;  // elements in the file
         if (countOf(*zeros) != b.rows * perRow)
             failInput("{} elements of zero points do not fit {} rows of {} blocks", countOf(*zeros), b.rows,

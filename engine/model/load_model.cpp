@@ -218,12 +218,13 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
         halfToFloat32(proto, folder);
         notices.emplace_back(
             "the network computes in float16 or bfloat16; here, and in exported models, it computes in "
-            "float32");
+            "float32, which is also the type of the inputs and outputs");
     }
     if (computesInDouble(proto)) {
         doubleToFloat32(proto, folder);
         notices.emplace_back(
-            "the network computes in float64; here, and in exported models, it computes in float32");
+            "the network computes in float64; here, and in exported models, it computes in float32, which is "
+            "also the type of the inputs and outputs");
     }
     unrollConstantControlFlow(model, notices);
     appendedListsBecomeScanOutputs(proto);

@@ -98,6 +98,8 @@ bool isOneImage(const std::optional<Shape>& shape) {
 
 SampleAxes sampleAxes(const Graph& graph) {
     std::set<std::string> leading;  // names of first dimensions
+    std::set<std::string> others;   // names of dimensions next to one that is named after the batch
+    bool batchNamed = false;        // and whether there is such a dimension, of any extent
     bool one = false;               // the first dimension of an input is 1
     bool oneOrAny = false;          // it is 1 or dynamic
     for (const TensorId input : graph.inputs()) {
@@ -107,6 +109,11 @@ SampleAxes sampleAxes(const Graph& graph) {
         one = one || first.value == 1;
         oneOrAny = oneOrAny || !first.known() || first.value == 1;
         if (!first.symbol.empty()) leading.insert(first.symbol);
+        const std::optional<std::size_t> batch = batchDimension(*shape);
+        if (!batch) continue;
+        batchNamed = true;
+        for (std::size_t d = 0; d < shape->size(); ++d)
+            if (d != *batch && !(*shape)[d].symbol.empty()) others.insert((*shape)[d].symbol);
     }
     SampleAxes axes;
     bool common = true;            // one number of samples
@@ -128,7 +135,9 @@ SampleAxes sampleAxes(const Graph& graph) {
                 found = firstDimension(
                     *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
         }
-        const bool shared = one && shape->front().known() && shape->front().value != 1;
+        const Dim& first = shape->front();
+        const bool shared =
+            first.known() ? (one || batchNamed) && first.value != 1 : others.contains(first.symbol);
         if (found || shared)
             axis = found;
         else if (shape->front().known() && shape->front().value > 1)

@@ -19,8 +19,9 @@ namespace quantloupe {
 /// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
 /// - If the first dimension is fixed and not 1, and that of another input is 1 or dynamic, the sample axis is
 ///   the first dimension of extent 1 or without name: a state "2×1×128" next to "1×512".
-/// - All samples share an input without such a dimension next to an input whose first dimension is 1, and
-///   single numbers.
+/// - All samples share an input without such a dimension next to an input whose first dimension is 1 or that
+///   has a dimension named after the batch: a mask "S×S" next to "batch×S×16", positions "6×16". They also
+///   share single numbers.
 /// - In all other cases, the sample axis is the first dimension.
 ///
 /// There are no sample axes, and a sample is one set of inputs,

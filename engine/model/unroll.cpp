@@ -376,8 +376,10 @@ void unrollConstantControlFlow(onnx::ModelProto& model, std::vector<std::string>
         if (isStandardDomain(import.domain())) opset = import.version();
     const std::size_t unrolled = Unroller(*model.mutable_graph(), opset).run();
     if (unrolled > 0)
-        notices.push_back(fmt::format(
-            "{} loops, branches and lists of tensors with constant conditions became plain nodes", unrolled));
+        notices.push_back(
+            fmt::format("loops, branches and lists of tensors with constant conditions ({}) became "
+                        "plain nodes",
+                        unrolled));
 }
 
 }  // namespace quantloupe

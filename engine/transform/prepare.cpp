@@ -5,6 +5,7 @@
 #include "transform/prepare.h"
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "model/clip_bounds.h"
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
@@ -70,10 +71,10 @@ class Preparation {
 
     Prepared run() {
         if (const std::size_t count = quantizationOperators(*m_result.source); count > 0) {
-            m_result.notices.push_back(
-                fmt::format("the model is quantized already ({} quantization operators): it is evaluated as "
-                            "it is, and no transform is applied; to tune it, open the original float model",
-                            count));
+            m_result.notices.push_back(fmt::format(
+                "the model is quantized already ({}): it is evaluated as it is, and settings have no "
+                "effect; to tune it, open the original float model",
+                counted(count, "quantization operator")));
             m_result.outputStatistics = std::move(m_statistics);
             m_result.transformed = m_result.graph;
             return std::move(m_result);

@@ -37,6 +37,9 @@ class SampleAxesTest : public QObject {
         row("three rows of a batch", "float[3,batch,64] x", "1");
         row("a graph without features of edges", "float[nodes,9] x, int64[2,edges] e", "- -");
         row("a graph of fixed size", "float[7,9] x, int64[2,12] e, float[12,1] w", "- - -");
+        row("a mask", "float[batch,S,16] x, float[S,S] mask", "0 -");
+        row("a mask without names", "float[n,S,16] x, float[S,S] mask", "0 0");
+        row("positions", "float[batch,6,16] x, float[6,16] positions", "0 -");
         row("a graph", "float[nodes,9] x, int64[2,edges] e, float[edges,3] w", "- - -");
     }
     void axes() {

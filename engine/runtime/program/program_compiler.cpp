@@ -10,6 +10,7 @@
 #include "base/rethrow.h"
 #include "model/clip_bounds.h"
 #include "model/operator_signatures.h"
+#include "model/operator_traits.h"
 #include "runtime/aligned.h"
 #include "runtime/operators/operators.h"
 #include "runtime/program/sample_flow.h"
@@ -31,6 +32,18 @@ bool allKnown(const NodeContext& context) {
     for (std::size_t i = 0; i < context.node.inputs.size(); ++i)
         if (context.node.inputs[i].valid() && context.constants[i] == nullptr) return false;
     return true;
+}
+
+/// Describes an operator that there is no kernel for.
+std::string unsupportedOperator(const Node& node) {
+    if (isOp(node, "Constant") && node.attributes.has("sparse_value"))
+        return "a sparse constant is not supported; save the model with dense weights";
+    const bool nchwc = node.domain == "com.microsoft.nchwc";
+    return fmt::format("the operator {}{}{} is not supported{}", node.domain, node.domain.empty() ? "" : ".",
+                       node.op,
+                       nchwc ? ", which ONNX Runtime writes for one processor; save the optimized model with "
+                               "ORT_ENABLE_EXTENDED instead of ORT_ENABLE_ALL"
+                             : "");
 }
 
 }  // namespace
@@ -263,9 +276,7 @@ void ProgramCompiler::addNode(NodeId id) {
     const std::optional<Fusion> fusion = fusionAt(id);
     const Node& node = fusion ? fusion->node : m_graph.node(id);
     const Operator* op = findOperator(node.domain, node.op);
-    if (op == nullptr)
-        fail(ErrorKind::Unsupported, "the operator {}{}{} is not supported", node.domain,
-             node.domain.empty() ? "" : ".", node.op);
+    if (op == nullptr) fail(ErrorKind::Unsupported, "{}", unsupportedOperator(node));
     requireKnownAttributes(m_graph.node(id));
     for (const TensorId in : node.inputs)
         if (in.valid()) valueOf(in);
