@@ -43,7 +43,7 @@ void runVerify(const Options& options) {
     for (const std::string& text : plan->notices) notice(text);
     if (!opened.session->mixingNotice().empty()) notice(opened.session->mixingNotice());
     if (!result.whyNoRate.empty())
-        notice("the labels are not used, only the values are compared: " + result.whyNoRate);
+        notice("the labels are not used, and only the values are compared: " + result.whyNoRate);
 
     if (options.json) {
         const auto agreementOf = [&](const RuntimeComparison& found) {

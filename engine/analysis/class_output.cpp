@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/is_one_of.h"
 #include "base/short_text.h"
 #include "base/text.h"
 
@@ -45,16 +46,26 @@ std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, co
         failInput("'{}' is not an output with one vector of classes per sample; {}", shortName(chosen),
                   names.empty() ? "there is none" : fmt::format("available: {}", fmt::join(names, ", ")));
     }
-    auto first = std::ranges::find_if(outputs, [](const OutputVector& output) { return output.width != 1; });
-    if (first == outputs.end() && binary) first = outputs.begin();
-    if (first == outputs.end() || !isVector(*first, binary)) return std::nullopt;
-    for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (isVector(outputs[o], binary) && namesClasses(outputs[o])) return o;
-    return static_cast<std::size_t>(first - outputs.begin());
+    const auto named = [&](auto fits) -> std::optional<std::size_t> {
+        for (std::size_t o = 0; o < outputs.size(); ++o)
+            if (fits(outputs[o]) && namesClasses(outputs[o])) return o;
+        return std::nullopt;
+    };
+    const auto isSingle = [](const OutputVector& output) { return output.width == 1; };
+    const bool two =
+        std::ranges::any_of(outputs, [](const OutputVector& output) { return output.width == 2; });
+    if (binary && !two)
+        if (const auto single = named(isSingle)) return single;
+    const auto first = std::ranges::find_if_not(outputs, isSingle);
+    if (first == outputs.end())
+        return binary && !outputs.empty() ? std::optional<std::size_t>(0) : std::nullopt;
+    if (!isVector(*first)) return std::nullopt;
+    const auto vector = named([](const OutputVector& output) { return isVector(output); });
+    return vector ? *vector : static_cast<std::size_t>(first - outputs.begin());
 }
 
-std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used) {
-    const std::vector<std::string> others = vectorNames(outputs, used);
+std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used, bool binary) {
+    const std::vector<std::string> others = vectorNames(outputs, used, binary);
     if (others.empty()) return {};
     return fmt::format(
         "the class of a sample is the largest value of the output '{}'; {} could contain classes, too: "
@@ -62,22 +73,30 @@ std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t
         shortName(outputs[used].name), fmt::join(others, ", "));
 }
 
+std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples) {
+    if (dims.size() == 2) return static_cast<std::size_t>(dims[1]);
+    return dims.size() == 1 && dims[0] == static_cast<std::int64_t>(samples) ? 1 : 0;
+}
+
 float binaryThreshold(const Graph& graph, TensorId output) {
-    constexpr std::array<std::string_view, 9> kKeep = {"Identity",  "Cast",           "Reshape",
-                                                       "Flatten",   "Squeeze",        "Unsqueeze",
-                                                       "Transpose", "QuantizeLinear", "DequantizeLinear"};
+    constexpr std::array<std::string_view, 13> kKeep = {
+        "Identity", "Cast",  "Reshape", "Flatten", "Squeeze",        "Unsqueeze",       "Transpose",
+        "Clip",     "Slice", "Gather",  "Dropout", "QuantizeLinear", "DequantizeLinear"};
     for (NodeId producer = graph.tensor(output).producer; producer.valid();
          producer = graph.tensor(graph.node(producer).input(0)).producer) {
         const Node& node = graph.node(producer);
-        if (node.op == "Sigmoid" || node.op == "HardSigmoid") return 0.5f;
-        if (std::ranges::find(kKeep, node.op) == kKeep.end()) break;
+        if (isOneOf(node.op, {"Sigmoid", "HardSigmoid", "Softmax"})) return 0.5f;
+        if (!isOneOf(node.op, kKeep)) break;
     }
     return 0;
 }
 
 std::string binaryNotice(const std::string& output, float threshold) {
-    return fmt::format("the class of a sample is 1 if '{}' is above {}, otherwise 0", shortName(output),
-                       threshold > 0 ? "0.5 (a probability)" : "0 (a logit)");
+    return fmt::format(
+        "the class of a sample is 1 if '{}' is above {}, otherwise 0; for a regression, set --task "
+        "regression",
+        shortName(output),
+        threshold > 0 ? "0.5 (a probability)" : "0 (taken for a logit: no Sigmoid computes it)");
 }
 
 }  // namespace quantloupe

@@ -2,6 +2,7 @@
 #pragma once
 // Which output of a network contains the scores of the classes.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,16 +19,22 @@ struct OutputVector {
 /// Returns the position of the output that top-1 and agreement are computed on: `chosen`, if it is not empty.
 /// Otherwise the first one that has more than one value, if it is a vector; of several vectors, the first one
 /// whose name says that it contains logits, probabilities, scores or classes. Empty if the outputs are not
-/// classes. `binary`: all labels are 0 or 1, so a single value per sample can be the score of class 1. Throws
-/// Error if `chosen` is none of the vectors.
+/// classes. `binary`: the labels are 0 and 1, so a single value per sample can be the score of class 1: one
+/// with such a name if there is no vector of two values, or the first one if there is no vector at all.
+/// Throws Error if `chosen` is none of the vectors.
 std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, const std::string& chosen,
                                        bool binary = false);
 
 /// A notice if other outputs could contain the classes, too; empty otherwise.
-std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used);
+std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used, bool binary = false);
 
-/// Returns the value above which a single score per sample means class 1: 0.5 if the output is a probability,
-/// because only operators that keep values follow a Sigmoid; otherwise 0, for logits.
+/// Returns the number of values per sample of an output with these dimensions; 0 unless they are one vector,
+/// or one value, for each sample.
+std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples);
+
+/// Returns the value above which a single score per sample means class 1: 0.5 if the output is computed by a
+/// Sigmoid or Softmax, possibly followed by operators that select or keep its values (a probability);
+/// otherwise 0 (a logit). `graph`: the network before any transform.
 float binaryThreshold(const Graph& graph, TensorId output);
 
 /// Describes the decision with this threshold.

@@ -107,10 +107,11 @@ bool isFloat(const Constant& array) {
            array.type() == DataType::Float16;
 }
 
-/// Whether the labels are the targets of a regression. Floats are classes only if all are 0 or 1, the form in
-/// which binary cross entropy takes them.
-bool areTargets(const Constant& labels) {
-    return isFloat(labels) &&
+/// Whether the labels are the targets of a regression. Floats are classes only if there is one per sample and
+/// all are 0 or 1, the form in which binary cross entropy takes them.
+bool areTargets(const Constant& labels, std::size_t samples) {
+    if (!isFloat(labels)) return false;
+    return !isOnePerSample(labels, samples) ||
            std::ranges::any_of(labels.toDoubles(), [](double value) { return value != 0 && value != 1; });
 }
 
@@ -144,11 +145,14 @@ std::string inputEqualTo(const Constant& labels, const std::vector<ConstantPtr>&
 }
 
 std::vector<int> labelsOf(const Constant& array) {
-    if (areTargets(array))
-        failInput("'{}' is {}: labels are integers, or 0 and 1", kLabels, dataTypeName(array.type()));
     std::vector<int> labels;
     if (isFloat(array)) {
-        for (const double label : array.toDoubles()) labels.push_back(static_cast<int>(label));
+        for (const double label : array.toDoubles()) {
+            if (label != 0 && label != 1)
+                failInput("'{}' is {}: labels must be integers; floats are accepted only if all are 0 or 1",
+                          kLabels, dataTypeName(array.type()));
+            labels.push_back(static_cast<int>(label));
+        }
         return labels;
     }
     for (const std::int64_t label : array.toInt64s()) {
@@ -206,12 +210,12 @@ DatasetPtr makeDataset(const std::map<std::string, ConstantPtr>& arrays, const C
     const std::size_t samples = samplesIn(chosen, inputs, "the arrays");
     std::vector<SampleAnnotation> tokens;
     ConstantPtr targets;
-    if (labels && !required && areTargets(*labels)) {
+    if (labels && !required && areTargets(*labels, samples)) {
         const bool fits = !labels->dims().empty() && labels->dims()[0] == static_cast<std::int64_t>(samples);
         if (fits) targets = labels;
-        notice = fmt::format("'{}' contains no classes, which are whole numbers, but {}{}", kLabels,
-                             dataTypeName(labels->type()),
-                             fits ? ": only a metric program uses these targets" : ", and is ignored");
+        notice = fmt::format(
+            "'{}' is {} and not used as classes, which must be integers, or 0 and 1 for each sample{}",
+            kLabels, dataTypeName(labels->type()), fits ? ": only a metric program uses these values" : "");
     } else if (labels && isOnePerSample(*labels, samples)) {
         classes = labelsOf(*labels);
     } else if (labels && arePerToken(*labels, samples)) {

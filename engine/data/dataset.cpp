@@ -73,10 +73,14 @@ bool mayHaveClasses(const Dataset& data) {
 }
 
 bool hasBinaryLabels(const Dataset& data) {
-    if (!data.hasLabels()) return false;
-    for (std::size_t s = 0; s < data.size(); ++s)
-        if (const auto label = data.label(s); label && *label != 0 && *label != 1) return false;
-    return true;
+    bool found[2] = {};
+    for (std::size_t s = 0; s < data.size(); ++s) {
+        const auto label = data.label(s);
+        if (!label) continue;
+        if (*label != 0 && *label != 1) return false;
+        found[*label] = true;
+    }
+    return found[0] && found[1];
 }
 
 std::string chosenClassOutput(const Dataset& data) {

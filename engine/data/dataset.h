@@ -48,7 +48,7 @@ class Dataset {
     virtual std::string sampleName(std::size_t index) const = 0;
     /// Returns the class; empty without labels.
     virtual std::optional<int> label(std::size_t index) const = 0;
-    /// What a regression should give, without the sample axis; empty if there are no such targets.
+    /// Returns the regression targets of a sample, without the sample axis; empty if there are none.
     virtual std::optional<SampleTensor> targets(std::size_t) const { return std::nullopt; }
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
     /// Names of the classes by index; empty if there are none.
@@ -93,7 +93,7 @@ class DatasetView : public Dataset {
 
 /// Returns whether a vector for each sample can be class scores: unless the task is another one.
 bool mayHaveClasses(const Dataset& data);
-/// Returns whether there are labels, all of them 0 or 1.
+/// Returns whether the labels are 0 and 1, and both occur.
 bool hasBinaryLabels(const Dataset& data);
 /// Returns TaskSettings::classOutput.
 std::string chosenClassOutput(const Dataset& data);

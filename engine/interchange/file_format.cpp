@@ -259,8 +259,8 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     if (source.unmigrated &&
         std::ranges::any_of(result.files, [](const ExportedFile& file) { return file.model != nullptr; }))
         failInput(
-            "the model of the format {} contains the migration of outliers, which needs samples: give "
-            "calibration data, or set refine.migration to 0",
+            "the model of the format {} includes outlier migration, which needs samples: give calibration "
+            "data, or set refine.migration to 0",
             format.name);
     result.notices.insert(result.notices.begin(), source.precisionNotices.begin(),
                           source.precisionNotices.end());

@@ -41,7 +41,7 @@ struct ExportSource {
     std::vector<AccuracyStep> history;  ///< earlier evaluated configurations, oldest first; empty: unknown
     /// Notices about precisions of layers that the format does not support (interchange/export_precisions.h).
     std::vector<std::string> precisionNotices;
-    bool unmigrated = false;  ///< outlier migration is on, but there are no samples for it
+    bool unmigrated = false;  ///< outlier migration changes the network, but there are no samples for it
 };
 
 /// One file of an export: text or a model.

@@ -9,6 +9,7 @@
 #include "model/load_model.h"
 #include "model/quantized_model.h"
 #include "quantize/plan.h"
+#include "quantize/refine/migrate_outliers.h"
 #include "session/studies/skip_metrics.h"
 
 namespace quantloupe {
@@ -53,8 +54,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     ExportSource source;
     source.config = resolved;
     source.prepared = session.prepare(network);
+    source.unmigrated =
+        config.refine.migration > 0 && !calibrates && !migratableTensors(*source.prepared).empty();
     source.model = session.model().path;
-    source.unmigrated = config.refine.migration > 0 && !calibrates;
     source.samplesTogether = session.samplesTogether();
     source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
     source.layers = source.evaluation->layers;

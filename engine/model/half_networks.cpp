@@ -84,15 +84,17 @@ void convertTensor(onnx::TensorProto& tensor, const std::filesystem::path& folde
     throw;
 }
 
-void convertType(onnx::ValueInfoProto& value, TypeTest converted) {
-    if (value.type().has_tensor_type() && converted(value.type().tensor_type().elem_type()))
-        value.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+void convertType(onnx::TypeProto& type, TypeTest converted) {
+    if (type.has_tensor_type() && converted(type.tensor_type().elem_type()))
+        type.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    if (type.has_sequence_type()) convertType(*type.mutable_sequence_type()->mutable_elem_type(), converted);
+    if (type.has_optional_type()) convertType(*type.mutable_optional_type()->mutable_elem_type(), converted);
 }
 
 void convert(onnx::GraphProto& graph, const std::filesystem::path& folder, TypeTest converted) {
     for (auto& tensor : *graph.mutable_initializer()) convertTensor(tensor, folder, converted);
     for (auto* values : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
-        for (auto& value : *values) convertType(value, converted);
+        for (auto& value : *values) convertType(*value.mutable_type(), converted);
     for (auto& node : *graph.mutable_node())
         for (auto& attribute : *node.mutable_attribute()) {
             if (attribute.has_t()) convertTensor(*attribute.mutable_t(), folder, converted);

@@ -56,6 +56,14 @@ bool isOneGraph(const Graph& graph, const std::vector<TensorId>& single) {
     return sizes.size() > 1;
 }
 
+/// Whether a fixed shape is that of a single sample of the other one, or of its last dimensions: positions
+/// "6×16" next to "batch×6×16".
+bool isEndOf(const Shape& shape, const Shape& other) {
+    return shape.size() < other.size() && shape.front().value != 1 &&
+           std::equal(shape.rbegin(), shape.rend(), other.rbegin(),
+                      [](const Dim& a, const Dim& b) { return a.known() && a.value == b.value; });
+}
+
 /// Whether the node keeps the first two dimensions of a tensor that it reads.
 bool keepsLeadingDimensions(const Graph& graph, const Node& node, TensorId tensor) {
     if (isOp(node, "Gather"))  // embeddings of tokens
@@ -99,7 +107,7 @@ bool isOneImage(const std::optional<Shape>& shape) {
 SampleAxes sampleAxes(const Graph& graph) {
     std::set<std::string> leading;  // names of first dimensions
     std::set<std::string> others;   // names of dimensions next to one that is named after the batch
-    bool batchNamed = false;        // and whether there is such a dimension, of any extent
+    std::vector<Shape> named;       // shapes with such a dimension
     bool one = false;               // the first dimension of an input is 1
     bool oneOrAny = false;          // it is 1 or dynamic
     for (const TensorId input : graph.inputs()) {
@@ -111,7 +119,7 @@ SampleAxes sampleAxes(const Graph& graph) {
         if (!first.symbol.empty()) leading.insert(first.symbol);
         const std::optional<std::size_t> batch = batchDimension(*shape);
         if (!batch) continue;
-        batchNamed = true;
+        named.push_back(*shape);
         for (std::size_t d = 0; d < shape->size(); ++d)
             if (d != *batch && !(*shape)[d].symbol.empty()) others.insert((*shape)[d].symbol);
     }
@@ -136,9 +144,10 @@ SampleAxes sampleAxes(const Graph& graph) {
                     *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
         }
         const Dim& first = shape->front();
-        const bool shared =
-            first.known() ? (one || batchNamed) && first.value != 1 : others.contains(first.symbol);
-        if (found || shared)
+        const bool shared = first.known() ? one && first.value != 1 : others.contains(first.symbol);
+        const bool fits =
+            std::ranges::any_of(named, [&](const Shape& other) { return isEndOf(*shape, other); });
+        if (found || shared || fits)
             axis = found;
         else if (shape->front().known() && shape->front().value > 1)
             single.push_back(input);

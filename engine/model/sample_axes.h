@@ -13,9 +13,9 @@ namespace quantloupe {
 /// The sample axis of each graph input, in their order; empty for an input that all samples share.
 ///
 /// - A dimension whose name contains "batch" is the sample axis.
-/// - If a recurrent operator with layout 0 reads the input, its second dimension is the sample axis; the
-/// first
-///   one contains the steps, unless it is fixed.
+/// - The second dimension of an input that a recurrent operator with layout 0 reads is the sample axis,
+/// unless
+///   the first one is fixed. The first one contains the steps.
 /// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
 /// - If the first dimension is fixed and not 1, and that of another input is 1 or dynamic, the sample axis is
 ///   the first dimension of extent 1 or without name: a state "2×1×128" next to "1×512".
@@ -26,7 +26,7 @@ namespace quantloupe {
 ///
 /// There are no sample axes, and a sample is one set of inputs,
 ///
-/// - if the second rule applies, but the first dimensions have several names, as in graphs of "nodes×9",
+/// - if the third rule applies, but the first dimensions have several names, as in graphs of "nodes×9",
 ///   "edges×3", and connections "2×edges";
 /// - if every input is one image "3×height×width", as in the detectors of torchvision.
 using SampleAxes = std::vector<std::optional<std::size_t>>;

@@ -31,7 +31,7 @@ Grade OutputGrader::grade(const std::map<std::string, ConstantPtr>& outputs,
         const Dims& dims = found->second->dims();
         if (dims.empty() || dims[0] != static_cast<std::int64_t>(samples))
             return {{},
-                    fmt::format("the first dimension of '{}' is not that of the samples", shortName(name))};
+                    fmt::format("the first dimension of '{}' does not contain the samples", shortName(name))};
         shapes.push_back({name, found->second->type(), Dims(dims.begin() + 1, dims.end())});
         values.push_back(found->second->floats());
     }
@@ -54,7 +54,7 @@ Grade OutputGrader::grade(const std::map<std::string, ConstantPtr>& outputs,
     judge->measure(records, records, samples, accuracy);
     accuracy.agreement.reset();  // with itself
     const std::optional<TaskRate> rate = taskRate(accuracy);
-    return {rate, rate ? std::string() : "none of the labels counts"};
+    return {rate, rate ? std::string() : "no label can be evaluated"};
 }
 
 }  // namespace quantloupe

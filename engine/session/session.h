@@ -98,7 +98,7 @@ class Session {
     const std::string& dataNotice() const;
     /// Returns a notice if the dimension that is assumed to contain the samples may contain something else,
     /// because the network mixes its elements; otherwise an empty string. Known after outputs() or an
-    /// evaluation; their notices contain it, too.
+    /// evaluation, whose notices contain it, too.
     const std::string& mixingNotice() const;
     /// Returns the task of the labels that evaluations use; Automatic if there are no other labels than
     /// classes.

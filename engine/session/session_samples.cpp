@@ -115,6 +115,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::siz
         calibration = same ? evaluation : wholeBatches(calibration, together, "calibration data", notice);
     }
     addLine(notice, ignored);
+    const bool binary = evaluation && hasBinaryLabels(*evaluation);
     std::vector<std::size_t> order;
     std::size_t rough = m_rough;
     if (evaluation) {
@@ -129,6 +130,7 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::siz
     }
     m_notice = std::move(notice);
     m_random = false;
+    m_binaryLabels = binary;
     m_batches.reset();
     m_single.reset();
     m_judge.reset();
@@ -234,14 +236,17 @@ void SessionSamples::chooseBatch() {
         std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);
     // Processors may differ in how much memory a program needs.
     if (m_options.group) preferred = m_options.group->least("batch size", preferred);
-    if (chosen == 1 && preferred > 1) {
+    const bool checks = assumesSampleAxis(*m_source) && m_evaluation->size() > 1;
+    if (chosen == 1 && (preferred > 1 || checks)) {
         try {
-            const auto several = compileSource(SampleBatches(m_evaluation, *m_source, preferred), program);
+            const SampleBatches batches(m_evaluation, *m_source, std::max<std::size_t>(preferred, 2));
+            const auto several = compileSource(batches, program);
             if (several->mixesSamples()) {
-                m_mixingNotice = quantloupe::mixingNotice(
-                    *m_source, m_evaluation,
-                    [&](const SampleBatches& batches) { return compileSource(batches); });
-            } else if (several->unavailable().size() == program->unavailable().size()) {
+                if (checks)
+                    m_mixingNotice = quantloupe::mixingNotice(
+                        *m_source, m_evaluation,
+                        [&](const SampleBatches& few) { return compileSource(few); });
+            } else if (preferred > 1 && several->unavailable().size() == program->unavailable().size()) {
                 program = several;
                 chosen = preferred;
             }

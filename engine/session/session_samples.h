@@ -39,6 +39,8 @@ class SessionSamples {
     const Graph& source() const { return *m_source; }
     bool available() const { return m_evaluation != nullptr; }
     bool random() const { return m_random; }
+    /// Returns hasBinaryLabels() of the data, before a part of it was chosen.
+    bool binaryLabels() const { return m_binaryLabels; }
     const std::string& notice() const { return m_notice; }  ///< Session::dataNotice()
     /// The samples in the order of work, which has the rough samples first; null without data.
     const DatasetPtr& evaluation() const { return m_evaluation; }
@@ -100,6 +102,7 @@ class SessionSamples {
     std::string m_notice;
     std::size_t m_rough = 0;
     bool m_random = false;
+    bool m_binaryLabels = false;
     std::size_t m_together = 1;
     std::size_t m_batch = 0;  ///< 0: not chosen yet
     EvaluatedPart m_part;

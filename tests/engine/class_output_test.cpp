@@ -48,6 +48,8 @@ class ClassOutputTest : public QObject {
         QVERIFY(classOutput(Outputs{{"loudness", 1}, {"prob", 1}}, "", true) == 1);
         QVERIFY(classOutput(Outputs{{"emb", 64}, {"score", 1}}, "", true) == 1);
         QVERIFY(classOutput(Outputs{{"loudness", 1}, {"word", 4}}, "", true) == 1);
+        QVERIFY(classOutput(Outputs{{"output", 2}, {"anomaly_score", 1}}, "", true) == 0);
+        QVERIFY(classOutput(Outputs{}, "", true) == std::nullopt);
         QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 1}}, "", true) == std::nullopt);
         QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 1}}, "pooled", true) == 1);
     }

@@ -40,6 +40,7 @@ class SampleAxesTest : public QObject {
         row("a mask", "float[batch,S,16] x, float[S,S] mask", "0 -");
         row("a mask without names", "float[n,S,16] x, float[S,S] mask", "0 0");
         row("positions", "float[batch,6,16] x, float[6,16] positions", "0 -");
+        row("a part with a fixed batch", "float[batch,8] x, float[4,8] y", "0 0");
         row("a graph", "float[nodes,9] x, int64[2,edges] e, float[edges,3] w", "- - -");
     }
     void axes() {

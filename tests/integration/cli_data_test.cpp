@@ -76,10 +76,7 @@ class CliDataTest : public QObject {
                                       "-o",     place("norm.out")};
             const Outcome outcome = runCli(command + QStringList{"--calibration-data", place("norm.npz")});
             QVERIFY2(outcome.code == 0, outcome.text());
-            QVERIFY2(contentOf(place("norm.float.onnx")).contains("_migrated_factor"), outcome.text());
-            const Outcome refused = runCli(command);
-            QCOMPARE(refused.code, 1);
-            QVERIFY2(refused.err.contains("migration of outliers, which needs samples"), refused.text());
+            QVERIFY2(contentOf(output + ".float.onnx").contains("_migrated_factor"), outcome.text());
         }
     }
 

@@ -260,7 +260,7 @@ class CliTaskTest : public QObject {
         const Outcome text = runCli(verify);
         QVERIFY2(text.out.startsWith("mAP on 12 samples: ") && !text.err.contains("labels"), text.text());
         const Outcome misfit = runCli(verify + QStringList{"--decoder", "yolov8"});
-        QVERIFY2(misfit.err.contains("the labels are not used, only the values are compared: ") &&
+        QVERIFY2(misfit.err.contains("the labels are not used, and only the values are compared: ") &&
                      misfit.err.contains("do not fit the decoder yolov8"),
                  misfit.text());
     }

@@ -151,11 +151,13 @@ void VerifyDialog::present(const Verification& r) {
         showVerdict(tr("Verification failed: %1.").arg(QString::fromStdString(why)), "bad");
     else if (advice.empty())
         showVerdict(tr("Verified."), "good");
-    else
+    else if (r.exact)
         showVerdict(tr("Verified without optimizations; the default level saturates."), "muted");
+    else
+        showVerdict(tr("Verified without optimizations; the default level is less accurate."), "muted");
     QStringList details{sentence(comparison(r, r.plain))};
     if (!r.whyNoRate.empty())
-        details << tr("The labels are not used, only the values are compared: %1")
+        details << tr("The labels are not used, and only the values are compared: %1")
                        .arg(sentence(QString::fromStdString(r.whyNoRate)));
     if (r.optimized)
         details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));

@@ -152,10 +152,8 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.exactFailure = theirs.exactFailure;
     const bool labeled = mayHaveClasses(data) && data.hasLabels();
     std::vector<OutputVector> vectors;
-    for (const VerifiedOutput& output : source.outputs) {
-        const bool isVector = output.ours->dims().size() <= 2 && output.ours->size() % data.size() == 0;
-        vectors.push_back({output.name, isVector ? output.ours->size() / data.size() : 0});
-    }
+    for (const VerifiedOutput& output : source.outputs)
+        vectors.push_back({output.name, vectorWidth(output.ours->dims(), data.size())});
     const auto scores = mayHaveClasses(data)
                             ? classOutput(vectors, chosenClassOutput(data), hasBinaryLabels(data))
                             : std::nullopt;
@@ -221,8 +219,10 @@ std::string whyVerificationFailed(const Verification& r) {
 std::string saturationAdvice(const Verification& r) {
     if (!r.optimized) return {};
     if (!r.exactFailure.empty()) {
-        constexpr double kMuchWorse = 3;  // dB: twice the error
-        if (!(r.optimized->error.result().sqnrDb < r.error.result().sqnrDb - kMuchWorse)) return {};
+        constexpr double kMuchWorse = 3;  // dB: twice the squared error
+        const double preview = r.error.result().sqnrDb;
+        if (!std::isfinite(preview) || !(r.optimized->error.result().sqnrDb < preview - kMuchWorse))
+            return {};
         return fmt::format(
             "ONNX Runtime's 8-bit kernels probably saturate on this processor: use 7-bit weights (the "
             "session "

@@ -133,20 +133,23 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
         outputs.descs.push_back(desc);
         outputs.widths.push_back(desc.count() / batches.batch());
         outputs.rowWidth += outputs.widths.back();
-        const bool isVector = desc.dims.size() == 2 || (desc.dims.size() == 1 && outputs.widths.back() == 1);
-        vectors.push_back({outputs.names.back(), isVector ? outputs.widths.back() : 0});
+        vectors.push_back({outputs.names.back(), vectorWidth(desc.dims, batches.batch())});
     }
     if (outputs.descs.empty() && outputs.others.empty())
         fail(ErrorKind::Unsupported,
              "no output can be compared because only float32 outputs that depend on the sample can: {}",
              unfit);
-    if (outputs.task && outputs.classes)
-        outputs.scores = classOutput(vectors, outputs.chosenScores, outputs.binary);
-    if (outputs.scores && outputs.widths[*outputs.scores] == 1) {
-        outputs.threshold = binaryThreshold(program.graph(), m_ends[outputs.compared[*outputs.scores]]);
-        outputs.scoresNotice = binaryNotice(outputs.names[*outputs.scores], outputs.threshold);
-    } else if (outputs.scores && outputs.chosenScores.empty()) {
-        outputs.scoresNotice = classOutputNotice(vectors, *outputs.scores);
+    const bool binary = !outputs.thresholds.empty();
+    if (outputs.task && outputs.classes) outputs.scores = classOutput(vectors, outputs.chosenScores, binary);
+    if (outputs.scores) {
+        if (outputs.chosenScores.empty())
+            outputs.scoresNotice = classOutputNotice(vectors, *outputs.scores, binary);
+        if (outputs.widths[*outputs.scores] == 1) {
+            outputs.threshold = outputs.thresholds.at(outputs.compared[*outputs.scores]);
+            const std::string decision = binaryNotice(outputs.names[*outputs.scores], outputs.threshold);
+            outputs.scoresNotice =
+                outputs.scoresNotice.empty() ? decision : decision + ". " + outputs.scoresNotice;
+        }
     }
     outputs.stride = outputs.rowWidth;
     for (const auto& other : outputs.others) outputs.stride += other.width;

@@ -24,8 +24,10 @@ struct NetworkOutputs {
     std::vector<std::size_t> widths;  ///< elements per sample
     std::size_t rowWidth = 0;
     std::string chosenScores;  ///< TaskSettings::classOutput
-    bool binary = false;       ///< hasBinaryLabels(): a single value per sample can be the score of class 1
-    float threshold = 0;       ///< binaryThreshold() of `scores`
+    /// binaryThreshold() of each graph output if the labels are 0 and 1, so that a single value per sample
+    /// can be the score of class 1; otherwise empty. The same for the float and the quantized network.
+    std::vector<float> thresholds;
+    float threshold = 0;  ///< of `scores`
     /// Index in `compared` of the output with the scores of the classes; empty: the outputs are not classes.
     std::optional<std::size_t> scores;
     std::string scoresNotice;  ///< classOutputNotice()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/stages/judge_samples.h"
 
+#include "analysis/class_output.h"
 #include "model/sample_axes.h"
 
 namespace quantloupe {
@@ -54,7 +55,10 @@ NetworkOutputs emptyOutputs(SessionSamples& samples) {
     empty.task = samples.part().frontier.empty();
     if (samples.available()) {
         empty.chosenScores = chosenClassOutput(*samples.evaluation());
-        empty.binary = hasBinaryLabels(*samples.evaluation());
+        const Graph& source = samples.source();
+        if (samples.binaryLabels())
+            for (const TensorId output : source.outputs())
+                empty.thresholds.push_back(binaryThreshold(source, output));
     }
     return empty;
 }

@@ -16,19 +16,18 @@ bool endsWithPart(const std::string& name, const std::string& end) {
 }
 
 /// The output with the scores of the classes.
-std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, const Dataset& data) {
+std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, const SessionSamples& samples) {
+    const Dataset& data = *samples.evaluation();
     if (!mayHaveClasses(data)) return std::nullopt;
     std::vector<OutputVector> vectors;
     std::vector<TensorId> tensors;
     for (const TensorId output : graph.outputs()) {
         const TensorDesc& desc = program.desc(output);
         if (desc.type != DataType::Float32 || graph.tensor(output).graphInput) continue;
-        const bool isVector = desc.dims.size() == 2 || desc.dims == Dims{1};
-        vectors.push_back(
-            {graph.tensor(output).name, isVector ? static_cast<std::size_t>(desc.dims.back()) : 0});
+        vectors.push_back({graph.tensor(output).name, vectorWidth(desc.dims, 1)});
         tensors.push_back(output);
     }
-    const auto found = classOutput(vectors, chosenClassOutput(data), hasBinaryLabels(data));
+    const auto found = classOutput(vectors, chosenClassOutput(data), samples.binaryLabels());
     return found ? std::optional(tensors[*found]) : std::nullopt;
 }
 
@@ -115,7 +114,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     result.sample = {samples.order()[sample], data.sampleName(sample)};
     if (const auto label = data.label(sample)) result.label = *label;
     if (samples.part().frontier.empty())
-        if (const auto scores = scoresOf(floating.program(), graph, data)) {
+        if (const auto scores = scoresOf(floating.program(), graph, samples)) {
             result.floating = classOf(floating, graph, *scores);
             result.quantized = classOf(quantized, graph, *scores);
         }

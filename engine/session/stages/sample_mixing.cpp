@@ -18,7 +18,8 @@ TensorId assumedInput(const Graph& source) {
     const SampleAxes axes = sampleAxes(source);
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const auto& shape = source.tensor(source.inputs()[i]).shape;
-        if (axes[i] == 0 && shape && shape->size() > 1 && !shape->front().known() && !batchDimension(*shape))
+        const bool sequence = shape && (shape->size() == 2 || shape->size() == 3);
+        if (axes[i] == 0 && sequence && !shape->front().known() && !batchDimension(*shape))
             return source.inputs()[i];
     }
     return {};
@@ -50,14 +51,15 @@ std::vector<Output> outputsOf(const std::shared_ptr<const Program>& program, con
     return outputs;
 }
 
-/// Whether `pair` contains other values than the two samples do. False if it cannot be split.
+/// Whether `pair` contains other values than the two samples do. False if the sizes depend on the data.
 bool differs(const Output& pair, const Output& first, const Output& second) {
     constexpr double kRounding = 1e-3;  // of sums in another order
-    if (first.values.size() != second.values.size() || pair.values.size() != 2 * first.values.size() ||
-        pair.dims.size() != first.dims.size())
+    if (first.dims != second.dims || pair.dims.size() != first.dims.size() || first.values.empty())
         return false;
     const auto [axis, single] = std::ranges::mismatch(pair.dims, first.dims);
-    if (axis == pair.dims.end()) return false;
+    if (axis == pair.dims.end())  // one result for all samples, or a constant
+        return pair.values != first.values || pair.values != second.values;
+    if (pair.values.size() != 2 * first.values.size()) return false;
     const Dims inner(single, first.dims.end());
     const auto block = static_cast<std::size_t>(elementCount(inner));
     double largest = 0, difference = 0;
@@ -73,10 +75,11 @@ bool differs(const Output& pair, const Output& first, const Output& second) {
 
 }  // namespace
 
+bool assumesSampleAxis(const Graph& source) { return assumedInput(source).valid(); }
+
 std::string mixingNotice(const Graph& source, const DatasetPtr& data,
                          const std::function<std::shared_ptr<const Program>(const SampleBatches&)>& compile) {
     const TensorId input = assumedInput(source);
-    if (!input.valid() || data->size() < 2) return {};
     const DatasetPtr two = subset(data, {0, 1});
     const SampleBatches alone(two, source, 1), together(two, source, 2);
     const auto program = compile(alone);

@@ -12,10 +12,13 @@
 
 namespace quantloupe {
 
-/// Runs the network on the first two samples together and on each of them alone. If an output differs, and a
-/// sample axis is only assumed, because the first dimension of the input is dynamic and no dimension is named
-/// after the batch, returns a notice about this input; otherwise an empty string. `compile` compiles the
-/// network for these samples. Throws Error.
+/// Whether the samples of an input are only assumed to be in the first dimension, because that is dynamic and
+/// no dimension is named after the batch. Images are not meant, which have no steps.
+bool assumesSampleAxis(const Graph& source);
+
+/// Runs the network on the first two samples together and on each of them alone. If an output differs,
+/// returns a notice about the assumed sample axis; otherwise an empty string. `compile` compiles the network
+/// for these samples. Throws Error.
 std::string mixingNotice(const Graph& source, const DatasetPtr& data,
                          const std::function<std::shared_ptr<const Program>(const SampleBatches&)>& compile);
 
