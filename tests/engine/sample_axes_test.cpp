@@ -54,10 +54,10 @@ class SampleAxesTest : public QObject {
     /// PyTorch's default layout was taken for a batch of steps, and every step was evaluated alone.
     void stepsOfRecurrentNetworks() {
         const auto axisOf = [](const char* input, const char* before, const char* layout = "0") {
-            const GraphPtr graph = test::graph(fmt::format(
+            const GraphPtr graph = test::graph(QString::fromStdString(fmt::format(
                 "({} x) => (float y) <float[1,8,4] W = {{}}, float[1,8,2] R = {{}}, float[9,4] E = {{}}> "
                 "{{ {} y = LSTM<hidden_size = 2, layout = {}>(z, W, R) }}",
-                input, before, layout));
+                input, before, layout)));
             return sampleAxes(*graph).at(0);
         };
         QVERIFY(axisOf("float[steps,n,4]", "z = Tanh(x)") == 1);
