@@ -89,9 +89,14 @@ class LoadModelTest : public QObject {
     }
 
     void outputsThatAreNoTensorsKeepTheirType() {
-        const LoadedModel model = textModel(
-            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (seq(float[N]) y, float[N] z) "
-            "{ y = SequenceConstruct(x, x) z = Relu(x) }");
+        onnx::ModelProto proto;
+        QVERIFY(proto.ParseFromString(textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float y, float[N] z) "
+            "{ y = SequenceConstruct(x, x) z = Relu(x) }")));
+        auto& type = *proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_sequence_type();
+        type.mutable_elem_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+        std::ofstream(file("list.onnx")) << proto.SerializeAsString();
+        const LoadedModel model = loadModel(file("list.onnx"));
         onnx::ModelProto saved;
         QVERIFY(saved.ParseFromString(modelBytes(*model.graph)));
         QVERIFY(saved.graph().output(0).type().has_sequence_type());
