@@ -72,8 +72,13 @@ class CliDataTest : public QObject {
         quantloupe::saveNpz({{"x", quantloupe::Constant::fromFloats({4, 2, 4}, values)}},
                             place("norm.npz").toStdString());
         for (const char* format : {"quark", "nncf", "tpu-mlir"}) {
+            const QString output = place("norm_") + QLatin1String(format);
             const QStringList command{"export", place("norm.onnx"), "--to", format, "--migration", "0.5",
-                                      "-o",     place("norm.out")};
+                                      "-o",     output + ".out"};
+            const Outcome refused = runCli(command);
+            QCOMPARE(refused.code, 1);
+            QVERIFY2(refused.err.contains("includes outlier migration, which needs samples"), refused.text());
+            QVERIFY(!QFile::exists(output + ".float.onnx"));
             const Outcome outcome = runCli(command + QStringList{"--calibration-data", place("norm.npz")});
             QVERIFY2(outcome.code == 0, outcome.text());
             QVERIFY2(contentOf(output + ".float.onnx").contains("_migrated_factor"), outcome.text());

@@ -288,7 +288,7 @@ class SampleShapesTest : public QObject {
         const auto sqnrOf = [](const char* outputs) {
             Session session(test::textModel(
                 QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2] X) => (%1float[N,2] Y) "
-                        "<float[2,2] W = {1, 0.3, 0.2, 1}> { Y = MatMul(X, W) }")
+                        "<float[2,2] W = {1, 0.3, 0.2, 1}> { h = Relu(X) Y = MatMul(h, W) }")
                     .arg(outputs)
                     .toStdString()));
             const DatasetPtr data = arrayDataset({{"X", Constant::fromFloats({3, 2}, {1, 2, 3, 4, 5, 6})}},
