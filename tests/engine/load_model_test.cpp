@@ -90,7 +90,7 @@ class LoadModelTest : public QObject {
 
     void outputsThatAreNoTensorsKeepTheirType() {
         onnx::ModelProto proto;
-        QVERIFY(proto.ParseFromString(textModelBytes(
+        QVERIFY(proto.ParseFromString(test::textModelBytes(
             "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float y, float[N] z) "
             "{ y = SequenceConstruct(x, x) z = Relu(x) }")));
         auto& type = *proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_sequence_type();
