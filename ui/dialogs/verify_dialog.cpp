@@ -157,8 +157,8 @@ void VerifyDialog::present(const Verification& r) {
         showVerdict(tr("Verified without optimizations; the default level is less accurate."), "muted");
     QStringList details{sentence(comparison(r, r.plain))};
     if (!r.whyNoRate.empty())
-        details << tr("The labels are not used, and only the values are compared: %1")
-                       .arg(sentence(QString::fromStdString(r.whyNoRate)));
+        details << tr("The labels are not used, and only the values are compared: %1.")
+                       .arg(QString::fromStdString(r.whyNoRate));
     if (r.optimized)
         details << tr("At ONNX Runtime's default optimization level: %1").arg(comparison(r, *r.optimized));
     if (r.exact && !advice.empty()) details << tr("Without saturation: %1").arg(comparison(r, *r.exact));
