@@ -52,25 +52,27 @@ std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, co
         return std::nullopt;
     };
     const auto isSingle = [](const OutputVector& output) { return output.width == 1; };
+    const auto vector = named([](const OutputVector& output) { return isVector(output); });
     const bool two =
         std::ranges::any_of(outputs, [](const OutputVector& output) { return output.width == 2; });
-    if (binary && !two)
+    if (binary && !two && !vector)
         if (const auto single = named(isSingle)) return single;
     const auto first = std::ranges::find_if_not(outputs, isSingle);
     if (first == outputs.end())
         return binary && !outputs.empty() ? std::optional<std::size_t>(0) : std::nullopt;
     if (!isVector(*first)) return std::nullopt;
-    const auto vector = named([](const OutputVector& output) { return isVector(output); });
     return vector ? *vector : static_cast<std::size_t>(first - outputs.begin());
 }
 
 std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used, bool binary) {
     const std::vector<std::string> others = vectorNames(outputs, used, binary);
     if (others.empty()) return {};
+    const std::string rule = fmt::format("the class of a sample is the largest value of the output '{}'; ",
+                                         shortName(outputs[used].name));
     return fmt::format(
-        "the class of a sample is the largest value of the output '{}'; {} could contain classes, too: "
-        "choose another output with --class-output, or under Labels in the window",
-        shortName(outputs[used].name), fmt::join(others, ", "));
+        "{}{} could contain classes, too: choose another output with --class-output, or under Labels in the "
+        "window",
+        outputs[used].width > 1 ? rule : std::string(), fmt::join(others, ", "));
 }
 
 std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples) {

@@ -20,12 +20,13 @@ struct OutputVector {
 /// Otherwise the first one that has more than one value, if it is a vector; of several vectors, the first one
 /// whose name says that it contains logits, probabilities, scores or classes. Empty if the outputs are not
 /// classes. `binary`: the labels are 0 and 1, so a single value per sample can be the score of class 1: one
-/// with such a name if there is no vector of two values, or the first one if there is no vector at all.
+/// with such a name if no vector has one or has two values, or the first one if there is no vector at all.
 /// Throws Error if `chosen` is none of the vectors.
 std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, const std::string& chosen,
                                        bool binary = false);
 
-/// A notice if other outputs could contain the classes, too; empty otherwise.
+/// A notice if other outputs could contain the classes, too; empty otherwise. For a single score, it
+/// continues binaryNotice().
 std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t used, bool binary = false);
 
 /// Returns the number of values per sample of an output with these dimensions; 0 unless they are one vector,

@@ -49,6 +49,7 @@ class ClassOutputTest : public QObject {
         QVERIFY(classOutput(Outputs{{"emb", 64}, {"score", 1}}, "", true) == 1);
         QVERIFY(classOutput(Outputs{{"loudness", 1}, {"word", 4}}, "", true) == 1);
         QVERIFY(classOutput(Outputs{{"output", 2}, {"anomaly_score", 1}}, "", true) == 0);
+        QVERIFY(classOutput(Outputs{{"logits", 10}, {"score", 1}}, "", true) == 0);
         QVERIFY(classOutput(Outputs{}, "", true) == std::nullopt);
         QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 1}}, "", true) == std::nullopt);
         QVERIFY(classOutput(Outputs{{"hidden", 0}, {"pooled", 1}}, "pooled", true) == 1);
@@ -67,6 +68,7 @@ class ClassOutputTest : public QObject {
 
     void othersAreNamed() {
         QVERIFY(classOutputNotice(Outputs{{"y", 10}}, 0).empty());
+        QVERIFY(classOutputNotice(Outputs{{"a", 1}, {"b", 1}}, 0, true).starts_with("'b' could contain"));
         const std::string notice = classOutputNotice(Outputs{{"emb", 64}, {"prob", 6}}, 1);
         QVERIFY(notice.find("'prob'; 'emb' could") != std::string::npos);
     }

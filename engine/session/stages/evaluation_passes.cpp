@@ -148,7 +148,7 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
             outputs.threshold = outputs.thresholds.at(outputs.compared[*outputs.scores]);
             const std::string decision = binaryNotice(outputs.names[*outputs.scores], outputs.threshold);
             outputs.scoresNotice =
-                outputs.scoresNotice.empty() ? decision : decision + ". " + outputs.scoresNotice;
+                outputs.scoresNotice.empty() ? decision : decision + "; " + outputs.scoresNotice;
         }
     }
     outputs.stride = outputs.rowWidth;
