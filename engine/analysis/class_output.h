@@ -19,9 +19,9 @@ struct OutputVector {
 /// Returns the position of the output that top-1 and agreement are computed on: `chosen`, if it is not empty.
 /// Otherwise the first one that has more than one value, if it is a vector; of several vectors, the first one
 /// whose name says that it contains logits, probabilities, scores or classes. Empty if the outputs are not
-/// classes. `binary`: the labels are 0 and 1, so a single value per sample can be the score of class 1: one
-/// with such a name if no vector has one or has two values, or the first one if there is no vector at all.
-/// Throws Error if `chosen` is none of the vectors.
+/// classes. `binary`: the labels are 0 and 1, so a single value per sample can be the score of class 1. Such
+/// an output is used if there is no vector, or if its name says so while no vector has such a name or two
+/// values. Throws Error if `chosen` is none of these outputs.
 std::optional<std::size_t> classOutput(std::span<const OutputVector> outputs, const std::string& chosen,
                                        bool binary = false);
 
