@@ -72,16 +72,22 @@ class CliDataTest : public QObject {
         quantloupe::saveNpz({{"x", quantloupe::Constant::fromFloats({4, 2, 4}, values)}},
                             place("norm.npz").toStdString());
         for (const char* format : {"quark", "nncf", "tpu-mlir"}) {
-            const QString output = place("norm_") + QLatin1String(format);
-            const QStringList command{"export", place("norm.onnx"), "--to", format, "--migration", "0.5",
-                                      "-o",     output + ".out"};
-            const Outcome refused = runCli(command);
+            const auto command = [&](const char* migration) {
+                const QString output = place("norm_") + QLatin1String(format) + QLatin1String(migration);
+                return std::pair(QStringList{"export", place("norm.onnx"), "--to", format, "--migration",
+                                             migration, "-o", output + ".out"},
+                                 output + ".float.onnx");
+            };
+            const auto [migrating, migrated] = command("0.5");
+            const Outcome refused = runCli(migrating);
             QCOMPARE(refused.code, 1);
             QVERIFY2(refused.err.contains("includes outlier migration, which needs samples"), refused.text());
-            QVERIFY(!QFile::exists(output + ".float.onnx"));
-            const Outcome outcome = runCli(command + QStringList{"--calibration-data", place("norm.npz")});
-            QVERIFY2(outcome.code == 0, outcome.text());
-            QVERIFY2(contentOf(output + ".float.onnx").contains("_migrated_factor"), outcome.text());
+            QVERIFY(!QFile::exists(migrated));
+            const Outcome outcome = runCli(migrating + QStringList{"--calibration-data", place("norm.npz")});
+            QVERIFY2(outcome.code == 0 && QFile::exists(migrated), outcome.text());
+            const auto [plain, without] = command("0");
+            QVERIFY(runCli(plain).code == 0);
+            QVERIFY2(contentOf(migrated) != contentOf(without), outcome.text());
         }
     }
 
