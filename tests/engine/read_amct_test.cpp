@@ -203,7 +203,7 @@ class ReadAmctTest : public QObject {
         QVERIFY(open.files[0].text.find("\"batch_num\":1,") != std::string::npos);
         QVERIFY(says(open.notices,
                      "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with "
-                     "one batch of 20 samples"));
+                     "one batch of all calibration samples (at most 20"));
         const ImportResult back =
             readText("amct", fixed(8), R"({"batch_num": 3, "/stem/Conv": {"quant_enable": true}})");
         QCOMPARE(back.config.calibration.samples, 24);
