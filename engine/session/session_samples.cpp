@@ -242,10 +242,7 @@ void SessionSamples::chooseBatch() {
             const SampleBatches batches(m_evaluation, *m_source, std::max<std::size_t>(preferred, 2));
             const auto several = compileSource(batches, program);
             if (several->mixesSamples()) {
-                if (checks)
-                    m_mixingNotice = quantloupe::mixingNotice(
-                        *m_source, m_evaluation,
-                        [&](const SampleBatches& few) { return compileSource(few); });
+                if (checks) m_mixingNotice = quantloupe::mixingNotice(program, single, several, batches);
             } else if (preferred > 1 && several->unavailable().size() == program->unavailable().size()) {
                 program = several;
                 chosen = preferred;

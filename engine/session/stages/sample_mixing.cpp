@@ -8,7 +8,6 @@
 
 #include "base/short_text.h"
 #include "model/sample_axes.h"
-#include "runtime/program/sample_batches.h"
 
 namespace quantloupe {
 namespace {
@@ -65,43 +64,43 @@ bool differ(const std::vector<float>& values, const std::vector<float>& expected
     return difference > kRounding * largest;
 }
 
-/// Whether `pair` contains other values than the two samples do. False if the sizes depend on the data.
-bool differs(const Output& pair, const Output& first, const Output& second) {
-    if (first.dims != second.dims || pair.dims.size() != first.dims.size() || first.values.empty())
+/// Whether `together`, the output for `count` samples, contains other values than its first two samples do
+/// alone. False if the sizes depend on the data.
+bool differs(const Output& together, std::size_t count, const Output& first, const Output& second) {
+    if (first.dims != second.dims || together.dims.size() != first.dims.size() || first.values.empty())
         return false;
-    const auto [axis, single] = std::ranges::mismatch(pair.dims, first.dims);
-    if (axis == pair.dims.end())  // one result for all samples, or a constant
-        return differ(pair.values, first.values) || differ(pair.values, second.values);
-    if (pair.values.size() != 2 * first.values.size()) return false;
-    const auto block = elementCount(Dims(single, first.dims.end()));
-    std::vector<float> expected;
-    for (auto a = first.values.begin(), b = second.values.begin(); a != first.values.end();
-         a += block, b += block) {
-        expected.insert(expected.end(), a, a + block);
-        expected.insert(expected.end(), b, b + block);
+    const auto [axis, single] = std::ranges::mismatch(together.dims, first.dims);
+    if (axis == together.dims.end())  // one result for all samples, or a constant
+        return differ(together.values, first.values) || differ(together.values, second.values);
+    if (together.values.size() != count * first.values.size()) return false;
+    const auto block = static_cast<std::size_t>(elementCount(Dims(single, first.dims.end())));
+    for (const auto& [sample, alone] : {std::pair(0u, &first), std::pair(1u, &second)}) {
+        std::vector<float> own;
+        for (std::size_t at = sample * block; at < together.values.size(); at += count * block)
+            own.insert(own.end(), &together.values[at], &together.values[at] + block);
+        if (differ(own, alone->values)) return true;
     }
-    return differ(pair.values, expected);
+    return false;
 }
 
 }  // namespace
 
 bool assumesSampleAxis(const Graph& source) { return assumedInput(source).valid(); }
 
-std::string mixingNotice(const Graph& source, const DatasetPtr& data,
-                         const std::function<std::shared_ptr<const Program>(const SampleBatches&)>& compile) {
-    const TensorId input = assumedInput(source);
-    const DatasetPtr two = subset(data, {0, 1});
-    const SampleBatches alone(two, source, 1), together(two, source, 2);
-    const auto program = compile(alone);
-    const auto pair = outputsOf(compile(together), together, 0), first = outputsOf(program, alone, 0),
-               second = outputsOf(program, alone, 1);
-    for (std::size_t o = 0; o < pair.size(); ++o)
-        if (differs(pair[o], first[o], second[o]))
-            return fmt::format(
-                "the samples are evaluated one at a time, because the network computes other values for two "
-                "samples at once. If the first dimension of '{}' ({}) does not contain the samples, give the "
-                "dimension that does the name 'batch' in the model",
-                shortName(source.tensor(input).name), toString(*source.tensor(input).shape));
+std::string mixingNotice(const std::shared_ptr<const Program>& one, const SampleBatches& single,
+                         const std::shared_ptr<const Program>& several, const SampleBatches& batches) {
+    const Graph& source = one->graph();
+    const auto together = outputsOf(several, batches, 0), first = outputsOf(one, single, 0),
+               second = outputsOf(one, single, 1);
+    for (std::size_t o = 0; o < together.size(); ++o) {
+        if (!differs(together[o], batches.batch(), first[o], second[o])) continue;
+        const TensorInfo& input = source.tensor(assumedInput(source));
+        return fmt::format(
+            "the samples are evaluated one at a time, because the network computes other values for several "
+            "samples at once. If the first dimension of '{}' ({}) does not contain the samples, rename the "
+            "dimension that contains them to 'batch' in the model",
+            shortName(input.name), toString(*input.shape));
+    }
     return {};
 }
 

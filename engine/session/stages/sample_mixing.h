@@ -2,11 +2,9 @@
 #pragma once
 // Recognizes inputs whose first dimension may not contain the samples. Internal to engine/session.
 
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "data/dataset.h"
 #include "runtime/program/program.h"
 #include "runtime/program/sample_batches.h"
 
@@ -16,10 +14,10 @@ namespace quantloupe {
 /// no dimension is named after the batch. Images are not meant, which have no steps.
 bool assumesSampleAxis(const Graph& source);
 
-/// Runs the network on the first two samples together and on each of them alone. If an output differs,
-/// returns a notice about the assumed sample axis; otherwise an empty string. `compile` compiles the network
-/// for these samples. Throws Error.
-std::string mixingNotice(const Graph& source, const DatasetPtr& data,
-                         const std::function<std::shared_ptr<const Program>(const SampleBatches&)>& compile);
+/// Runs the network on the first samples together and on each of two of them alone. If an output differs,
+/// returns a notice about the assumed sample axis; otherwise an empty string. `one` and `several` are the
+/// same network, compiled for these batches: of one sample, and of more. Needs at least two samples.
+std::string mixingNotice(const std::shared_ptr<const Program>& one, const SampleBatches& single,
+                         const std::shared_ptr<const Program>& several, const SampleBatches& batches);
 
 }  // namespace quantloupe
