@@ -80,6 +80,7 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
     const auto& shape = graph.tensor(input).shape;
     if (!shape || shape->size() < 2 || shape->front().known() || batchDimension(*shape)) return false;
     std::vector<TensorId> reached{input};
+    std::set<std::uint32_t> known{input.value};
     for (std::size_t i = 0; i < reached.size(); ++i)
         for (const NodeId reader : graph.tensor(reached[i]).consumers) {
             const Node& node = graph.node(reader);
@@ -87,7 +88,7 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
                 node.attributes.integer("layout", 0) == 0)
                 return true;
             if (node.output().valid() && keepsLeadingDimensions(graph, node, reached[i]) &&
-                std::ranges::find(reached, node.output()) == reached.end())
+                known.insert(node.output().value).second)
                 reached.push_back(node.output());
         }
     return false;

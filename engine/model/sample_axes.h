@@ -13,9 +13,8 @@ namespace quantloupe {
 /// The sample axis of each graph input, in their order; empty for an input that all samples share.
 ///
 /// - A dimension whose name contains "batch" is the sample axis.
-/// - The second dimension of an input that a recurrent operator with layout 0 reads is the sample axis,
-/// unless
-///   the first one is fixed. The first one contains the steps.
+/// - If a recurrent operator with layout 0 reads the input, and its first dimension is dynamic, that one
+///   contains the steps, and the second one is the sample axis.
 /// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
 /// - If the first dimension is fixed and not 1, and that of another input is 1 or dynamic, the sample axis is
 ///   the first dimension of extent 1 or without name: a state "2×1×128" next to "1×512".
