@@ -225,8 +225,7 @@ std::string saturationAdvice(const Verification& r) {
             return {};
         return fmt::format(
             "ONNX Runtime's 8-bit kernels probably saturate on this processor: use 7-bit weights (the "
-            "session "
-            "option session.x64quantprecision cannot be used: {})",
+            "session option session.x64quantprecision cannot be used: {})",
             r.exactFailure);
     }
     if (!r.exact) return {};
