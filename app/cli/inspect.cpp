@@ -99,12 +99,18 @@ Totals totalsOf(const Evaluation& states) {
     return totals;
 }
 
+/// "pytorch 2.1"; empty if the model does not tell.
+std::string producerOf(const ModelFacts& facts) {
+    return facts.producerVersion.empty() ? facts.producer : facts.producer + " " + facts.producerVersion;
+}
+
 void printReadable(const Session& session, const Evaluation& states, bool connections) {
     const Graph& graph = session.graph();
     const ClikaNames clika(graph);
     fmt::print("{}\n", session.model().path.string());
+    const std::string producer = producerOf(graph.facts());
     fmt::print("  opset {}, IR {}, from {}\n", graph.opset(), graph.facts().irVersion,
-               graph.facts().producer.empty() ? "an unnamed producer" : shortName(graph.facts().producer));
+               producer.empty() ? "an unnamed producer" : shortName(producer));
     const auto tensors = [&](const char* what, std::span<const TensorId> ids) {
         for (const TensorId id : ids) {
             const TensorInfo& tensor = graph.tensor(id);
@@ -165,7 +171,7 @@ void runInspect(const Options& options) {
     const ModelFacts& facts = graph.facts();
     OrderedJson document = {{"model", opened.session->model().path.string()},
                             {"name", facts.graphName},
-                            {"producer", facts.producer},
+                            {"producer", producerOf(facts)},
                             {"ir_version", facts.irVersion}};
     document["opsets"] = OrderedJson::object();
     for (const auto& [domain, version] : facts.opsets)

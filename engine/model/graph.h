@@ -50,7 +50,10 @@ struct TensorInfo {
 /// Properties of the file that are written back on saving.
 struct ModelFacts {
     std::string graphName;
-    std::string producer;  ///< "pytorch 2.1"
+    std::string producer, producerVersion;  ///< "pytorch", "2.1"
+    std::string domain;                     ///< of the model, in reverse-DNS style: "org.onnx"
+    std::int64_t modelVersion = 0;
+    std::string modelDescription, graphDescription;  ///< the doc strings
     std::int64_t irVersion = 8;
     std::map<std::string, std::int64_t> opsets;  ///< domain ("" = ai.onnx) to version
     std::map<std::string, std::string> metadata;

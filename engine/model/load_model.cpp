@@ -233,7 +233,11 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     ModelFacts& facts = builder.facts();
     facts.graphName = proto.name();
     facts.producer = model.producer_name();
-    if (!model.producer_version().empty()) facts.producer += " " + model.producer_version();
+    facts.producerVersion = model.producer_version();
+    facts.domain = model.domain();
+    facts.modelVersion = model.model_version();
+    facts.modelDescription = model.doc_string();
+    facts.graphDescription = proto.doc_string();
     facts.irVersion = model.ir_version();
     setOpsets(model, facts);
     for (const auto& entry : model.metadata_props()) facts.metadata[entry.key()] = entry.value();

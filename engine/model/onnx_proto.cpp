@@ -321,6 +321,10 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
     const ModelFacts& facts = graph.facts();
     model.set_ir_version(facts.irVersion);
     model.set_producer_name(facts.producer);
+    model.set_producer_version(facts.producerVersion);
+    model.set_domain(facts.domain);
+    model.set_model_version(facts.modelVersion);
+    model.set_doc_string(facts.modelDescription);
     for (const auto& [domain, version] : facts.opsets) {
         auto& opset = *model.add_opset_import();
         opset.set_domain(domain);
@@ -333,6 +337,7 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
     }
     onnx::GraphProto& out = *model.mutable_graph();
     out.set_name(facts.graphName);
+    out.set_doc_string(facts.graphDescription);
     for (const TensorId id : graph.inputs()) typeToProto(graph.tensor(id), facts, *out.add_input());
     for (const TensorId id : graph.outputs()) typeToProto(graph.tensor(id), facts, *out.add_output());
     for (const TensorInfo& tensor : graph.tensors()) {

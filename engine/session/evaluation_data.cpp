@@ -10,6 +10,8 @@ DatasetPtr evaluationData(Session& session) {
     return samples.available() ? samples.inDataOrder() : nullptr;
 }
 
+bool hasBinaryLabels(Session& session) { return partsOf(session).samples.binaryLabels(); }
+
 const SampleBatches& evaluationBatches(Session& session) {
     SessionSamples& samples = partsOf(session).samples;
     samples.requireEvaluable();

@@ -88,6 +88,27 @@ class LoadModelTest : public QObject {
         QVERIFY(again.notices.empty());  // the names were saved
     }
 
+    void savedModelsKeepTheirDescription() {
+        onnx::ModelProto proto;
+        QVERIFY(proto.ParseFromString(test::textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (float[N] y) { y = Relu(x) }")));
+        proto.set_producer_name("pytorch");
+        proto.set_producer_version("2.1");
+        proto.set_domain("org.example");
+        proto.set_model_version(7);
+        proto.set_doc_string("Classifies digits.");
+        proto.mutable_graph()->set_doc_string("One layer.");
+        std::ofstream(file("described.onnx")) << proto.SerializeAsString();
+        onnx::ModelProto saved;
+        QVERIFY(saved.ParseFromString(modelBytes(*loadModel(file("described.onnx")).graph)));
+        QCOMPARE(saved.producer_name(), std::string("pytorch"));
+        QCOMPARE(saved.producer_version(), std::string("2.1"));
+        QCOMPARE(saved.domain(), std::string("org.example"));
+        QCOMPARE(saved.model_version(), std::int64_t{7});
+        QCOMPARE(saved.doc_string(), std::string("Classifies digits."));
+        QCOMPARE(saved.graph().doc_string(), std::string("One layer."));
+    }
+
     void outputsThatAreNoTensorsKeepTheirType() {
         onnx::ModelProto proto;
         QVERIFY(proto.ParseFromString(test::textModelBytes(

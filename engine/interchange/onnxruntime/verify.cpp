@@ -117,8 +117,11 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
     constexpr double kRounding = 1e-3;
     const std::vector<ConstantPtr> ours = session.outputs(config, cancel);
     const std::vector<ConstantPtr> floating = session.outputs(std::nullopt, cancel);
-    VerifySource source{
-        model, {}, std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1, 0), nullptr};
+    VerifySource source{model,
+                        {},
+                        std::make_shared<SampleBatches>(evaluationData(session), session.graph(), 1, 0),
+                        nullptr,
+                        hasBinaryLabels(session)};
     const auto names = session.graph().outputs();
     for (std::size_t o = 0; o < ours.size(); ++o) {
         if (session.graph().tensor(names[o]).graphInput) continue;
@@ -155,7 +158,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     for (const VerifiedOutput& output : source.outputs)
         vectors.push_back({output.name, vectorWidth(output.ours->dims(), data.size())});
     const auto scores = mayHaveClasses(data)
-                            ? classOutput(vectors, chosenClassOutput(data), hasBinaryLabels(data))
+                            ? classOutput(vectors, chosenClassOutput(data), source.binaryLabels)
                             : std::nullopt;
     result.classifies = false;
     for (std::size_t o = 0; o < source.outputs.size(); ++o) {

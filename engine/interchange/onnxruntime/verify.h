@@ -37,6 +37,7 @@ struct VerifySource {
     std::vector<VerifiedOutput> outputs;  ///< at least one
     std::shared_ptr<const SampleBatches> samples;
     std::shared_ptr<const OutputGrader> grader;  ///< null without labels of boxes, label images or tokens
+    bool binaryLabels = false;                   ///< hasBinaryLabels() of the session
 };
 
 /// Outputs of ONNX Runtime, compared with the preview's.
