@@ -4,7 +4,6 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QMessageBox>
-#include <QScreen>
 #include <QSettings>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -38,7 +37,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
       m_list(new QTreeWidget(this)),
       m_status(makeLabel({}, "muted")) {
     setWindowTitle(tr("Export Several Formats"));
-    resize(QSize(860, 700).boundedTo(screen()->availableSize()));
+    resizeWithinScreen(this, QSize(860, 700));
     m_folder->setAccessibleName(tr("Folder"));
     m_folder->setText(pathText(outputFolder(document.model()->path)));
     auto* choose = new QPushButton(tr("Choose\u2026"), this);

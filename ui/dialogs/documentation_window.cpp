@@ -98,7 +98,7 @@ DocumentationWindow::DocumentationWindow(const std::filesystem::path& folder, QW
     : QWidget(parent, Qt::Window), m_folder(folder) {
     const int unit = fontMetrics().height();
     setWindowTitle(tr("Documentation \u2014 Quantloupe"));
-    resize(unit * 62, unit * 46);
+    resizeWithinScreen(this, QSize(unit * 62, unit * 46));
     auto* pages = new QListWidget;
     pages->setAccessibleName(tr("Pages"));
     pages->setFixedWidth(unit * 14);

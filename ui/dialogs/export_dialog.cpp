@@ -47,7 +47,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
     setWindowTitle(tr("Export: ") + title);
-    resize(760, 560);
+    resizeWithinScreen(this, QSize(760, 560));
     const FileFormat& format = formatNamed(info.format, false);
     auto* what = wrapped(this);
     what->setText(QString::fromStdString(format.what));

@@ -13,6 +13,7 @@
 #include "models/config_difference.h"
 #include "style/path_text.h"
 #include "style/theme.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 namespace {
@@ -90,7 +91,7 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
       m_review(new QTreeWidget(this)),
       m_thread(QStringLiteral("import")) {
     setWindowTitle(tr("Import from Another Tool"));
-    resize(720, 560);
+    resizeWithinScreen(this, QSize(720, 560));
     for (const std::string& name : formatNames(true)) {
         const FileFormat& format = formatNamed(name, true);
         m_names.push_back(name);

@@ -3,13 +3,13 @@
 
 #include <QFileDialog>
 #include <QHeaderView>
-#include <QScreen>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "models/headline.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 namespace {
@@ -37,7 +37,7 @@ LatencyDialog::LatencyDialog(Document& document, QWidget* parent)
     setWindowTitle(tr("Latency"));
     setObjectName(QStringLiteral("latency"));
     const int unit = fontMetrics().height();
-    resize(QSize(unit * 42, unit * 40).boundedTo(screen()->availableSize()));
+    resizeWithinScreen(this, QSize(unit * 42, unit * 40));
     auto* what = makeLabel(
         tr("Profiles contain the time of each layer on a device. Measure in ONNX Runtime on this machine, or "
            "import a profile of ONNX Runtime, TensorRT, Qualcomm or Hailo, or a CSV with the columns layer, "

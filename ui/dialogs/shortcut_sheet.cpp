@@ -79,7 +79,7 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
     column->addWidget(m_tree, 1);
     column->addLayout(row);
     column->addLayout(last);
-    resize(unit * 32, unit * 42);
+    resizeWithinScreen(this, QSize(unit * 32, unit * 42));
 
     connect(m_filter, &QLineEdit::textChanged, this, &ShortcutSheet::filter);
     connect(m_tree, &QTreeWidget::currentItemChanged, this, &ShortcutSheet::showChosen);

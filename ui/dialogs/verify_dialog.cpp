@@ -42,13 +42,14 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
       m_there(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
       m_verdict(makeLabel({}, "muted", 1.15, QFont::DemiBold)),
       m_details(makeLabel({}, "muted")),
+      m_scrolled(new QScrollArea(this)),
       m_stage(makeLabel({}, "muted")),
       m_python(new PythonField(this)),
       m_run(new QPushButton(tr("Run"), this)),
       m_progress(new QProgressBar(this)) {
     setWindowTitle(tr("Verify in ONNX Runtime"));
     setObjectName(QStringLiteral("verify"));
-    resize(560, 320);
+    resizeWithinScreen(this, QSize(560, 320));
     auto* what = makeLabel(
         tr("Runs the quantized model, as exported, in ONNX Runtime on the same samples and compares it with "
            "the preview. For the verdict, ONNX Runtime's graph optimizations are off, because they change "
@@ -70,13 +71,16 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     bottom->addWidget(m_run);
     auto* close = new QPushButton(tr("Close"), this);
     bottom->addWidget(close);
+    m_details->setAlignment(Qt::AlignTop);
+    m_scrolled->setWidgetResizable(true);
+    m_scrolled->setFrameShape(QFrame::NoFrame);
+    m_scrolled->setWidget(m_details);
     auto* layout = new QVBoxLayout(this);
     layout->setSpacing(12);
     layout->addWidget(what);
     layout->addLayout(numbers);
     layout->addWidget(m_verdict);
-    layout->addWidget(m_details);
-    layout->addStretch(1);
+    layout->addWidget(m_scrolled, 1);
     layout->addWidget(PythonField::row(m_python));
     layout->addWidget(m_progress);
     layout->addLayout(bottom);
@@ -176,7 +180,10 @@ void VerifyDialog::presentFailure(const QString& text) {
 }
 
 void VerifyDialog::growToFit() {
-    resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));
+    layout()->activate();
+    const int missing =
+        m_details->heightForWidth(m_scrolled->viewport()->width()) - m_scrolled->viewport()->height();
+    if (missing > 0) resizeWithinScreen(this, QSize(width(), height() + missing));
 }
 
 void VerifyDialog::markStale() {

@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScrollArea>
 
 #include "dialogs/python_field.h"
 #include "document/document.h"
@@ -31,7 +32,7 @@ class VerifyDialog : public QDialog {
   private:
     void present(const Verification& result);
     void presentFailure(const QString& text);
-    /// Makes the window high enough for its texts.
+    /// Makes the window high enough for its texts, if the screen is.
     void growToFit();
     /// Shows what the two numbers are, for example "mAP"; empty before the first run.
     void showHeadings(const QString& metric, const QString& runtime);
@@ -43,7 +44,9 @@ class VerifyDialog : public QDialog {
     VerifyJob m_job;
     QuantizationConfig m_config;    ///< configuration of the last run
     QLabel *m_preview, *m_runtime;  ///< headings of the numbers
-    QLabel *m_here, *m_there, *m_verdict, *m_details, *m_stage;
+    QLabel *m_here, *m_there, *m_verdict, *m_details;
+    QScrollArea* m_scrolled;  ///< contains the details
+    QLabel* m_stage;
     PythonField* m_python;
     QPushButton* m_run;
     QProgressBar* m_progress;

@@ -15,6 +15,7 @@
 #include "document/metric.h"
 #include "style/path_text.h"
 #include "style/theme.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -304,7 +305,7 @@ void FlippedPanel::enlargePicture() {
     picture->setToolTip({});
     auto* column = new QVBoxLayout(window);
     column->addWidget(picture);
-    window->resize(fontMetrics().height() * 70, fontMetrics().height() * 36);
+    resizeWithinScreen(window, QSize(70, 36) * fontMetrics().height());
     window->show();
 }
 

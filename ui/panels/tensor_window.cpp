@@ -109,7 +109,7 @@ TensorWindow::TensorWindow(const LayerInsight& insight, const QString& layer, QW
     : QDialog(parent) {
     const int unit = fontMetrics().height();
     setWindowTitle(tr("%1 \u2014 numbers").arg(layer));
-    resize(unit * 60, unit * 32);
+    resizeWithinScreen(this, QSize(unit * 60, unit * 32));
     QStringList names{tr("Channels")};
     m_tables << channelTable(insight, this);
     const auto addWeights = [&](const ConstantPtr& weight, const QString& name) {

@@ -6,6 +6,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QScreen>
 #include <QSettings>
 #include <QStyle>
 #include <QWheelEvent>
@@ -21,6 +22,11 @@ namespace {
 constexpr QChar kBreak(0x200b);  // zero-width space
 
 }  // namespace
+
+void resizeWithinScreen(QWidget* window, QSize wish) {
+    const QSize frame(0, 2 * window->fontMetrics().height());  // the title bar
+    window->resize(wish.boundedTo(window->screen()->availableSize() - frame));
+}
 
 QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Weight weight) {
     auto* label = new QLabel(text);

@@ -133,6 +133,9 @@ class SegmentedControl : public QWidget {
 void setBreakableText(QLabel* label, const QString& text);
 QString textOf(const QLabel* label);
 
+/// Resizes a window to `wish` or, if that does not fit on the screen, to what does.
+void resizeWithinScreen(QWidget* window, QSize wish);
+
 /// Sets the style sheet's "role" and a size relative to the window's font.
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,
                   QFont::Weight weight = QFont::Normal);
