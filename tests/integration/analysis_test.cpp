@@ -152,6 +152,13 @@ class AnalysisTest : public QObject {
         const LayerMetrics lstm = of(session, measureLayers(session, config, options), "LSTM_0");
         QVERIFY2(lstm.local && lstm.local->qs > 0.01, lstm.reason.c_str());
         QCOMPARE(lstm.local->qs, lstm.cumulative->qs);
+        // W becomes {1, 0, 0, 0}, and R {0, 1, -1, 0}.
+        const EvaluationPtr evaluation = session.evaluate(config, Depth::Accuracy);
+        const auto& weights = evaluation->layers[0].weight;
+        QVERIFY(weights && near(weights->qs, std::sqrt(0.57 / 2.97)));
+        const LayerDetails details = layerDetails(session, config, "LSTM_0", 16);
+        QVERIFY(details.weightDifference);
+        QCOMPARE(details.weightDifference->qs, weights->qs);
     }
 
     void onlyActivations() {

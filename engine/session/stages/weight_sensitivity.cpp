@@ -6,6 +6,7 @@
 
 #include "analysis/channel_ranges.h"
 #include "base/error.h"
+#include "model/operator_traits.h"
 #include "quantize/float16.h"
 #include "quantize/layer_scheme.h"
 
@@ -23,16 +24,18 @@ std::optional<double> rangeRatio(const Constant& weight, int axis) {
     return largest > 0 ? std::optional(largest / smallest) : std::nullopt;
 }
 
-TensorDifference weightDifference(EvaluationResults& results, const Constant& weight,
-                                  const Constant& rounded) {
+const DifferenceSums& weightDifference(EvaluationResults& results, const Constant& weight,
+                                       const Constant& rounded) {
     const Version version = VersionBuilder().add(weight.version()).add(rounded.version()).finish();
-    const DifferenceSums* sums = results.weightDifferences.find(version);
-    if (sums == nullptr) {
-        DifferenceSums fresh;
-        fresh.add(weight.floats().data(), rounded.floats().data(), weight.floats().size());
-        sums = &results.weightDifferences.store(version, fresh);
-    }
-    return sums->result();
+    if (const DifferenceSums* known = results.weightDifferences.find(version)) return *known;
+    DifferenceSums sums;
+    sums.add(weight.floats().data(), rounded.floats().data(), weight.floats().size());
+    return results.weightDifferences.store(version, sums);
+}
+
+/// LSTM, GRU and RNN have several weights.
+bool isRecurrent(const Prepared& prepared, const Unit& unit) {
+    return traitsOf(prepared.graph->node(unit.layer)).kind == OperatorKind::Recurrent;
 }
 
 }  // namespace
@@ -45,10 +48,7 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
         const LayerSettings* const settings = config.settingsOf(layer.name);
         layer.activationBits = (settings ? settings->activationBits : std::nullopt)
                                    .value_or(config.quantization.activation.bits);
-        const bool isRecurrent =
-            !unit.quantizesOutput &&
-            std::ranges::any_of(unit.constants, [](const auto& c) { return c.role == ConstantRole::Weight; });
-        if (!unit.weight.valid() && !isRecurrent) continue;
+        if (!unit.weight.valid() && !isRecurrent(prepared, unit)) continue;
         cancel.check();
         layer.weightBits = weightSchemeOf(config, settings, prepared.graph->node(unit.layer)).bits;
         if (!unit.weight.valid()) continue;
@@ -65,16 +65,24 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
         } catch (const Error&) {
             continue;
         }
-        layer.weight = weightDifference(results, weight, *rounded);
+        layer.weight = weightDifference(results, weight, *rounded).result();
     }
 }
 
 std::optional<TensorDifference> plannedWeightDifference(EvaluationResults& results, const Plan& plan,
                                                         std::size_t unit) {
-    const TensorId weight = plan.units.units[unit].weight;
-    const auto& quantizer = plan.quantizers[unit].weight;
-    if (!weight.valid() || !quantizer) return std::nullopt;
-    return weightDifference(results, *plan.prepared->graph->constantOf(weight), *quantizer->dequantized);
+    const Unit& layer = plan.units.units[unit];
+    const UnitQuantizers& quantizers = plan.quantizers[unit];
+    DifferenceSums sums;
+    const auto add = [&](TensorId weight, const ConstantQuantizer& quantizer) {
+        sums.merge(
+            weightDifference(results, *plan.prepared->graph->constantOf(weight), *quantizer.dequantized));
+    };
+    if (layer.weight.valid() && quantizers.weight) add(layer.weight, *quantizers.weight);
+    if (isRecurrent(*plan.prepared, layer))
+        for (std::size_t i = 0; i < layer.constants.size(); ++i)
+            if (quantizers.constants[i]) add(layer.constants[i].tensor, *quantizers.constants[i]);
+    return sums.count > 0 ? std::optional(sums.result()) : std::nullopt;
 }
 
 void fillPlannedWeightDifferences(EvaluationResults& results, const Plan& plan,

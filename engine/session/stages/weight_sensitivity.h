@@ -11,13 +11,14 @@ namespace quantloupe {
 
 /// Sets LayerResult::weight, weightRangeRatio and the bit widths of every layer that has them; for skipped
 /// layers as if quantized. Compares the quantized with the float weight in the prepared graph. A weight that
-/// cannot be quantized (NaN) is left out here; resolving the plan reports it. Throws Cancelled.
+/// cannot be quantized (NaN) is left out here; resolving the plan reports it. The weights of recurrent layers
+/// are compared once there is a plan. Throws Cancelled.
 void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizers, const Prepared& prepared,
                            const UnitList& units, const QuantizationConfig& config, const CancelToken& cancel,
                            std::vector<LayerResult>& layers);
 
-/// Returns the difference between the float and the quantized weight of a unit in the plan; empty without a
-/// quantized weight.
+/// Returns the difference between the float and the quantized weights of a unit in the plan, which are
+/// several for recurrent layers; empty without quantized weights.
 std::optional<TensorDifference> plannedWeightDifference(EvaluationResults& results, const Plan& plan,
                                                         std::size_t unit);
 /// Sets LayerResult::weight of the quantized layers to the difference of the weights in the plan. They differ

@@ -218,10 +218,9 @@ LayerDetails layerDetails(Session& session, const QuantizationConfig& config, co
         details.cumulative = entry.cumulative;
     }
     if (!details.local) failInput("layer '{}' has no metrics: {}", layer, "its output is not float32");
-    if (const auto& quantizer = plan->quantizers[index].weight) {
+    if (const auto& quantizer = plan->quantizers[index].weight)
         putWeight(*plan, unit, *quantizer, bins, details);
-        details.weightDifference = plannedWeightDifference(parts.results, *plan, index);
-    }
+    details.weightDifference = plannedWeightDifference(parts.results, *plan, index);
     DetailsRun(parts.runner, parts.samples.batches(), plan, index, cancel).fill(details, bins);
     return details;
 }
