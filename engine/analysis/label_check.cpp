@@ -50,7 +50,8 @@ std::string otherOrder(const Evaluation& evaluation, const Counts& labels, std::
 LabelProblem labelProblem(const Evaluation& evaluation) {
     constexpr std::size_t kEnough = 20;
     if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.rightClasses ||
-        !evaluation.floatClasses || evaluation.randomInputs || evaluation.floating->samples < kEnough)
+        !evaluation.floatClasses || evaluation.randomInputs || evaluation.floating->samples < kEnough ||
+        !evaluation.labelNotice.empty())
         return {};
     Counts labels;
     std::size_t all = 0;

@@ -15,7 +15,8 @@ struct LabelProblem {
 
 /// Finds a problem if the float network is no better on these labels than always predicting the most frequent
 /// class. If most samples of each class are predicted as one other class, the labels have another order than
-/// the network's classes. Needs at least 20 samples and two classes.
+/// the network's classes. Needs at least 20 samples and two classes. Evaluation::labelNotice takes
+/// precedence: then there is no other problem.
 LabelProblem labelProblem(const Evaluation& evaluation);
 
 }  // namespace quantloupe

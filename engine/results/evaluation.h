@@ -217,6 +217,9 @@ struct Evaluation {
     /// One of the notices: which nodes are not evaluated and why, and on which tensors accuracy is computed
     /// instead of the outputs. Empty if the whole network is evaluated.
     std::string unevaluated;
+    /// One of the notices: why class labels are not used, or how many of them the network does not have.
+    /// Empty if all are used.
+    std::string labelNotice;
     std::size_t samples = 0;  ///< of the full evaluation
     std::size_t calibrationSamples = 0;
     StageSeconds seconds;

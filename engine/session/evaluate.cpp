@@ -135,7 +135,8 @@ Evaluation withFloatAccuracy(const EvaluationRequest& request, const SampleSteps
     result.seconds.floating += floating.run(steps.roughChunks);
     setCosts(*parts.model.graph, parts.runner.sourceShapes(), result.layers);
     add(result.notices, floating.outputs().scoresNotice);
-    add(result.notices, labelNotice(*parts.samples.evaluation(), floating.outputs()));
+    result.labelNotice = labelNotice(*parts.samples.evaluation(), floating.outputs()).value_or("");
+    add(result.notices, result.labelNotice);
     floating.judge(steps.roughSamples);
     if (const TaskJudge* judge = parts.samples.judge()) add(result.notices, judge->notice());
     result.floating = floating.accuracyAgainst(floating, steps.roughSamples);

@@ -138,7 +138,9 @@ class CommandsTest : public QObject {
         for (int tab = WorkTabs::Count - 1; tab >= 0; --tab) {
             QTest::keyClick(m_window.get(), static_cast<Qt::Key>(Qt::Key_1 + tab), Qt::AltModifier);
             // Without data there are no images and no classes, and the network has no blocks.
-            const bool empty = tab == WorkTabs::Images || tab == WorkTabs::Classes || tab == WorkTabs::Blocks;
+            const bool empty =
+                tab == WorkTabs::Images || tab == WorkTabs::Classes || tab == WorkTabs::Blocks ||
+                (tab == WorkTabs::Notices && m_window->document()->evaluation()->notices.empty());
             QCOMPARE(m_window->workTabs()->whyNot(tab).isEmpty(), !empty);
             QCOMPARE(m_window->workTabs()->currentTab(), empty ? previous : tab);
             previous = m_window->workTabs()->currentTab();

@@ -255,7 +255,8 @@ class Document : public QObject {
     QuantizationConfig m_config;
     std::filesystem::path m_configPath;
     QUndoStack m_undo;
-    bool m_onlyInProject = false;  ///< something is unsaved that a configuration file does not contain
+    QUndoCommand* m_dataEdit = nullptr;  ///< on the stack, until its data are read; null if there is none
+    bool m_onlyInProject = false;        ///< something is unsaved that a configuration file does not contain
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand

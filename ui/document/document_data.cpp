@@ -39,11 +39,18 @@ void Document::keepData() {
     if (m_task == m_data->requestedTask && m_preprocess == m_data->requestedPreprocess) return;
     m_task = m_data->requestedTask;
     m_preprocess = m_data->requestedPreprocess;
+    // An edit without effect is no step to undo.
+    if (m_dataEdit && m_undo.index() > 0 && m_undo.command(m_undo.index() - 1) == m_dataEdit) {
+        m_dataEdit->setObsolete(true);
+        m_undo.undo();  // only removes it
+    }
+    m_dataEdit = nullptr;
     Q_EMIT dataChanged();
 }
 
 void Document::adoptData(const DataInfo& info) {
     m_data = info;
+    m_dataEdit = nullptr;
     m_task = info.requestedTask;
     m_taskData = info.evaluationPath;
     if (!m_projectPath.empty() && m_savedData != std::pair(info.evaluationPath, info.calibrationPath))
@@ -73,10 +80,11 @@ void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     // the file next to the model may be different
     if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
     m_onlyInProject = true;
-    m_undo.push(new PreprocessCommand(
+    m_dataEdit = new PreprocessCommand(
         m_preprocess, preprocess,
         preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
-        [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); }));
+        [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); });
+    m_undo.push(m_dataEdit);
 }
 
 void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
@@ -93,10 +101,11 @@ void Document::setTask(const TaskSettings& task) {
     if (!m_model) return;
     if (task == m_task) return adoptTask(task);
     m_onlyInProject = true;
-    m_undo.push(
+    m_dataEdit =
         new TaskCommand(m_task, task, tr("Labels"), [this, data = m_taskData](const TaskSettings& choice) {
             if (data == m_taskData) adoptTask(choice);  // otherwise the labels belong to other data
-        }));
+        });
+    m_undo.push(m_dataEdit);
 }
 
 void Document::adoptTask(const TaskSettings& task) {

@@ -27,8 +27,13 @@ RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
         if (i >= layers.size() || !layers[i].quantizable) continue;
         ++preview.quantizable;
         const LayerSettings* const own = config.settingsOf(layers[i].name);
-        const bool pinned = own != nullptr && own->quantize.value_or(false);
-        if (layers[i].state == LayerState::Quantized && !pinned) ++preview.changed;
+        const bool pinned =
+            own != nullptr && (own->quantize.value_or(false) ||
+                               own->precision.value_or(Precision::float32()) != Precision::float32());
+        if (pinned)
+            ++preview.pinned;
+        else if (layers[i].state == LayerState::Quantized)
+            ++preview.changed;
     }
     return preview;
 }
@@ -36,11 +41,21 @@ RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
 QString previewWords(const RulePreview& preview) {
     const QString nodes = preview.nodes == 1 ? Words::tr("1 node") : Words::tr("%1 nodes").arg(preview.nodes);
     if (preview.quantizable == 0) return nodes + Words::tr(", none quantizable");
-    const QString now = preview.changed == 0 ? Words::tr("all already in float")
-                        : preview.changed == preview.quantizable
-                            ? Words::tr("all currently quantized")
-                            : Words::tr("%1 of them currently quantized").arg(preview.changed);
-    return Words::tr("%1, %2 quantizable, %3").arg(nodes).arg(preview.quantizable).arg(now);
+    const std::size_t others = preview.quantizable - preview.pinned;
+    QStringList now;
+    if (preview.pinned > 0)
+        now << (others == 0           ? Words::tr("all of which keep their own setting")
+                : preview.pinned == 1 ? Words::tr("1 keeps its own setting")
+                                      : Words::tr("%1 keep their own setting").arg(preview.pinned));
+    if (others > 0)
+        now << (preview.changed == preview.quantizable ? Words::tr("all currently quantized")
+                : preview.changed > 0 ? Words::tr("%1 of them currently quantized").arg(preview.changed)
+                : preview.pinned == 0 ? Words::tr("all already in float")
+                                      : Words::tr("the others already in float"));
+    return Words::tr("%1, %2 quantizable, %3")
+        .arg(nodes)
+        .arg(preview.quantizable)
+        .arg(now.join(QStringLiteral(", ")));
 }
 
 }  // namespace quantloupe::ui

@@ -15,6 +15,7 @@ namespace quantloupe::ui {
 struct RulePreview {
     NodeSet covered;  ///< one flag per node
     std::size_t nodes = 0, quantizable = 0;
+    std::size_t pinned = 0;   ///< number of layers whose own setting takes precedence over skip rules
     std::size_t changed = 0;  ///< number of layers that are quantized now and would stay in float
     QString complaint;        ///< why the rule covers nothing
 };

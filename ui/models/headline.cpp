@@ -135,8 +135,8 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
         if (evaluation->floating) addPerplexity(*evaluation->floating, line.floatNote);
         if (const auto floating = evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt) {
             line.floatValue = formatRate(floating->value);
-            line.loss = floating->value - rate->value;
-            line.difference = formatPoints(-line.loss) + Words::tr(" vs. float");
+            line.loss = floating->value > 0 ? 1 - rate->value / floating->value : 0;
+            line.difference = formatPoints(rate->value - floating->value) + Words::tr(" vs. float");
         }
     } else if (quantized.agreement) {
         line.value = formatRate(*quantized.agreement);

@@ -81,7 +81,10 @@ LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
         Q_EMIT changed();
     };
     connect(document, &Document::modelChanged, this, forget);
-    connect(document, &Document::dataChanged, this, forget);
+    connect(document, &Document::dataChanged, this, [this, forget] {
+        forget();
+        plan();  // no evaluation follows if the new data cannot be read
+    });
 }
 
 const LayerInsight* LayerInsightModel::insight() const {

@@ -48,6 +48,13 @@ QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
     return result;
 }
 
+/// What is probably wrong with the data, or why the accuracy is not that of the whole network.
+LabelProblem problemOf(const Evaluation& evaluation) {
+    if (!evaluation.unevaluated.empty()) return {evaluation.unevaluated, false};
+    if (!evaluation.labelNotice.empty()) return {evaluation.labelNotice, false};
+    return labelProblem(evaluation);
+}
+
 }  // namespace
 
 DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
@@ -230,9 +237,8 @@ void DataSection::refresh() {
         m_heading->setRemark(
             tr("%1 for calibration, %2 for evaluation")
                 .arg(formatNumber(evaluation->calibrationSamples), formatNumber(evaluation->samples)));
-    const bool inPart = evaluation && !evaluation->unevaluated.empty();
-    const LabelProblem problem = inPart || !evaluation ? LabelProblem() : labelProblem(*evaluation);
-    const QString warning = QString::fromStdString(inPart ? evaluation->unevaluated : problem.text);
+    const LabelProblem problem = evaluation ? problemOf(*evaluation) : LabelProblem();
+    const QString warning = sentence(QString::fromStdString(problem.text));
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
         // Images and advice are only useful if the preprocessing can be wrong.

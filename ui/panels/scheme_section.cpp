@@ -71,6 +71,9 @@ void SchemeSection::build() {
     rows->addWidget(makeRow(tr("Weight bits"), m_bits));
     m_activationBits = new SegmentedControl(textsOf(kActivationBits));
     rows->addWidget(makeRow(tr("Activation bits"), m_activationBits));
+    m_own = makeLabel({}, "muted", 0.92);
+    m_own->setWordWrap(true);
+    rows->addWidget(m_own);
     addSwitch(rows, tr("Weights per channel"), tr("One scale per output channel instead of one per tensor"),
               tr("Weights per tensor"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.perChannel; });
@@ -193,6 +196,15 @@ void SchemeSection::refresh() {
         if (preset.name == config.preset) m_preset->setToolTip(QString::fromStdString(preset.description));
     m_heading->setRemark(differsFromPreset(config) ? tr("changed") : QString(),
                          tr("Settings differ from the preset"));
+    const auto own = std::ranges::count_if(config.layers, [](const auto& entry) {
+        const LayerSettings& settings = entry.second;
+        return settings.weightBits || settings.activationBits ||
+               settings.precision.value_or(Precision::float32()) != Precision::float32();
+    });
+    m_own->setText(own == 1 ? tr("1 layer has bits of its own, which take precedence.")
+                            : tr("%1 layers have bits of their own, which take precedence.").arg(own));
+    m_own->setToolTip(tr("To remove a precision, select its layers and choose Layers > Precision > Default"));
+    m_own->setVisible(own > 0);
     m_bits->setCurrentIndex(placeOf(kWeightBits, config.quantization.weight.bits));
     m_activationBits->setCurrentIndex(placeOf(kActivationBits, config.quantization.activation.bits));
     m_weightMethod->setCurrentIndex(indexOf(weightMethodTexts(), config.quantization.weight.method));

@@ -35,6 +35,7 @@ class SchemeSection : public QWidget {
     QList<std::pair<ToggleSwitch*, Flag>> m_switches;
     QWidget *m_restricted = nullptr, *m_products = nullptr;
     QPushButton* m_workflow;
+    QLabel* m_own;  ///< how many layers these settings do not apply to
 };
 
 }  // namespace quantloupe::ui

@@ -187,7 +187,8 @@ void StatusLine::finished(double seconds) {
         m_measured += QStringLiteral(" \u00b7 ") +
                       (evaluation.randomInputs ? tr("%1 random inputs").arg(formatNumber(evaluation.samples))
                                                : samplesText(evaluation.samples));
-    if (!m_reproducible) m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
+    if (const int threads = QThread::idealThreadCount(); !m_reproducible)
+        m_measured += kDot + (threads == 1 ? tr("1 thread") : tr("%1 threads").arg(threads));
     refresh();
 }
 

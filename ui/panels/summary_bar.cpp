@@ -185,11 +185,12 @@ void SummaryBar::refresh() {
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
         label->setVisible(!label->text().isEmpty());
     m_value->setToolTip(line.toolTip);
-    setRole(m_value, !line.known || stale ? "faint"
-                     : line.neutral       ? "muted"
-                     : line.loss <= 0.05  ? "good"
-                     : line.loss > 0.1    ? "bad"
-                                          : "");
+    constexpr double kSmall = 0.06;  // 5 points of 90 %
+    setRole(m_value, !line.known || stale     ? "faint"
+                     : line.neutral           ? "muted"
+                     : line.loss <= kSmall    ? "good"
+                     : line.loss > 2 * kSmall ? "bad"
+                                              : "");
     setRole(m_difference, stale ? "faint" : "muted");
     setRole(m_baseline, stale ? "faint" : m_baseline->text().startsWith(QChar(0x2212)) ? "bad" : "good");
 

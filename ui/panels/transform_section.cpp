@@ -215,10 +215,13 @@ void TransformSection::refresh() {
         std::ranges::count_if(layers, [](const LayerResult& layer) { return layer.op == "Clip"; });
     const auto norms = std::ranges::count_if(
         layers, [](const LayerResult& layer) { return layer.op == "BatchNormalization"; });
+    // Factors and shifts per channel are folded, too.
+    const std::size_t folded = evaluation ? evaluation->foldedBatchNorms : 0;
     m_foldCount->setText(!evaluation                ? QString()
-                         : norms == 0               ? tr("none here")
-                         : transforms.foldBatchNorm ? tr("%1 folded").arg(evaluation->foldedBatchNorms)
-                                                    : tr("%1 present").arg(norms));
+                         : folded > 0               ? tr("%1 folded").arg(folded)
+                         : norms > 0                ? tr("%1 present").arg(norms)
+                         : transforms.foldBatchNorm ? tr("none here")
+                                                    : QString());
     m_relu6Count->setText(!evaluation  ? QString()
                           : clips == 0 ? tr("none here")
                                        : tr("%1 of %2").arg(evaluation->replacedClips).arg(clips));

@@ -13,6 +13,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, 
     m_classes = new ClassesPanel(document);
     m_flipped = new FlippedPanel(document);
     m_log = new LogPanel(document);
+    m_notices = new NoticesPanel(document);
     m_bar = new QTabBar;
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
@@ -27,6 +28,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, 
     addTab(Images, tr("Images"), m_flipped, new QWidget);
     addTab(Log, tr("Log"), m_log, m_log->head());
     addTab(Classes, tr("Classes"), m_classes, new QWidget);
+    addTab(Notices, {}, m_notices, new QWidget);
     m_bar->setTabToolTip(placeOf(Blocks), tr("Repeated blocks as a matrix of blocks and layers"));
     auto* head = new QFrame;
     head->setObjectName(QStringLiteral("panel"));
@@ -52,6 +54,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, 
             });
     connect(m_flipped, &FlippedPanel::layerChosen, this, &WorkTabs::layerChosen);
     connect(m_blocks, &BlockPanel::blocksChanged, this, &WorkTabs::updateTabs);
+    connect(m_notices, &NoticesPanel::noticesChanged, this, &WorkTabs::updateTabs);
     for (const auto signal : {&Document::modelChanged, &Document::dataChanged, &Document::evaluationChanged})
         connect(document, signal, this, &WorkTabs::updateTabs);
     updateTabs();
@@ -87,13 +90,17 @@ QString WorkTabs::whyNot(int tab) const {
     if (tab == Images || tab == Classes) return whyNoResults();
     if (tab == Blocks && !m_blocks->hasBlocks())
         return tr("The network does not have three blocks with the same structure.");
+    if (tab == Notices && m_notices->notices().isEmpty()) return tr("The last evaluation has no notices.");
     return {};
 }
 
 void WorkTabs::updateTabs() {
     m_whyNoResults = whyNoResults();
     if (!whyNot(currentTab()).isEmpty()) showTab(Layers);
-    for (const Tab tab : {Blocks, Images, Classes}) m_bar->setTabVisible(placeOf(tab), whyNot(tab).isEmpty());
+    for (const Tab tab : {Blocks, Images, Classes, Notices})
+        m_bar->setTabVisible(placeOf(tab), whyNot(tab).isEmpty());
+    // Also makes the bar forget the places of tabs that were hidden: setTabVisible() alone can leave a gap.
+    m_bar->setTabText(placeOf(Notices), tr("Notices (%1)").arg(m_notices->notices().size()));
     fitTabs();
     Q_EMIT tabsChanged();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The tabs below the graph: layers, repeated blocks, accuracy loss by step, images whose class changed, log,
-// and results by class, with the head of the current page next to the tabs.
+// results by class, and notices, with the head of the current page next to the tabs.
 
 #include <QStackedWidget>
 #include <QTabBar>
@@ -12,6 +12,7 @@
 #include "panels/flipped_panel.h"
 #include "panels/layer_table.h"
 #include "panels/log_panel.h"
+#include "panels/notices_panel.h"
 
 namespace quantloupe::ui {
 
@@ -19,7 +20,7 @@ class WorkTabs : public QWidget {
     Q_OBJECT
   public:
     /// In the order of the tabs and their shortcuts. Tabs with nothing to show are hidden.
-    enum Tab { Layers, Blocks, AccuracyPath, Images, Log, Classes, Count };
+    enum Tab { Layers, Blocks, AccuracyPath, Images, Log, Classes, Notices, Count };
     WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, QWidget* parent = nullptr);
     /// Does nothing if the tab is not available.
     void showTab(int tab);
@@ -34,6 +35,7 @@ class WorkTabs : public QWidget {
     ClassesPanel* classes() const { return m_classes; }
     FlippedPanel* flipped() const { return m_flipped; }
     LogPanel* log() const { return m_log; }
+    NoticesPanel* notices() const { return m_notices; }
 
   Q_SIGNALS:
     void tabsChanged();  ///< which tabs are available
@@ -59,6 +61,7 @@ class WorkTabs : public QWidget {
     ClassesPanel* m_classes;
     FlippedPanel* m_flipped;
     LogPanel* m_log;
+    NoticesPanel* m_notices;
 };
 
 }  // namespace quantloupe::ui

@@ -77,6 +77,8 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QPlainTextEdit { background: @fi
     border-radius: 5px; padding: @quarter @half; selection-background-color: @accent;
     selection-color: @accentText; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: @accent; }
+QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled,
+QPlainTextEdit:disabled { background: @soft; color: @faint; }
 QLineEdit[wrong="true"] { border-color: @error; background: @errorFill; }
 QComboBox::drop-down { border: none; width: @one; }
 QComboBox::down-arrow { image: url(@arrow); width: @arrowSize; height: @arrowSize; right: @quarter; }

@@ -59,7 +59,8 @@ void PanelCommands::addTabs(QMenu* menu) {
                             tr("S&how Accuracy Loss by Step"),
                             tr("Show Changed I&mages"),
                             tr("Show Lo&g"),
-                            tr("Show &Classes")};
+                            tr("Show &Classes"),
+                            tr("Show &Notices")};
     QList<QAction*> actions;
     for (int i = 0; i < WorkTabs::Count; ++i)
         actions << addCommand(menu, tabs[i], QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {},

@@ -26,13 +26,16 @@ class LayerRefiner {
     }
 
     Refinements refine(std::vector<std::string>& notices) {
-        const auto count = m_plan.units.units.size();
-        for (std::size_t u = 0; u < count; ++u) {
-            m_context.control.cancel.check();
+        std::vector<std::size_t> refined;
+        for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
             const Unit& unit = m_plan.units.units[u];
             if (unit.quantized && unit.kind == UnitKind::Weighted && m_plan.quantizers[u].weight)
-                refineUnit(u);
-            if (m_context.control.progress) m_context.control.progress(u + 1, count);
+                refined.push_back(u);
+        }
+        for (std::size_t i = 0; i < refined.size(); ++i) {
+            m_context.control.cancel.check();
+            refineUnit(refined[i]);
+            if (m_context.control.progress) m_context.control.progress(i + 1, refined.size());
         }
         tell("learned rounding", m_unlearned, notices);
         tell("bias correction", m_uncorrected, notices);
