@@ -10,6 +10,7 @@
 #include "dialogs/preprocess_dialog.h"
 #include "dialogs/task_dialog.h"
 #include "models/headline.h"
+#include "models/layer_insight.h"
 #include "panels/data_section.h"
 #include "panels/flipped_panel.h"
 #include "widgets/aligned_rows.h"
@@ -69,6 +70,22 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         QVERIFY(m_document->task() == names);
         QVERIFY(m_document->project().task == names);
         QVERIFY(m_document->project().data == m_data);
+    }
+
+    void editsOfDataThatFailLeaveNothingBehind() {
+        m_document->select(NodeId(0));
+        LayerInsightModel insight(m_document.get());
+        insight.setWanted(true);
+        QTRY_VERIFY_WITH_TIMEOUT(insight.insight(), 20000);
+        const int steps = m_document->undoStack()->index();
+        QSignalSpy failed(m_document.get(), &Document::failed);
+        TaskSettings missing;
+        missing.labels = "no_such_labels.json";
+        m_document->setTask(missing);
+        QVERIFY(failed.wait(20000));
+        QVERIFY(m_document->task() == TaskSettings());
+        QCOMPARE(m_document->undoStack()->count(), steps);
+        QTRY_VERIFY_WITH_TIMEOUT(insight.insight(), 20000);
     }
 
     /// The session used the new images, although the window showed the earlier ones.

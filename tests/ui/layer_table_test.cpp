@@ -97,8 +97,8 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         const QString name = QStringLiteral("encoder/layer.3/attention/output/dense/MatMul");
         QCOMPARE(elidedName(name, metrics, 1e4), name);
         for (const char* text :
-             {"\u2026layer.3/attention/output/dense/MatMul", "layer.3/\u2026/output/dense/MatMul",
-              "layer.3/\u2026/dense/MatMul", "layer.3/\u2026/MatMul"}) {
+             {"\u2026layer.3/attention/output/dense/MatMul", "layer.3/a\u2026/output/dense/MatMul",
+              "layer.3/a\u2026/o\u2026/dense/MatMul", "layer.3/\u2026/MatMul"}) {
             const QString expected = QString::fromUtf8(text);
             QCOMPARE(elidedName(name, metrics, metrics.horizontalAdvance(expected) + 0.5), expected);
         }

@@ -11,6 +11,7 @@
 #include "panels/accuracy_path_panel.h"
 #include "panels/classes_panel.h"
 #include "panels/flipped_panel.h"
+#include "panels/notices_panel.h"
 #include "panels/range_view.h"
 #include "panels/suggestion_section.h"
 
@@ -196,6 +197,36 @@ class ResultsTest : public QObject, private test::ColorDocument {
         line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY2(line.note.startsWith(QStringLiteral("Partly evaluated \u00b7 SQNR")), qPrintable(line.note));
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
+    }
+
+    /// One of the notices of the command line, which no other part of the window shows.
+    void noticesOfTheEvaluationHaveATab() {
+        NoticesPanel panel(m_document.get());
+        const auto has = [&](const char* text) {
+            return panel.notices().filter(QLatin1String(text)).size() == 1 &&
+                   panel.toPlainText().contains(QLatin1String(text));
+        };
+        constexpr const char* kIdle = "(all Dropout layers) has no effect";
+        QVERIFY(!has(kIdle));
+        QuantizationConfig config = m_document->config();
+        SkipRule rule;
+        rule.kind = SkipKind::Type;
+        rule.op = "Dropout";
+        config.rules.push_back(rule);
+        QVERIFY(m_document->edit({config, QStringLiteral("Skip"), {}}));
+        QVERIFY(evaluated());
+        QVERIFY2(has(kIdle), qPrintable(panel.notices().join(QLatin1Char('\n'))));
+    }
+
+    void colorsDependOnTheFloatAccuracy() {
+        Evaluation evaluation;
+        evaluation.counts.quantized = 1;
+        evaluation.floating.emplace();
+        evaluation.quantized.emplace();
+        evaluation.floating->samples = evaluation.quantized->samples = 100;
+        evaluation.floating->top1 = 0.08;
+        evaluation.quantized->top1 = 0.02;
+        QCOMPARE(headlineOf(&evaluation, DataKind::Images).loss, 0.75);
     }
 
     void languageModelsShowTheirPerplexity() {

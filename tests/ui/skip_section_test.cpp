@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "base/atomic_file.h"
+#include "graph/rule_preview.h"
 #include "support/text_model.h"
 #include "ui_test_support.h"
 
@@ -51,6 +52,33 @@ class SkipSectionTest : public QObject {
         lock(40);
         QTRY_VERIFY(says(QStringLiteral("and 10 more locked layers")));
         QTRY_COMPARE(cards(), qsizetype(30));
+    }
+
+    void layersWithAPrecisionOfTheirOwnAreNotCounted() {
+        QTemporaryDir folder;
+        test::keepSettingsIn(folder);
+        Document document;
+        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        SkipRule rule;
+        rule.kind = SkipKind::Pattern;
+        rule.regex = ".*";
+        const auto preview = [&] {
+            return previewRule(*document.graph(), document.config(), document.layers(), rule);
+        };
+        const RulePreview before = preview();
+        QVERIFY(before.quantizable > 1 && before.changed > 1);
+        QuantizationConfig config = document.config();
+        std::size_t own = 0;
+        for (const LayerResult& layer : document.layers()) {
+            if (layer.state != LayerState::Quantized) continue;
+            config.layers[layer.name].precision = precisionNamed("w8a8");
+            ++own;
+            document.edit({config, QStringLiteral("Precision"), {}});
+            QCOMPARE(preview().pinned, own);
+            QCOMPARE(preview().changed, before.changed - own);
+        }
+        QVERIFY2(previewWords(preview()).endsWith(QStringLiteral("keep their own setting")),
+                 qPrintable(previewWords(preview())));
     }
 };
 
