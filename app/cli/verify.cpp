@@ -100,7 +100,7 @@ void runVerify(const Options& options) {
     };
     print("", result.plain, false);
     if (result.optimized) print("at the default optimization level: ", *result.optimized, true);
-    const std::string advice = saturationAdvice(result);
+    const std::string advice = optimizationAdvice(result);
     if (!advice.empty()) {
         if (result.exact) print("at the default level without saturation: ", *result.exact, true);
         fmt::print("{}\n", advice);

@@ -75,9 +75,11 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
 std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
                                             const std::filesystem::path& path, const CancelToken& cancel) {
     saveModel(*session.quantizedModel(config, cancel), path);
-    std::vector<std::string> notices = session.plan(config, cancel)->notices;
+    const auto plan = session.plan(config, cancel);
+    std::vector<std::string> notices = plan->notices;
     append(notices, roundingNotices(config, "QuantizeLinear"));
     append(notices, saturationNotices(config, false));
+    append(notices, biasNotices(*plan));
     return notices;
 }
 

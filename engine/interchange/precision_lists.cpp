@@ -4,6 +4,7 @@
 // formats.
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -41,6 +42,21 @@ std::vector<ListedLayer> listedLayers(const ExportSource& source) {
     return listed;
 }
 
+/// Returns the operators that compute activations and stay in float because no quantizer applies to them.
+/// They are not listed: the tool decides on them.
+std::vector<std::string> floatOperators(const ExportSource& source) {
+    std::set<std::string> operators;
+    const Graph& graph = *source.prepared->graph;
+    for (std::size_t p = 0; p < graph.nodeCount(); ++p) {
+        const Node& node = graph.nodes()[p];
+        const NodeId origin = source.prepared->sourceOf.at(p);
+        if (!origin.valid() || source.layers.at(origin.index()).state != LayerState::Float) continue;
+        const bool computes = !node.inputs.empty() && !traitsOf(node).copiesValues && node.op != "Identity";
+        if (computes && graph.tensor(node.output()).type == DataType::Float32) operators.insert(node.op);
+    }
+    return {operators.begin(), operators.end()};
+}
+
 /// Collects the layers whose precision a tool replaces by another one.
 class Replacements {
   public:
@@ -68,6 +84,10 @@ ExportResult withModel(const ExportSource& source, std::string text, std::string
     result.notices = ruleNotices(source, tool);
     append(result.notices, previewNotices(source, tool));
     replacements.addTo(result.notices);
+    if (const auto operators = floatOperators(source); !operators.empty())
+        result.notices.push_back(fmt::format(
+            "operators that the preview leaves in float are not listed, so {} may quantize them: {}", tool,
+            shortList(operators)));
     result.notices.push_back(fmt::format("{} computes its own scales", tool));
     result.files.push_back({"", std::move(text), nullptr, executable});
     result.files.push_back({".float.onnx", "", source.prepared->transformed, false});

@@ -2,11 +2,14 @@
 #include "interchange/wording.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "config/config_fields.h"
 #include "config/skip_rules.h"
+#include "quantize/plan.h"
 
 namespace quantloupe {
 namespace {
@@ -147,6 +150,33 @@ std::vector<std::string> saturationNotices(const QuantizationConfig& config, boo
         "on x86 processors without VNNI, ONNX Runtime's default optimizations use kernels that can saturate "
         "with 8-bit weights, unlike the preview: 7-bit weights, or the session option "
         "session.x64quantprecision, avoid this"};
+}
+
+std::vector<std::string> biasNotices(const Plan& plan) {
+    const Graph& graph = *plan.prepared->graph;
+    std::vector<std::string> layers;
+    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
+        const Unit& unit = plan.units.units[u];
+        const UnitQuantizers& own = plan.quantizers[u];
+        if (!unit.quantized || !unit.bias.valid() || !own.weight || (own.bias && own.bias->bits == 32))
+            continue;
+        const Constant& bias = own.correctedBias ? *own.correctedBias : *graph.constantOf(unit.bias);
+        const std::vector<float>& scales = own.weight->scales;
+        bool fits = true;
+        for (std::size_t c = 0; c < bias.floats().size(); ++c) {
+            const double unitOfSums =
+                static_cast<double>(own.inputs[0].scale) * static_cast<double>(scales[c % scales.size()]);
+            fits = fits && std::abs(static_cast<double>(bias.floats()[c])) <=
+                               unitOfSums * std::numeric_limits<std::int32_t>::max();
+        }
+        if (!fits) layers.push_back(fmt::format("'{}'", shortName(graph.node(unit.layer).name)));
+    }
+    if (layers.empty()) return {};
+    return {
+        fmt::format("unlike the preview, ONNX Runtime's default optimizations clip the biases of {}, which "
+                    "do not fit int32 in "
+                    "the scale of the sums: set quantization.bias_bits to 32",
+                    shortList(layers))};
 }
 
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {

@@ -45,6 +45,11 @@ std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::
 /// between Q/DQ pairs to unsigned ones, for which its kernels saturate, but not those of integer operators.
 std::vector<std::string> saturationNotices(const QuantizationConfig& config, bool integerOperators);
 
+/// Returns a notice about layers whose biases, in float or with 16 bits, do not fit int32 in the scale of the
+/// sums. ONNX Runtime's default optimizations convert them nevertheless, and clip them. Biases with 32 bits
+/// have no such notice: they are clipped in the preview, too, or their layers have larger scales.
+std::vector<std::string> biasNotices(const Plan& plan);
+
 /// Returns the layers of the model that the file calls `names`. Every other name is reported in `result`,
 /// with similar names.
 std::vector<std::string> knownLayers(const ImportSource& source, const std::vector<std::string>& names,

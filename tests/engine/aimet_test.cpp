@@ -246,6 +246,39 @@ class AimetTest : public QObject {
         }
     }
 
+    /// A weight that a Transpose passes on, a Softmax without an entry, and an entry that no layer uses.
+    void importsWhatItsOperatorSetQuantizes() {
+        std::string weight = "{0.1";
+        for (int i = 1; i < 48; ++i) weight += fmt::format(", {}", 0.01 * (i % 7) - 0.03);
+        Session session(textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,8] x) => (float[N,6] y) <float[6,8] w "
+            "= " +
+            weight +
+            "}, float k = {0.5}> { t = Transpose<perm = [1, 0]>(w) c = MatMul(x, t) s = Mul(c, k) "
+            "y = Softmax(s) }"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig config = presetConfig("aimet-default");
+        config.skipTail = false;
+        config.rules.resize(1);
+        config.rules[0].layers = {"Softmax_3"};
+        const GraphPtr model = session.model().graph;
+        const auto imported = [&](std::size_t version) {
+            ExportSource source = gatherExport(session, config, formatNamed("aimet", false));
+            source.output = "net.encodings";
+            return readText("aimet", model, formatNamed("aimet", false).write(source).files[version].text);
+        };
+        constexpr const char* kUnused = "no layer of the operator set 'aimet' quantizes this tensor: s";
+        for (const std::size_t version : {0u, 1u, 2u}) {
+            const ImportResult read = imported(version);
+            QCOMPARE(read.config.rules.size(), 1u);
+            QCOMPARE(read.config.rules[0].layers, config.rules[0].layers);
+            QVERIFY2(!says(read.left, kUnused), joined(read.left).c_str());
+        }
+        config.quantization.operators = OperatorSet::OnnxRuntime;
+        for (const std::size_t version : {0u, 1u, 2u})
+            QVERIFY2(says(imported(version).left, kUnused), joined(imported(version).left).c_str());
+    }
+
     /// More biases than weights: they have 32 bits.
     void biasesAreNotWeights() {
         json document = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax.encodings"));

@@ -104,6 +104,22 @@ class QOperatorTest : public QObject {
     }
 
   private Q_SLOTS:
+    /// The sums of products of 8-bit codes do not fit int32.
+    void deepProductsStayBetweenTheirPairs() {
+        Session session(textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,70000] x) => (float[N,2] y) "
+            "<float one = {1}, int64[2] shape = {70000, 2}> { w = Expand(one, shape) y = MatMul(x, w) }"));
+        session.setData(randomDataset(session.graph(), 2, 1), randomDataset(session.graph(), 2, 2));
+        QuantizationConfig config = unsignedAffine();
+        config.skipTail = false;
+        config.transforms.simplify = true;
+        const QOperatorModel made = toQOperators(session.quantizedModel(config));
+        QVERIFY(made.made.empty());
+        QCOMPARE(made.kept.size(), 1u);
+        QVERIFY2(made.kept.begin()->first.find("may not fit into int32") != std::string::npos,
+                 made.kept.begin()->first.c_str());
+    }
+
     void everyLayerIsConverted() {
         const QOperatorModel made = toQOperators(qdqOf(unsignedAffine()));
         QCOMPARE(made.made, (std::map<std::string, std::size_t>{{"Flatten", 1},

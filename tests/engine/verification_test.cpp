@@ -66,19 +66,22 @@ class VerificationTest : public QObject {
     void saturationIsExplained() {
         Verification result;
         result.optimized = RuntimeComparison{0.9, 0.4, {}};
-        QVERIFY(saturationAdvice(result).empty());  // the outputs were not computed without it
+        QVERIFY(optimizationAdvice(result).empty());  // the outputs were not computed without it
         result.exactFailure = "cannot replace a tensor";
-        QVERIFY(saturationAdvice(result).empty());  // the outputs are no worse
+        QVERIFY(optimizationAdvice(result).empty());  // the outputs are no worse
         const float floating[] = {1, 2}, preview[] = {1.01f, 2}, saturated[] = {1, 1};
         result.error.add(floating, preview, 2);
         result.optimized->error.add(floating, saturated, 2);
-        const QString advice = QString::fromStdString(saturationAdvice(result));
+        const QString advice = QString::fromStdString(optimizationAdvice(result));
         QVERIFY2(advice.contains("7-bit weights") && advice.contains("cannot replace"), qPrintable(advice));
         result.exactFailure.clear();
         result.exact = RuntimeComparison{0.9, 0.3, {}};
-        QVERIFY(saturationAdvice(result).empty());  // other optimizations change them as much
+        QVERIFY(optimizationAdvice(result).empty());  // other optimizations change them as much
         result.exact = RuntimeComparison{1, 0.01, {}};
-        QVERIFY(QString::fromStdString(saturationAdvice(result)).contains("session.x64quantprecision"));
+        QVERIFY(QString::fromStdString(optimizationAdvice(result)).contains("session.x64quantprecision"));
+        QVERIFY(!QString::fromStdString(optimizationAdvice(result)).contains("int32"));
+        result.exact->error.add(floating, saturated, 2);  // most of the difference remains
+        QVERIFY(QString::fromStdString(optimizationAdvice(result)).contains("int32"));
     }
 
     void theModelMustRunOptimized() {

@@ -150,13 +150,11 @@ void VerifyDialog::present(const Verification& r) {
     m_there->setText(r.plain.rate   ? percent(r.plain.rate->value)
                      : r.classifies ? tr("same class: %1").arg(percent(r.plain.agreement))
                                     : formatDecibel(r.plain.error.result().sqnrDb));
-    const std::string why = whyVerificationFailed(r), advice = saturationAdvice(r);
+    const std::string why = whyVerificationFailed(r), advice = optimizationAdvice(r);
     if (!why.empty())
         showVerdict(tr("Verification failed: %1.").arg(QString::fromStdString(why)), "bad");
     else if (advice.empty())
         showVerdict(tr("Verified."), "good");
-    else if (r.exact)
-        showVerdict(tr("Verified without optimizations; the default level saturates."), "muted");
     else
         showVerdict(tr("Verified without optimizations; the default level is less accurate."), "muted");
     QStringList details{sentence(comparison(r, r.plain))};

@@ -37,8 +37,11 @@ Value mostCommon(const std::map<Value, std::size_t>& counts, Value otherwise) {
 class AimetReader {
   public:
     explicit AimetReader(const ImportSource& source)
-        : m_source(source), m_json(parseStrictJson(source.text)) {
+        : m_source(source),
+          m_json(parseStrictJson(source.text)),
+          m_prepared(prepare(source.graph, source.start.transforms)) {
         m_result.config = source.start;
+        m_prepared.operators = OperatorSet::Aimet;
     }
 
     ImportResult read() {
@@ -153,17 +156,26 @@ class AimetReader {
             entry.symmetric = entry.isSigned && !list[i].contains("y_zero_point");
             entry.centered = !entry.isSigned && entry.bits <= 16 &&
                              list[i].value("y_zero_point", Json()) == (1 << (entry.bits - 1));
-            const auto id = m_source.graph->findTensor(name);
-            const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
-            // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
-            const bool parameter = id ? constant != nullptr && !constant->dims().empty() : entry.isSigned;
-            add(parameter, name, entry);
+            add(isParameter(name).value_or(entry.isSigned), name, entry);
         }
         // An affine quantizer has its zero point in the middle only by chance.
         const auto isCentered = [](const auto& entry) { return entry.second.centered; };
         const auto centered = static_cast<std::size_t>(std::ranges::count_if(m_activations, isCentered));
         if (2 * centered <= m_activations.size()) return;
         for (auto& [name, entry] : m_activations) entry.symmetric = entry.symmetric || entry.centered;
+    }
+
+    /// Empty if the model has no such tensor.
+    std::optional<bool> isParameter(const std::string& name) const {
+        // Weights may have got their names when constants were transposed or batch norms folded.
+        for (const Graph* graph : {m_prepared.graph.get(), m_source.graph.get()}) {
+            const auto id = graph->findTensor(name);
+            if (!id) continue;
+            // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
+            const Constant* constant = graph->constantOf(*id);
+            return constant != nullptr && !constant->dims().empty();
+        }
+        return std::nullopt;
     }
 
     void add(bool parameter, const std::string& name, const EncodingEntry& entry) {
@@ -210,15 +222,15 @@ class AimetReader {
     void skips() {
         auto& config = m_result.config;
         forgetLayers(config, true);
-        const Prepared prepared = prepare(m_source.graph, config.transforms);
-        const Graph& graph = *prepared.graph;
-        const UnitList units = findUnits(prepared, resolveSkips(*m_source.graph, config));
+        m_prepared.symmetricActivations = config.quantization.activation.symmetric;
+        const Graph& graph = *m_prepared.graph;
+        const UnitList units = findUnits(m_prepared, resolveSkips(*m_source.graph, config));
         const std::vector<std::size_t> owners = scaleOwners(units);
         std::vector<std::string> floating;
         for (std::size_t u = 0; u < units.units.size(); ++u) {
             const Unit& unit = units.units[u];
             if (!unit.quantized) continue;
-            const std::string& layer = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).name;
+            const std::string& layer = m_source.graph->node(m_prepared.sourceOf.at(unit.layer.index())).name;
             const auto entryOf =
                 [&](TensorId tensor,
                     const std::map<std::string, EncodingEntry>& entries) -> const EncodingEntry* {
@@ -230,7 +242,7 @@ class AimetReader {
                 const EncodingEntry* weight = entryOf(unit.weight, m_parameters);
                 // A weight with a folded batch norm has a new name here; AIMET keeps the old one.
                 const TensorId before =
-                    m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).input(1);
+                    m_source.graph->node(m_prepared.sourceOf.at(unit.layer.index())).input(1);
                 if (weight == nullptr && before.valid())
                     if (const auto found = m_parameters.find(m_source.graph->tensor(before).name);
                         found != m_parameters.end())
@@ -256,6 +268,28 @@ class AimetReader {
         takeSkips(floating, m_result);
         unknownTensors(graph);
         otherBits(graph);
+        unquantizedTensors(graph, units);
+    }
+
+    /// Adds a message about activations that AIMET quantizes, but no layer does here.
+    void unquantizedTensors(const Graph& prepared, const UnitList& units) {
+        std::set<TensorId> quantized;
+        for (const Unit& unit : units.units) {
+            quantized.insert(unit.output);
+            for (const auto* tensors : {&unit.inputs, &unit.otherOutputs})
+                quantized.insert(tensors->begin(), tensors->end());
+            for (const UnitConstant& constant : unit.constants) quantized.insert(constant.tensor);
+        }
+        std::vector<std::string> tensors;
+        for (const auto& [name, entry] : m_activations) {
+            const auto id = prepared.findTensor(name);
+            if (id && prepared.constantOf(*id) == nullptr && !quantized.contains(*id))
+                tensors.push_back(name);
+        }
+        if (!tensors.empty())
+            m_result.left.push_back(fmt::format("no layer of the operator set 'aimet' quantizes {}: {}",
+                                                tensors.size() == 1 ? "this tensor" : "these tensors",
+                                                shortList(tensors)));
     }
 
     /// Adds a message about tensors whose bits no layer sets here: inputs of the network, and outputs of
@@ -286,7 +320,7 @@ class AimetReader {
         for (const auto* entries : {&m_activations, &m_parameters})
             for (const auto& [name, e] : *entries)
                 if (!prepared.findTensor(name) && !m_source.graph->findTensor(name)) unknown.push_back(name);
-        if (unknown.size() == m_activations.size() + m_parameters.size())
+        if (!unknown.empty() && unknown.size() == m_activations.size() + m_parameters.size())
             failInput("none of its {} tensors is in the model: these are the encodings of another model",
                       unknown.size());
         if (!unknown.empty())
@@ -297,6 +331,7 @@ class AimetReader {
 
     const ImportSource& m_source;
     Json m_json;
+    Prepared m_prepared;
     std::map<std::string, EncodingEntry> m_activations, m_parameters;
     std::set<std::string> m_taken;  ///< activations that a layer's settings describe
     ImportResult m_result;

@@ -20,6 +20,7 @@
 #include <limits>
 #include <set>
 
+#include "data/with_thousands.h"
 #include "model/clip_bounds.h"
 #include "model/graph_builder.h"
 #include "model/operator_traits.h"
@@ -206,6 +207,12 @@ class Rewriter {
             throw NotConvertible{"the scales of its weight are not along its output channels"};
         if (std::any_of(w->zeros.begin(), w->zeros.end(), [&](std::int64_t z) { return z != w->zeros[0]; }))
             throw NotConvertible{"its weight has several zero points"};
+        constexpr std::int64_t kMostProducts = std::numeric_limits<std::int32_t>::max() / (255 * 128);
+        const Constant& codes = *m_graph.constantOf(w->codes);
+        const std::int64_t outputs = codes.dims().at(static_cast<std::size_t>(channels));
+        if (outputs > 0 && codes.size() / outputs > kMostProducts)
+            throw NotConvertible{fmt::format("a sum of more than {} products may not fit into int32",
+                                             withThousands(kMostProducts))};
         return *w;
     }
 

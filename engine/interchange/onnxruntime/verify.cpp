@@ -219,22 +219,41 @@ std::string whyVerificationFailed(const Verification& r) {
     return {};
 }
 
+namespace {
+
+/// Whether the outputs have at least twice the preview's squared error.
+bool muchWorse(const Verification& r, const RuntimeComparison& found) {
+    constexpr double kMuchWorse = 3;  // dB
+    const double preview = r.error.result().sqnrDb;
+    return std::isfinite(preview) && found.error.result().sqnrDb < preview - kMuchWorse;
+}
+
 std::string saturationAdvice(const Verification& r) {
-    if (!r.optimized) return {};
-    if (!r.exactFailure.empty()) {
-        constexpr double kMuchWorse = 3;  // dB: twice the squared error
-        const double preview = r.error.result().sqnrDb;
-        if (!std::isfinite(preview) || !(r.optimized->error.result().sqnrDb < preview - kMuchWorse))
-            return {};
-        return fmt::format(
-            "ONNX Runtime's 8-bit kernels probably saturate on this processor: use 7-bit weights (the "
-            "session option session.x64quantprecision cannot be used: {})",
-            r.exactFailure);
-    }
-    if (!r.exact) return {};
-    if (!(r.exact->maxAbsDiff < r.optimized->maxAbsDiff / 2)) return {};  // also for NaN, and for 0 and 0
+    if (!r.exactFailure.empty())
+        return muchWorse(r, *r.optimized)
+                   ? fmt::format(
+                         "ONNX Runtime's 8-bit kernels probably saturate on this processor: use 7-bit "
+                         "weights "
+                         "(the session option session.x64quantprecision cannot be used: {})",
+                         r.exactFailure)
+                   : std::string();
+    if (!r.exact || !(r.exact->maxAbsDiff < r.optimized->maxAbsDiff / 2)) return {};  // also NaN; 0 and 0
     return "ONNX Runtime's 8-bit kernels saturate on this processor: use 7-bit weights, or set the session "
            "option session.x64quantprecision to 1";
+}
+
+}  // namespace
+
+std::string optimizationAdvice(const Verification& r) {
+    if (!r.optimized) return {};
+    const std::string saturation = saturationAdvice(r);
+    const RuntimeComparison& rest = r.exact ? *r.exact : *r.optimized;
+    if (!r.exactFailure.empty() || !muchWorse(r, rest)) return saturation;
+    return fmt::format(
+        "{}ONNX Runtime's default optimizations change the results beyond rounding: the SQNR is {:.1f} "
+        "instead "
+        "of {:.1f} dB; the sums of products, or biases without 32 bits, may not fit int32",
+        saturation.empty() ? "" : saturation + "; ", rest.error.result().sqnrDb, r.error.result().sqnrDb);
 }
 
 }  // namespace quantloupe

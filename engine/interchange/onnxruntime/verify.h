@@ -82,8 +82,8 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
 /// same, no output may be further from the preview than the preview is from the float network, and the model
 /// must run at ONNX Runtime's default optimization level, where other differences are not judged.
 std::string whyVerificationFailed(const Verification& result);
-/// What to do if ONNX Runtime's 8-bit kernels saturate on this processor, so that the outputs at its default
-/// level are further from the preview than necessary; otherwise empty.
-std::string saturationAdvice(const Verification& result);
+/// Why the outputs at ONNX Runtime's default level are further from the preview than necessary, and what to
+/// do: 8-bit kernels that saturate on this processor, or sums that do not fit int32. Otherwise empty.
+std::string optimizationAdvice(const Verification& result);
 
 }  // namespace quantloupe

@@ -26,6 +26,7 @@ ExportResult writeQdqModel(const ExportSource& source) {
     ExportResult result{{{"", "", quantized(source, source.config.exports), false}},
                         roundingNotices(source.config, "QuantizeLinear")};
     append(result.notices, saturationNotices(source.config, false));
+    append(result.notices, biasNotices(*source.plan));
     return result;
 }
 
