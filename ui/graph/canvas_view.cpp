@@ -125,6 +125,7 @@ void CanvasView::showStart() {
     }
     finishMove();
     m_fit = whole ? std::optional(m_transform) : std::nullopt;
+    m_start = m_transform;
 }
 
 void CanvasView::finishMove() {
@@ -240,7 +241,8 @@ void CanvasView::reportRoom() {
 void CanvasView::adaptToSize(QSize before) {
     if (m_follows) return;
     reportRoom();
-    if (m_startPending && *m_shown) return showStart();
+    // Until it is moved, a view of the start shows the start.
+    if (*m_shown && (m_startPending || m_start == m_transform)) return showStart();
     // A graph that is shown whole stays whole, for example when a dock appears.
     if (*m_shown && m_fit == m_transform) return fitWhole(std::max(1.0, m_transform.zoom));
     // Keeps the middle of the view in the middle.

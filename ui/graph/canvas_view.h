@@ -84,11 +84,12 @@ class CanvasView : public QObject {
     QWidget* m_widget;
     ViewTransform m_transform;
     QMarginsF m_margins;
-    std::optional<ViewTransform> m_fit;  ///< of the whole graph, until it is moved
-    bool m_startPending = false;         ///< the first view waits for a size
-    bool m_fitsNext = false;             ///< the next picture is shown whole
-    NodeId m_still;                      ///< requested by holdStill()
-    NodeId m_kept;                       ///< the layer whose box keeps its position in the next picture
+    std::optional<ViewTransform> m_fit;    ///< of the whole graph, until it is moved
+    std::optional<ViewTransform> m_start;  ///< of the most recent showStart()
+    bool m_startPending = false;           ///< the first view waits for a size
+    bool m_fitsNext = false;               ///< the next picture is shown whole
+    NodeId m_still;                        ///< requested by holdStill()
+    NodeId m_kept;                         ///< the layer whose box keeps its position in the next picture
     QPointF m_keptPlace;
 };
 

@@ -53,6 +53,7 @@ class RuleCard : public QFrame {
         texts->setSpacing(0);
         auto* name = new ElidedLabel(title, Qt::ElideMiddle);
         auto* note = makeLabel(remark, "muted", 0.88);
+        note->setWordWrap(true);
         texts->addWidget(name);
         texts->addWidget(note);
         row->addWidget(mark);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/status_line.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QThread>
 #include <algorithm>
 
 #include "document/metric.h"
+#include "style/theme.h"
 #include "style/words.h"
-#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -112,13 +113,18 @@ void StatusLine::build() {
     m_bar = new QProgressBar;
     m_bar->setTextVisible(false);
     m_bar->setFixedWidth(unit * 8);
-    m_text = makeLabel({}, "muted", 0.92);
+    const auto label = [](const char* role) {
+        auto* made = new ElidedLabel({}, Qt::ElideRight);
+        made->setFont(scaledFont(QApplication::font(), 0.92));
+        made->setProperty("role", QString::fromLatin1(role));
+        made->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+        return made;
+    };
+    m_text = label("muted");
     m_pause = link({}, {});
     m_cancel = link(tr("Cancel"), tr("Stop (Esc)"));
     m_pauseAside = link({}, {});
-    m_right = makeLabel({}, "faint", 0.92);
-    // a long text must not widen the window
-    for (QLabel* label : {m_text, m_right}) label->setMinimumWidth(1);
+    m_right = label("faint");
     row->addWidget(m_bar, 0, Qt::AlignVCenter);
     row->addWidget(m_text);
     row->addWidget(m_pause);
@@ -238,16 +244,14 @@ void StatusLine::refresh() {
     } else if (stopped) {
         text = tr("Paused: nothing is evaluated until you resume");
     }
-    m_text->setText(text);
-    m_text->setToolTip(m_busy ? text : QString());
+    m_text->setFullText(text);
     const QString words = !m_document->hasModel() ? QString()
                           : background            ? pausedWord + tr("while idle: %1").arg(runningText())
                           : querying              ? pausedWord + queryWords(m_running->what)
                           // An evaluation that was cancelled, has failed, or waits for the user.
                           : m_document->metricsStale() && !m_document->evaluating() ? QString()
                                                                                     : m_measured;
-    m_right->setText(words);
-    m_right->setToolTip(words);
+    m_right->setFullText(words);
 }
 
 }  // namespace quantloupe::ui

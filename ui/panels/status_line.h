@@ -5,13 +5,13 @@
 
 #include <QElapsedTimer>
 #include <QFrame>
-#include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTimer>
 
 #include "document/document.h"
 #include "jobs/time_left.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -22,8 +22,8 @@ class StatusLine : public QFrame {
     Q_OBJECT
   public:
     explicit StatusLine(Document* document, QWidget* parent = nullptr);
-    QString text() const { return m_text->text(); }
-    QString rightText() const { return m_right->text(); }
+    QString text() const { return m_text->fullText(); }
+    QString rightText() const { return m_right->fullText(); }
     /// Omits what differs between two runs of the same evaluation: its duration and the number of threads.
     void setReproducible() { m_reproducible = true; }
 
@@ -41,7 +41,7 @@ class StatusLine : public QFrame {
 
     Document* m_document;
     QProgressBar* m_bar;
-    QLabel *m_text, *m_right;
+    ElidedLabel *m_text, *m_right;
     QPushButton *m_cancel, *m_pause, *m_pauseAside;
     QString m_measured;  ///< duration of the last evaluation
     QString m_stage;     ///< stage of the running work; empty: none reported yet

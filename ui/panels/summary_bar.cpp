@@ -156,6 +156,8 @@ void SummaryBar::fit() {
     m_latencyPart->setVisible(!m_latency->text().isEmpty());
     m_undo->show();
     m_redo->show();
+    for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
+        label->setVisible(!label->text().isEmpty());
     m_improve->setText(tr("Improve Accuracy\u2026"));
     const auto tooWide = [this] {
         layout()->activate();  // otherwise, nested layouts return outdated sizes
@@ -166,6 +168,8 @@ void SummaryBar::fit() {
     if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
     if (tooWide()) m_latencyPart->hide();
     if (tooWide()) m_layersPart->hide();
+    for (QLabel* label : {m_interval, m_baseline, m_note, m_difference})
+        if (tooWide()) label->hide();
 }
 
 void SummaryBar::refresh() {
@@ -182,8 +186,6 @@ void SummaryBar::refresh() {
     const EvaluationPtr baseline =
         m_document->history().baselineEntry() ? m_document->reference().evaluation() : nullptr;
     m_baseline->setText(baselineText(evaluation, baseline.get()));
-    for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
-        label->setVisible(!label->text().isEmpty());
     m_value->setToolTip(line.toolTip);
     constexpr double kSmall = 0.06;  // 5 points of 90 %
     setRole(m_value, !line.known || stale     ? "faint"
