@@ -174,8 +174,7 @@ std::vector<std::string> biasNotices(const Plan& plan) {
     if (layers.empty()) return {};
     return {
         fmt::format("unlike the preview, ONNX Runtime's default optimizations clip the biases of {}, which "
-                    "do not fit int32 in "
-                    "the scale of the sums: set quantization.bias_bits to 32",
+                    "do not fit int32 in the scale of the sums: set quantization.bias_bits to 32",
                     shortList(layers))};
 }
 

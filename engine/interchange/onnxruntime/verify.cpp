@@ -233,8 +233,7 @@ std::string saturationAdvice(const Verification& r) {
         return muchWorse(r, *r.optimized)
                    ? fmt::format(
                          "ONNX Runtime's 8-bit kernels probably saturate on this processor: use 7-bit "
-                         "weights "
-                         "(the session option session.x64quantprecision cannot be used: {})",
+                         "weights (the session option session.x64quantprecision cannot be used: {})",
                          r.exactFailure)
                    : std::string();
     if (!r.exact || !(r.exact->maxAbsDiff < r.optimized->maxAbsDiff / 2)) return {};  // also NaN; 0 and 0
@@ -251,8 +250,7 @@ std::string optimizationAdvice(const Verification& r) {
     if (!r.exactFailure.empty() || !muchWorse(r, rest)) return saturation;
     return fmt::format(
         "{}ONNX Runtime's default optimizations change the results beyond rounding: the SQNR is {:.1f} "
-        "instead "
-        "of {:.1f} dB; the sums of products, or biases without 32 bits, may not fit int32",
+        "instead of {:.1f} dB; the sums of products, or biases without 32 bits, may not fit int32",
         saturation.empty() ? "" : saturation + "; ", rest.error.result().sqnrDb, r.error.result().sqnrDb);
 }
 
