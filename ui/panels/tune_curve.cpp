@@ -162,7 +162,9 @@ void TuneCurve::fillTable() {
                          : m_result.cost == TuneCost::BitOperations ? tr("bit ops")
                                                                     : tr("MACs");
     m_table->setHorizontalHeaderLabels({tr("in float"), cost, tuneMetricTitle(m_result), tr("drop")});
-    m_table->horizontalHeaderItem(kLayersColumn)->setToolTip(tr("Layers in float"));
+    m_table->horizontalHeaderItem(kLayersColumn)
+        ->setToolTip(
+            tr("Layers that the search keeps in float, in addition to those that were in float before"));
     m_table->setRowCount(int(m_result.curve.size()));
     const int digits = digitsOf(m_result);
     for (std::size_t p = 0; p < m_result.curve.size(); ++p) {
