@@ -6,9 +6,11 @@
 
 #include "config/presets.h"
 #include "data/numpy_file.h"
+#include "data/random_dataset.h"
 #include "interchange/gather.h"
 #include "support/demo.h"
 #include "support/export_support.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;

@@ -6,10 +6,12 @@
 #include <cmath>
 
 #include "config/config_json.h"
+#include "data/random_dataset.h"
 #include "interchange/gather.h"
 #include "interchange/onnxruntime/run_onnxruntime.h"
 #include "session/session.h"
 #include "support/exact_model.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;

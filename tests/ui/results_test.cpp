@@ -219,13 +219,14 @@ class ResultsTest : public QObject, private test::ColorDocument {
     }
 
     void colorsDependOnTheFloatAccuracy() {
+        Accuracy floating, quantized;
+        floating.samples = quantized.samples = 100;
+        floating.top1 = 0.08;
+        quantized.top1 = 0.02;
         Evaluation evaluation;
         evaluation.counts.quantized = 1;
-        evaluation.floating.emplace();
-        evaluation.quantized.emplace();
-        evaluation.floating->samples = evaluation.quantized->samples = 100;
-        evaluation.floating->top1 = 0.08;
-        evaluation.quantized->top1 = 0.02;
+        evaluation.floating = floating;
+        evaluation.quantized = quantized;
         QCOMPARE(headlineOf(&evaluation, DataKind::Images).loss, 0.75);
     }
 
