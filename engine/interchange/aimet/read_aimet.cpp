@@ -268,13 +268,16 @@ class AimetReader {
         takeSkips(floating, m_result);
         unknownTensors(graph);
         otherBits(graph);
-        unquantizedTensors(graph, units);
+        unquantizedTensors(units, {floating.begin(), floating.end()});
     }
 
     /// Adds a message about activations that AIMET quantizes, but no layer does here.
-    void unquantizedTensors(const Graph& prepared, const UnitList& units) {
+    void unquantizedTensors(const UnitList& units, const std::set<std::string>& floating) {
+        const Graph& prepared = *m_prepared.graph;
         std::set<TensorId> quantized;
         for (const Unit& unit : units.units) {
+            if (floating.contains(m_source.graph->node(m_prepared.sourceOf.at(unit.layer.index())).name))
+                continue;
             quantized.insert(unit.output);
             for (const auto* tensors : {&unit.inputs, &unit.otherOutputs})
                 quantized.insert(tensors->begin(), tensors->end());
