@@ -253,16 +253,16 @@ class AimetTest : public QObject {
         std::string weight = "{0.1";
         for (int i = 1; i < 48; ++i) weight += fmt::format(", {}", 0.01 * (i % 7) - 0.03);
         Session session(textModel(
-            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,8] x) => (float[N,6] y) <float[6,8] w "
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,4,8] x) => (float[N,4,4] y) <float[6,8] w "
             "= " +
             weight +
-            "}, float k = {0.5}> { t = Transpose<perm = [1, 0]>(w) c = MatMul(x, t) s = Mul(c, k) "
-            "y = Softmax(s) }"));
+            "}> { t = Transpose<perm = [1, 0]>(w) c = MatMul(x, t) u = Transpose<perm = [0, 2, 1]>(c) "
+            "s = MatMul(c, u) y = Softmax(s) }"));
         session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
         QuantizationConfig config = presetConfig("aimet-default");
         config.skipTail = false;
         config.rules.resize(1);
-        config.rules[0].layers = {"Softmax_3"};
+        config.rules[0].layers = {"Softmax_4"};
         const GraphPtr model = session.model().graph;
         const auto imported = [&](std::size_t version) {
             ExportSource source = gatherExport(session, config, formatNamed("aimet", false));
