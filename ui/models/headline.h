@@ -20,7 +20,7 @@ struct Headline {
     QString difference;   ///< "−5.6 vs. float"
     QString interval;     ///< "±1.1"
     QString toolTip;
-    double loss = 0;  ///< which part of the float accuracy is lost, for the color
+    double loss = 0;  ///< fraction of the float accuracy that is lost, for the color
     bool known = false;
     bool neutral = false;  ///< says nothing about quantization, so it is shown in a neutral color
 };
