@@ -75,6 +75,9 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     m_scrolled->setWidgetResizable(true);
     m_scrolled->setFrameShape(QFrame::NoFrame);
     m_scrolled->setWidget(m_details);
+    // The background of the dialog.
+    for (QWidget* widget : {static_cast<QWidget*>(m_details), m_scrolled->viewport()})
+        widget->setAutoFillBackground(false);
     auto* layout = new QVBoxLayout(this);
     layout->setSpacing(12);
     layout->addWidget(what);
