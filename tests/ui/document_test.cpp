@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits: the effect of each gesture on the configuration, undo, and immediate layer states.
 #include <QTest>
+#include <fstream>
 
 #include "commands/config_edits.h"
 #include "jobs/pending_work.h"
@@ -174,6 +175,21 @@ class DocumentTest : public QObject {
         QVERIFY(idle());
         QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
         QVERIFY(m_document->task() == TaskSettings());
+    }
+
+    void aModelThatCannotBeLoadedDoesNotLoseData() {
+        const auto model = test::writeModel(m_folder), samples = test::writeChainSamples(m_folder);
+        const auto broken = m_folder.filePath(QStringLiteral("broken.onnx")).toStdString();
+        std::ofstream(broken) << "no model";
+        QSignalSpy loaded(m_document.get(), &Document::modelChanged);
+        m_document->open({model, samples, {}, {}});
+        QVERIFY(loaded.wait(20000));
+        QVERIFY(!m_document->data());
+        m_document->open({broken, {}, {}, {}});
+        QVERIFY(QTest::qWaitFor([&] { return m_document->data().has_value(); }, 20000));
+        QVERIFY(m_document->data()->evaluationPath == samples);
+        QVERIFY(idle());
+        QVERIFY(!m_document->evaluation()->randomInputs);
     }
 
     void numbersOfRandomInputsAreForgottenWhenDataOpens() {

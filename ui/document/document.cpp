@@ -49,10 +49,16 @@ Document::Document(QObject* parent) : QObject(parent) {
             m_request = {};
             m_reloading = false;
         }
-        if (failure.during == Failure::During::Data && m_data) keepData();
+        if (failure.during == Failure::During::Data) {
+            m_readsData = false;
+            if (m_data) keepData();
+        }
         say(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
+        // Loading a model cancels the reading of data. If it fails, they are still needed.
+        if (failure.during == Failure::During::Loading && m_readsData)
+            return readData(m_dataWanted.first, m_dataWanted.second);
         // Opening something cancels the running evaluation, so what remains open is evaluated again. The
         // model can still be viewed without its data.
         const bool opening =
@@ -157,6 +163,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_task = {};
     m_taskData.clear();
     m_dataWanted = {};
+    m_readsData = false;
     m_history = {};
     m_unfinished.reset();
     m_onRandomInputs.clear();

@@ -278,6 +278,7 @@ class Document : public QObject {
     std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
     /// requested paths, which may not exist
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
+    bool m_readsData = false;  ///< m_dataWanted is being read
     /// evaluation and calibration data in the project file
     std::pair<std::filesystem::path, std::filesystem::path> m_savedData;
     EvaluationHistory m_history;

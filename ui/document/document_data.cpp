@@ -29,6 +29,7 @@ void Document::openData(const fs::path& evaluation, const fs::path& calibration)
 void Document::readData(const fs::path& evaluation, const fs::path& calibration) {
     m_dataWanted = {evaluation, calibration};
     m_taskData = evaluation;
+    m_readsData = true;
     m_job.openData(evaluation, calibration, m_preprocess, m_task);
 }
 
@@ -50,6 +51,7 @@ void Document::keepData() {
 
 void Document::adoptData(const DataInfo& info) {
     m_data = info;
+    m_readsData = false;
     m_dataEdit = nullptr;
     m_task = info.requestedTask;
     m_taskData = info.evaluationPath;

@@ -5,6 +5,7 @@
 #include <QScrollBar>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "dialogs/documentation_window.h"
 #include "model/quantized_model.h"
@@ -95,8 +96,9 @@ void TuningPanel::reveal(TuningPlace place) {
 }
 
 QSize TuningPanel::minimumSizeHint() const {
-    const int bar = verticalScrollBar()->sizeHint().width();
-    return {widget()->minimumSizeHint().width() + bar, fontMetrics().height() * 10};
+    const int bar = verticalScrollBar()->sizeHint().width(), unit = fontMetrics().height();
+    // Wide enough for most texts, so that the graph is not resized whenever one changes.
+    return {std::max(widget()->minimumSizeHint().width(), unit * 21) + bar, unit * 10};
 }
 
 bool TuningPanel::eventFilter(QObject* watched, QEvent* event) {
