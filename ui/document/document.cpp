@@ -314,7 +314,10 @@ void Document::evaluate() {
     Q_EMIT evaluationChanged();
 }
 
-void Document::cancel() { m_job.cancel(); }
+void Document::cancel() {
+    m_readsData = false;
+    m_job.cancel();
+}
 
 void Document::adoptEvaluation(const ShownEvaluation& shown) {
     if (shown.ownAccuracy) m_accuracyStale = false;

@@ -98,7 +98,7 @@ void TuningPanel::reveal(TuningPlace place) {
 QSize TuningPanel::minimumSizeHint() const {
     const int bar = verticalScrollBar()->sizeHint().width(), unit = fontMetrics().height();
     // Wide enough for most texts, so that the graph is not resized whenever one changes.
-    return {std::max(widget()->minimumSizeHint().width(), unit * 21) + bar, unit * 10};
+    return {std::max(widget()->minimumSizeHint().width(), unit * 23) + bar, unit * 10};
 }
 
 bool TuningPanel::eventFilter(QObject* watched, QEvent* event) {
