@@ -9,6 +9,7 @@
 #include "data/random_dataset.h"
 #include "interchange/gather.h"
 #include "interchange/onnxruntime/run_onnxruntime.h"
+#include "interchange/wording.h"
 #include "session/session.h"
 #include "support/exact_model.h"
 #include "support/text_model.h"
@@ -120,6 +121,21 @@ class QOperatorTest : public QObject {
         QCOMPARE(made.kept.size(), 1u);
         QVERIFY2(made.kept.begin()->first.find("may not fit into int32") != std::string::npos,
                  made.kept.begin()->first.c_str());
+    }
+
+    /// Biases of 1 with products in units of less than 1e-10.
+    void clippedBiasesAreReported() {
+        Session session(textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,2] x) => (float[N,2] y) "
+            "<float[2,2] w = {0.000000001, 0, 0, 0.000000001}, float[2] b = {1, 1}> { y = Gemm(x, w, b) }"));
+        session.setData(randomDataset(session.graph(), 4, 1), randomDataset(session.graph(), 4, 2));
+        QuantizationConfig config = unsignedAffine();
+        for (const int bits : {kFloatBias, 16}) {
+            config.quantization.biasBits = bits;
+            QCOMPARE(biasNotices(*session.plan(config)).size(), 1u);
+        }
+        config.quantization.biasBits = 32;
+        QVERIFY(biasNotices(*session.plan(config)).empty());
     }
 
     void everyLayerIsConverted() {
