@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/input_file.h"
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "data/random_dataset.h"

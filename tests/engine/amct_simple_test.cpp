@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMCT's simplified configuration: a golden file, the precedence of its parts, and rejected files.
 #include "config/presets.h"
+#include "model/graph_builder.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;

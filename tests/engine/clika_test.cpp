@@ -3,7 +3,9 @@
 // trips of rules.
 #include <yaml-cpp/yaml.h>
 
+#include "config/skip_rules.h"
 #include "support/export_support.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;

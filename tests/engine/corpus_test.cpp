@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/input_file.h"
 #include "config/skip_rules.h"
 #include "interchange/guess_format.h"
 #include "support/export_support.h"

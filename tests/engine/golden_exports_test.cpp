@@ -11,6 +11,7 @@
 #include "session/session.h"
 #include "support/exact_model.h"
 #include "support/export_support.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;

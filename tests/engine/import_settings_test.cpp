@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An imported file replaces the settings of the starting configuration that it contradicts, also by saying
 // nothing: a tool then uses its default.
+#include "base/atomic_file.h"
 #include "config/presets.h"
 #include "interchange/guess_format.h"
 #include "support/export_support.h"

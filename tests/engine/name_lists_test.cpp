@@ -5,8 +5,10 @@
 #include "config/layer_choices.h"
 #include "config/presets.h"
 #include "interchange/gather.h"
+#include "model/graph_builder.h"
 #include "support/demo.h"
 #include "support/export_support.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;

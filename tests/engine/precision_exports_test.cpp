@@ -3,11 +3,14 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
+#include "base/input_file.h"
 #include "config/layer_choices.h"
 #include "interchange/export_precisions.h"
 #include "interchange/gather.h"
 #include "session/session.h"
 #include "support/export_support.h"
+#include "support/python.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;

@@ -12,6 +12,7 @@
 #include "interchange/wording.h"
 #include "session/session.h"
 #include "support/exact_model.h"
+#include "support/python.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "config/presets.h"
+#include "config/skip_rules.h"
 #include "model/graph_builder.h"
 #include "support/export_support.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 using namespace quantloupe::test;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/presets.h"
+#include "model/graph_builder.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;

@@ -6,6 +6,9 @@
 #include <QXmlStreamReader>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
+#include "base/input_file.h"
+#include "model/graph_builder.h"
 #include "picture/write_picture.h"
 #include "support/errors.h"
 #include "support/export_support.h"

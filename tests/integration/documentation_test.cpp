@@ -10,6 +10,7 @@
 #include <QtTest>
 
 #include "base/input_file.h"
+#include "config/config_json.h"
 #include "config/presets.h"
 #include "support/demo.h"
 #include "support/run_cli.h"

@@ -7,6 +7,7 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
+#include "base/input_file.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"
 #include "support/export_support.h"

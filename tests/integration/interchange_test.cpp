@@ -3,11 +3,13 @@
 // what was exported.
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "config/config_json.h"
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"
 #include "support/export_support.h"
+#include "support/python.h"
 #include "support/run_cli.h"
 
 using namespace quantloupe;

@@ -15,6 +15,7 @@
 #include "data/numpy_file.h"
 #include "interchange/gather.h"
 #include "support/export_support.h"
+#include "support/python.h"
 #include "support/random_network.h"
 #include "support/random_seed.h"
 

@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "base/error.h"
+#include "config/config_json.h"
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"

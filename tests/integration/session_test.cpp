@@ -7,6 +7,7 @@
 #include <QtTest>
 
 #include "base/atomic_file.h"
+#include "config/config_json.h"
 #include "config/presets.h"
 #include "data/random_dataset.h"
 #include "session/session_samples.h"

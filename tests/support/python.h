@@ -2,7 +2,6 @@
 #pragma once
 // Runs Python reference programs with QUANTLOUPE_PYTHON or python3.
 
-#include <QProcess>
 #include <QtTest>
 
 #include "support/run_program.h"
@@ -10,28 +9,13 @@
 namespace quantloupe::test {
 
 /// Returns the exit code, -1 without Python or after a timeout. The output goes to `said`.
-inline int runPython(const QStringList& arguments, QString* said = nullptr, int seconds = 300) {
-    QProcess process;
-    process.setProcessChannelMode(QProcess::MergedChannels);
-    process.start(qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3")), arguments);
-    if (!process.waitForFinished(seconds * 1000)) return -1;
-    if (said != nullptr) *said = QString::fromUtf8(process.readAll());
-    return process.exitCode();
-}
+int runPython(const QStringList& arguments, QString* said = nullptr, int seconds = 300);
 
 /// Prints Python's output if it fails.
-inline bool runsInPython(const QStringList& arguments) {
-    QString said;
-    const int code = runPython(arguments, &said);
-    if (code != 0) qWarning("%s", qPrintable(said));
-    return code == 0;
-}
+bool runsInPython(const QStringList& arguments);
 
 /// Whether Python has ONNX and ONNX Runtime; determined once.
-inline bool pythonHasOnnxRuntime() {
-    static const bool has = runPython({"-c", "import onnx, onnxruntime, numpy"}) == 0;
-    return has;
-}
+bool pythonHasOnnxRuntime();
 
 }  // namespace quantloupe::test
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "config/config_json.h"
 #include "dialogs/export_dialog.h"
 #include "document/demo.h"
 #include "document/document.h"

@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <nlohmann/json.hpp>
 
+#include "config/config_json.h"
 #include "demo_window.h"
 
 using namespace quantloupe;

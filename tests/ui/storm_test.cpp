@@ -13,6 +13,7 @@
 #include <QtTest>
 #include <random>
 
+#include "config/config_json.h"
 #include "document/document.h"
 #include "storm_numbers.h"
 #include "support/demo.h"
