@@ -9,7 +9,7 @@ namespace quantloupe::cli {
 void OptionReader::addTask() {
     const auto names = [](const auto& list) { return std::vector<std::string>(list.begin(), list.end()); };
     path("--labels", m_options.task.labels,
-         "Labels of the evaluation data: a COCO file, or a folder of label images");
+         "Labels of the evaluation data: a list of classes, a COCO file, or a folder of label images");
     path("--class-names", m_options.task.classNames, "Names of the classes, one per line");
     oneOf("--task", names(kTaskNames), "The task of the network; default: the task that the labels are for",
           [this](std::size_t i) { m_options.task.task = static_cast<Task>(i); });

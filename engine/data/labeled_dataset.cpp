@@ -2,11 +2,13 @@
 #include "data/labeled_dataset.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/short_text.h"
+#include "data/class_list.h"
 #include "data/with_thousands.h"
 
 namespace quantloupe {
@@ -16,12 +18,14 @@ namespace fs = std::filesystem;
 
 class LabeledDataset : public DatasetView {
   public:
+    /// `classes`: of each sample, instead of those in the data; may be empty, like `annotations`.
     LabeledDataset(DatasetPtr dataset, std::shared_ptr<const TaskLabels> labels,
-                   std::vector<SampleAnnotation> annotations, std::vector<std::string> classNames,
-                   std::string notice)
+                   std::vector<SampleAnnotation> annotations, std::vector<int> classes,
+                   std::vector<std::string> classNames, std::string notice)
         : DatasetView(std::move(dataset)),
           m_labels(std::move(labels)),
           m_annotations(std::move(annotations)),
+          m_classes(std::move(classes)),
           m_classNames(std::move(classNames)),
           m_notice(std::move(notice)) {
         VersionBuilder version;
@@ -32,9 +36,13 @@ class LabeledDataset : public DatasetView {
         for (const std::string& name : m_classNames) version.add(name);
         for (const Category& category : m_labels->categories) version.add(category.id).add(category.name);
         for (const SampleAnnotation& annotation : m_annotations) add(version, annotation);
+        for (const int label : m_classes) version.add(label);
         m_version = version.finish();
     }
 
+    std::optional<int> label(std::size_t index) const override {
+        return m_classes.empty() ? m_dataset->label(index) : m_classes[index];
+    }
     const std::vector<std::string>& classNames() const override { return m_classNames; }
     std::shared_ptr<const TaskLabels> taskLabels() const override { return m_labels; }
     const SampleAnnotation* annotation(std::size_t index) const override {
@@ -48,6 +56,10 @@ class LabeledDataset : public DatasetView {
             text += fmt::format(" with {} labeled boxes", withThousands(boxes));
         } else if (m_labels->labeled) {
             text += " with label images";
+        } else if (!m_classes.empty()) {
+            const std::size_t different = std::set<int>(m_classes.begin(), m_classes.end()).size();
+            text += fmt::format(" with labels of {} {}", withThousands(different),
+                                different == 1 ? "class" : "classes");
         }
         return text;
     }
@@ -74,6 +86,7 @@ class LabeledDataset : public DatasetView {
 
     std::shared_ptr<const TaskLabels> m_labels;
     std::vector<SampleAnnotation> m_annotations;
+    std::vector<int> m_classes;
     std::vector<std::string> m_classNames;
     std::string m_notice;
     Version m_version;
@@ -149,6 +162,18 @@ bool hasFileNames(const Dataset& data) {
     return !extension.empty();
 }
 
+struct LabelFile {
+    Task task;
+    const char* name;  ///< in messages
+};
+
+LabelFile labelFile(const fs::path& path) {
+    if (!fs::exists(path)) fail(ErrorKind::Io, "there is no such file or folder");
+    if (fs::is_directory(path)) return {Task::Segmentation, "folder of label images"};
+    if (isClassList(path)) return {Task::Classification, "list of classes"};
+    return {Task::Detection, "COCO file"};
+}
+
 DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) {
     auto labels = std::make_shared<TaskLabels>();
     labels->settings = settings;
@@ -164,43 +189,46 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
     const bool named = hasFileNames(*dataset);
     if (named) labels->preprocess = preprocess;
     std::vector<SampleAnnotation> annotations;
+    std::vector<int> classes;
     std::vector<std::string> names = dataset->classNames();
+    if (!settings.classNames.empty()) names = readClassNames(settings.classNames);
     if (!settings.labels.empty()) {
-        if (!fs::exists(settings.labels)) fail(ErrorKind::Io, "there is no such file or folder");
-        const bool folder = fs::is_directory(settings.labels);
-        const Task task = folder ? Task::Segmentation : Task::Detection;
-        if (settings.task != Task::Automatic && settings.task != task)
-            failInput("a {} contains labels for {}, not for {}",
-                      folder ? "folder of label images" : "COCO file",
-                      kTaskNames[static_cast<std::size_t>(task)],
+        const LabelFile file = labelFile(settings.labels);
+        if (settings.task != Task::Automatic && settings.task != file.task)
+            failInput("a {} contains labels for {}, not for {}", file.name,
+                      kTaskNames[static_cast<std::size_t>(file.task)],
                       kTaskNames[static_cast<std::size_t>(settings.task)]);
-        labels->task = task;
-        labels->labeled = true;
-        if (folder) {
+        labels->task = file.task;
+        labels->labeled = file.task != Task::Classification;
+        if (file.task == Task::Segmentation) {
             annotations = labelImages(*dataset, settings.labels, named);
+        } else if (file.task == Task::Classification) {
+            ClassList list = readClassList(settings.labels, *dataset, named, names);
+            classes = std::move(list.classes);
+            if (!list.names.empty()) names = std::move(list.names);
         } else {
-            CocoFile file = readCoco(settings.labels);
-            labels->categories = file.categories;
-            names.clear();
-            for (const Category& category : file.categories) names.push_back(category.name);
-            annotations = cocoAnnotations(*dataset, std::move(file), named);
+            CocoFile coco = readCoco(settings.labels);
+            labels->categories = coco.categories;
+            if (settings.classNames.empty()) {
+                names.clear();
+                for (const Category& category : coco.categories) names.push_back(category.name);
+            }
+            annotations = cocoAnnotations(*dataset, std::move(coco), named);
         }
     }
     std::string notice;
-    if (!settings.classNames.empty()) {
-        std::size_t classes = settings.labels.empty() ? names.size() : 0;  // else indices may be ids
-        for (std::size_t i = 0; i < dataset->size() && settings.labels.empty(); ++i)
-            if (const auto label = dataset->label(i))
-                classes = std::max(classes, static_cast<std::size_t>(*label) + 1);
-        names = readClassNames(settings.classNames);
-        if (names.size() < classes)
+    if (!settings.classNames.empty() && annotations.empty()) {  // of annotations, the indices may be ids
+        std::size_t count = dataset->classNames().size();
+        for (std::size_t i = 0; i < dataset->size(); ++i)
+            if (const auto label = classes.empty() ? dataset->label(i) : classes[i])
+                count = std::max(count, static_cast<std::size_t>(*label) + 1);
+        if (names.size() < count)
             notice = fmt::format(
-                "'{}' contains {}, but the data has {} classes: the remaining ones are shown as "
-                "numbers",
-                settings.classNames.filename().string(), counted(names.size(), "class name"), classes);
+                "'{}' contains {}, but the data has {} classes: the remaining ones are shown as numbers",
+                settings.classNames.filename().string(), counted(names.size(), "class name"), count);
     }
     return std::make_shared<LabeledDataset>(std::move(dataset), std::move(labels), std::move(annotations),
-                                            std::move(names), std::move(notice));
+                                            std::move(classes), std::move(names), std::move(notice));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class Session:
         change them while the session uses them.
 
         `labels` are class indices (one per sample, or for language models and token classification one per token),
-        anything that a user-defined metric can read, or a path: a COCO file for detection, or a folder of label
+        anything that a user-defined metric can read, or a path: a list of classes, a COCO file for detection, or a folder of label
         images for segmentation. The other arguments are those of the command line: `task` is "classification",
         "detection", "segmentation", "regression" or "tokens"; `class_names` a file; `decoder` how
         boxes are decoded; `class_output` the output with the scores of the classes; `category_index` "position" or

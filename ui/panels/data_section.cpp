@@ -94,7 +94,8 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     m_preprocessHead->setFullText(tr("Preprocessing"));
     line(m_labelsHead, m_labels, m_changeLabels, tr("Change\u2026"));
     m_labelsHead->setFullText(tr("Labels"));
-    m_changeLabels->setToolTip(tr("Boxes (COCO), label images, class names, and how boxes are decoded"));
+    m_changeLabels->setToolTip(
+        tr("Lists of classes, boxes (COCO), label images, class names, and how boxes are decoded"));
     m_changeLabels->setAccessibleName(tr("Change the labels"));
     m_changePreprocess->setToolTip(
         tr("How images are converted to network inputs: size, colors, scale, mean"));

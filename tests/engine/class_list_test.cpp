@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of classes: forms of the file, names of images, class names, and messages about bad lists.
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "data/labeled_dataset.h"
+#include "support/errors.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// Samples with these names and no values.
+class Named final : public Dataset {
+  public:
+    Named(std::vector<std::string> names, std::vector<std::string> classes)
+        : m_names(std::move(names)), m_classes(std::move(classes)) {}
+    std::size_t size() const override { return m_names.size(); }
+    std::vector<SampleTensor> sample(std::size_t) const override { return {}; }
+    std::string sampleName(std::size_t index) const override { return m_names[index]; }
+    std::optional<int> label(std::size_t) const override { return {}; }
+    const std::vector<std::string>& classNames() const override { return m_classes; }
+    std::string description() const override { return "3 samples"; }
+    Version version() const override { return {}; }
+
+  private:
+    std::vector<std::string> m_names, m_classes;
+};
+
+const std::vector<std::string> kImages = {"a.jpg", "b 1.png", "c.jpeg"};
+const std::vector<std::string> kRows = {"sample 0", "sample 1", "sample 2"};
+
+}  // namespace
+
+class ClassListTest : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    DatasetPtr read(const std::string& text, const std::vector<std::string>& samples = kImages,
+                    const char* file = "labels.csv", const std::string& classNames = {},
+                    std::vector<std::string> folders = {}) {
+        TaskSettings settings;
+        settings.labels = m_folder.filePath(QString::fromLatin1(file)).toStdString();
+        writeFileAtomically(settings.labels, text);
+        if (!classNames.empty()) {
+            settings.classNames = m_folder.filePath(QStringLiteral("names")).toStdString();
+            writeFileAtomically(settings.classNames, classNames);
+        }
+        return withTask(std::make_shared<Named>(samples, std::move(folders)), settings, {});
+    }
+    static QString labels(const DatasetPtr& data) {
+        QStringList texts;
+        for (std::size_t s = 0; s < data->size(); ++s) texts << QString::number(data->label(s).value_or(-1));
+        return texts.join(' ');
+    }
+    static QString names(const DatasetPtr& data) {
+        QStringList texts;
+        for (const std::string& name : data->classNames()) texts << QString::fromStdString(name);
+        return texts.join(',');
+    }
+
+  private Q_SLOTS:
+    void forms_data() {
+        QTest::addColumn<QString>("text");
+        QTest::newRow("spaces") << "c.jpeg 7\nb 1.png 0\na.jpg 65\n";
+        QTest::newRow("comma") << "a.jpg,65\r\nb 1.png,0\r\nc.jpeg,7";
+        QTest::newRow("tab and empty lines") << "\na.jpg\t65\n\nb 1.png\t0\nc.jpeg\t7\n\n";
+        QTest::newRow("byte order mark, header, without extensions")
+            << "\xEF\xBB\xBFid,label\na,65\nb 1,0\nc,7\n";
+        QTest::newRow("quoted") << "\"a.jpg\",\"65\"\n\"b 1.png\",\"0\"\n\"c.jpeg\",\"7\"\n";
+        QTest::newRow("folders and other images") << "x/a.jpg,65\n./b 1.png,0\nval/c.jpeg,7\nval/d.jpeg,-1\n";
+        QTest::newRow("by position") << "65\n0\n7\n";
+    }
+    void forms() {
+        QFETCH(QString, text);
+        const DatasetPtr data = read(text.toStdString());
+        QCOMPARE(labels(data), "65 0 7");
+        QCOMPARE(names(data), "");
+        QCOMPARE(QString::fromStdString(data->description()), "3 samples with labels of 3 classes");
+        QVERIFY(data->taskLabels()->task == Task::Classification);
+    }
+
+    void samplesWithoutFileNames() {
+        QCOMPARE(labels(read("2\n1\n2\n", kRows, "labels.txt")), "2 1 2");
+        QVERIFY(test::errorOf([&] { read("a.jpg 1\n", kRows, "labels.txt"); }).contains("no file names"));
+    }
+
+    void classNames() {
+        const std::string list = "file,class\na.jpg,tabby cat\nb 1.png,dog\nc.jpeg,\"ox, wild\"\nd.jpg,bee\n";
+        DatasetPtr data = read(list);
+        QCOMPARE(names(data), "bee,dog,ox, wild,tabby cat");
+        QCOMPARE(labels(data), "3 1 2");
+        data = read(list, kImages, "labels.csv", "tabby cat\nox, wild\ndog\n");
+        QCOMPARE(labels(data), "0 2 1");
+        data =
+            read("b 1.png\tdog\na.jpg\tcat\nc.jpeg\tdog\n", kImages, "labels.tsv", {}, {"cat", "cow", "dog"});
+        QCOMPARE(labels(data), "0 2 2");
+        data = read("a.jpg,1\nb 1.png,0\nc.jpeg,1\n", kImages, "labels.csv", "no\nyes\n");
+        QCOMPARE(labels(data), "1 0 1");
+        QCOMPARE(names(data), "no,yes");
+    }
+
+    void versionDependsOnTheClasses() {
+        const auto version = [this](const char* text) { return read(text)->version(); };
+        QVERIFY(version("1\n2\n3\n") == version("a.jpg,1\nb 1.png,2\nc.jpeg,3\n"));
+        QVERIFY(version("1\n2\n3\n") != version("1\n2\n4\n"));
+    }
+
+    void badLists_data() {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("message");
+        QTest::newRow("empty") << "\n\n"
+                               << "the file contains no classes";
+        QTest::newRow("too few") << "1\n2\n"
+                                 << "2 lines without names of images, but the data has 3 samples";
+        QTest::newRow("missing image") << "a.jpg 1\nb 1.png 2\n"
+                                       << "no line for the image 'c.jpeg'";
+        QTest::newRow("columns") << "a.jpg,1,2\n"
+                                 << "line 1 has 3 columns";
+        QTest::newRow("no class") << "a.jpg,1\nb 1.png,\n"
+                                  << "line 2 contains no class";
+        QTest::newRow("two classes") << "a.jpg,1\nb 1.png,2\nc.jpeg,3\na.jpg,4\n"
+                                     << "lines 1 and 4 contain the classes '1' and '4' for the image 'a.jpg'";
+        QTest::newRow("negative") << "a.jpg,1\nb 1.png,-1\nc.jpeg,3\n"
+                                  << "line 2: the class -1 is negative";
+    }
+    void badLists() {
+        QFETCH(QString, text);
+        QFETCH(QString, message);
+        const QString said = test::errorOf([&] { read(text.toStdString()); });
+        QVERIFY2(said.contains(message), qPrintable(said));
+        QVERIFY2(said.contains("labels.csv"), qPrintable(said));
+    }
+
+    void unknownClassName() {
+        const QString said = test::errorOf(
+            [&] { read("a.jpg,cat\nb 1.png,cow\nc.jpeg,cat\n", kImages, "labels.csv", "cat\ndog\n"); });
+        QVERIFY2(said.contains("line 2: 'cow' is not one of the 2 class names"), qPrintable(said));
+    }
+};
+
+QTEST_GUILESS_MAIN(ClassListTest)
+#include "class_list_test.moc"
