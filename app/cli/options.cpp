@@ -14,6 +14,7 @@
 #include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/presets.h"
+#include "data/class_list.h"
 #include "interchange/file_format.h"
 #include "output_file.h"
 
@@ -308,11 +309,12 @@ Options OptionReader::finish() {
         throw UsageError("--cle-steps has no effect while equalization is off: add --cle PROFILE");
     if (given("--bins") && !given("--layer"))
         throw UsageError("--bins has no effect without --layer, whose histograms it is for");
-    if (given("--class-output") && (given("--labels") || m_options.task.task == Task::Regression))
+    const bool otherTask =
+        (given("--labels") && !isClassList(m_options.task.labels)) || m_options.task.task == Task::Regression;
+    if (given("--class-output") && otherTask)
         throw UsageError(
-            "--class-output has no effect with --labels or --task regression: it names the output of a "
-            "network that "
-            "classifies");
+            "--class-output only applies to networks that classify, not to labels for detection or "
+            "segmentation or to --task regression");
     if (given("--category-index") && !given("--labels"))
         throw UsageError("--category-index has no effect without --labels");
     if (m_has.window && !m_preset.empty())

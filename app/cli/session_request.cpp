@@ -7,6 +7,8 @@
 
 #include "config/near_names.h"
 #include "config/object_reader.h"
+#include "config/precision.h"
+#include "cost/cost_model.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -55,14 +57,13 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     reader.choice("cost", tune.cost, kCosts);
     std::vector<std::string> precisions;
     reader.texts("precisions", precisions);
-    for (const std::string& text : precisions) {
-        const auto precision = parsePrecision(text);
-        if (!precision)
-            failInput("precisions: '{}' is unknown; use float32, float16 or wXaY, for example w8a16", text);
-        tune.precisions.push_back(*precision);
+    try {
+        for (const std::string& text : precisions) tune.precisions.push_back(precisionNamed(text));
+    } catch (Error& error) {
+        error.addContext("precisions");
+        throw;
     }
-    // Costs in float do not distinguish integer precisions.
-    if (!tune.precisions.empty() && reader.find("cost") == nullptr) tune.cost = TuneCost::Bytes;
+    if (reader.find("cost") == nullptr) tune.cost = usualCost(!tune.precisions.empty(), false);
     reader.boolean("float", tune.allowFloat);
     int steps = 0;
     reader.integer("max_steps", steps, 1, kMaxSteps);

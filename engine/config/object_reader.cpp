@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_text.h"
 #include "base/text.h"
 #include "config/near_names.h"
 
@@ -19,11 +20,8 @@ std::string join(const std::vector<std::string_view>& names) {
 std::string describeValue(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
-    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (value.is_string())
-        return text.size() > 62 ? fmt::format("'{}...'", text.substr(1, 60))
-                                : fmt::format("'{}'", text.substr(1, text.size() - 2));
-    return text;
+    if (value.is_string()) return fmt::format("'{}'", shortName(value.get_ref<const std::string&>(), 60));
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 ObjectReader::ObjectReader(const Json& value, std::string path, const std::vector<std::string>& allKeys)

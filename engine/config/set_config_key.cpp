@@ -113,6 +113,15 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
     try {
         config = withKey(config, path, parts, newValue);
     } catch (const Error&) {
+        // All settings of a layer whose name ends with a key, such as enc.activation.
+        if (parts.size() > 2 && parts.front() == "layers" && newValue.is_object()) {
+            const std::string layer(path.substr(std::string_view("layers.").size()));
+            try {
+                config = withKey(config, path, {"layers", layer}, newValue);
+                return;
+            } catch (const Error&) {  // the first error describes the more likely meaning
+            }
+        }
         // Text that looks like a number, such as the comment 7.
         if (newValue.is_string() || newValue.is_null() || !isText(Json::parse(configToJson(config)), parts))
             throw;

@@ -135,9 +135,8 @@ std::vector<const Line*> linesOfSamples(const std::vector<Line>& lines, const Da
     if (std::ranges::none_of(lines, hasName)) {
         if (lines.size() != data.size())
             failInput(
-                "the file has {} without names of images, but the data has {}: they are matched by position, "
-                "so "
-                "their numbers must be equal",
+                "the file has {} without names of images, but the data has {}: they are matched by "
+                "position, so their numbers must be equal",
                 counted(lines.size(), "line"), counted(data.size(), "sample"));
         for (const Line& line : lines) result.push_back(&line);
         return result;

@@ -74,8 +74,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
 
 std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
                                             const std::filesystem::path& path, const CancelToken& cancel) {
-    saveModel(*session.quantizedModel(config, cancel), path);
+    const auto model = session.quantizedModel(config, cancel);
     const auto plan = session.plan(config, cancel);
+    saveModel(*model, path);
     std::vector<std::string> notices = plan->notices;
     append(notices, roundingNotices(config, "QuantizeLinear"));
     append(notices, saturationNotices(config, false));

@@ -127,9 +127,8 @@ std::vector<std::string> settingNotices(const QuantizationConfig& config, const 
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {
     if (config.quantization.rounding == TieRounding::HalfEven) return {};
     return {
-        fmt::format("the preview rounds ties as AIMET does (quantization.rounding aimet), but {} rounds them "
-                    "to even: a few codes differ; "
-                    "set half_even to preview that",
+        fmt::format("the preview rounds ties as AIMET does (quantization.rounding aimet), but {} rounds "
+                    "them to even: a few codes differ; set half_even to preview that",
                     tool)};
 }
 

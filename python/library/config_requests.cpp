@@ -52,7 +52,7 @@ OrderedJson performOnConfig(const OrderedJson& request) {
         config = withLayersSkipped(std::move(config), request.at("names").get<std::vector<std::string>>());
     } else if (what == "quantize") {
         for (const auto& name : request.at("names").get<std::vector<std::string>>())
-            config.layers[name].quantize = true;
+            setLayerChoice(config, name, true);
     }
     return configToJson(config);  // also for "read", which validates the text
 }

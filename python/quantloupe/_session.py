@@ -185,7 +185,7 @@ class Session:
         if max_drop is None and budget is None:
             max_drop = 1.0
         if max_drop is not None and max_drop < 0:
-            raise ValueError(f"max_drop is {max_drop}: it must be at least 0")
+            raise Error(f"max_drop is {max_drop}: it must be at least 0")
         max_steps = whole("max_steps", max_steps, 0, (1 << 63) - 1)
         if max_seconds < 0:
             raise Error(f"max_seconds is {max_seconds}: it must be at least 0")

@@ -227,6 +227,12 @@ class ConfigJsonTest : public QObject {
         QVERIFY(errorOf([&] { setConfigKey(c, "calibration.method", "7"); }).contains("calibration.method"));
         setConfigKey(c, "quantization.bias_bits", "float");
         setConfigKey(c, "layers.c", R"({"activation": {"symmetric": true}})");
+        setConfigKey(c, "layers.enc.activation", R"({"quantize": false})");  // the name ends with a key
+        QCOMPARE(c.layers["enc.activation"].quantize, std::optional(false));
+        c.layers.erase("enc.activation");
+        QVERIFY(errorOf([&] {
+                    setConfigKey(c, "layers.enc.activation", R"({"wrong": 1})");
+                }).contains("activation.wrong"));
 
         QuantizationConfig expected;
         expected.quantization.weight.bits = 4;
@@ -286,6 +292,8 @@ class ConfigJsonTest : public QObject {
         row("layers.quantize", "true", "layers.NAME.KEY");
         row("layers.x.weight.bits", "18", "layers.x.weight.bits: 18 is out of range");
         row("calibration.samples", "\xff", "UTF-8");
+        const QByteArray accents = QByteArray("\xc3\xa9").repeated(80);  // no character is split
+        row("calibration.samples", accents.constData(), "must be a whole number");
     }
     void refusesKeys() {
         QFETCH(QString, path);

@@ -98,7 +98,7 @@ def test_a_job_is_not_used_after_python_finalized_it(session, config):
 def test_searches_check_their_arguments(session, config):
     with pytest.raises(ql.Error, match="macs, parameters, layers"):
         list(session.tune(config, cost="money"))
-    with pytest.raises(ValueError):
+    with pytest.raises(ql.Error, match="at least 0"):
         session.tune(config, max_drop=-1)
 
 
@@ -114,6 +114,8 @@ def test_configurations(config):
     assert config.to_json() == before
     config.add_rule("type", op="Add").skip("one").quantize("two")
     assert {"kind": "type", "op": "Add"} in config.get("skip.rules")
+    config.set("layers.three.precision", "float32").quantize("three")
+    assert config.get("layers.three") == {"quantize": True}
     assert "Config.preset('w4a8')" in repr(config) and "skip.rules" in repr(config)
     with pytest.raises(ql.Error, match="w4a8"):
         ql.Config.preset("w4a9")

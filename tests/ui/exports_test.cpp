@@ -123,6 +123,39 @@ class ExportsTest : public QObject {
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
 
+    /// Whatever keeps layers in float here, an export that keeps the same layers in float changes nothing
+    /// about it.
+    void reasonsForFloatAreNoChanges() {
+        const QuantizationConfig before = m_document.config();
+        QuantizationConfig config = before;
+        config.skipTail = config.wholeTail = true;
+        config.layers[m_document.layers()[0].name].precision = Precision::float32();
+        PrecisionRule rule;
+        rule.covers.layers = {m_document.layers()[3].name};
+        config.precisionRules = {rule};
+        m_document.edit({config, QStringLiteral("Many reasons"), {}});
+        ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "amct"), file("net.json"));
+        QVERIFY(QTest::qWaitFor([&] { return dialog.saveButton()->isEnabled(); }, 600000));
+        for (const char* word : {"tail", "precision", "float", "rule"})
+            QVERIFY2(!dialog.changes().contains(QLatin1String(word)), qPrintable(dialog.changes()));
+        dialog.applyButton()->click();
+        QVERIFY(m_document.config().wholeTail);
+        QVERIFY(m_document.config().precisionRules == config.precisionRules);
+        m_document.edit({before, QStringLiteral("As before"), {}});
+    }
+
+    /// Closing the dialog ends the work on the preview.
+    void closedPreviewIsCancelled() {
+        const auto exports = [&] {
+            return std::ranges::count(m_document.job()->queue(), QueuedWork::Kind::Export, &QueuedWork::kind);
+        };
+        {
+            ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "aimet"), file("net.json"));
+            QCOMPARE(exports(), 1);
+        }
+        QCOMPARE(exports(), 0);
+    }
+
     /// A configuration that the tool gets is exported as it is.
     void exportedConfigurationIsExportedUnchanged() {
         const QuantizationConfig before = m_document.config();

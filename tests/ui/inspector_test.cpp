@@ -47,6 +47,31 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->config().layers.contains("Conv_2"));
     }
 
+    /// The controls show the bits of a precision, and change or replace them.
+    void bitsOfALayersOwnPrecision() {
+        QuantizationConfig config = m_document->config();
+        config.layers["Conv_0"].precision = Precision::integer(4, 16);
+        config.layers["Conv_2"].precision = Precision::float32();
+        m_document->edit({config, QStringLiteral("Precisions"), {}});
+        m_document->select(node("Conv_0"));
+        QCOMPARE(box("Weights")->currentText(), QStringLiteral("4 bits"));
+        QCOMPARE(box("Output")->currentText(), QStringLiteral("16 bits"));
+        auto* const lock = m_inspector->findChild<OverrideSection*>()->findChild<SegmentedControl*>();
+        QCOMPARE(lock->currentIndex(), 1);
+        choose(box("Weights"), QStringLiteral("9 bits"));
+        QCOMPARE(settings("Conv_0").precision, std::optional(Precision::integer(9, 16)));
+        QCOMPARE(box("Weights")->currentText(), QStringLiteral("9 bits"));
+        choose(box("Weights"), QStringLiteral("(8 bits)"));
+        QVERIFY(!settings("Conv_0").precision && !settings("Conv_0").weightBits);
+        QCOMPARE(settings("Conv_0").activationBits, std::optional(16));
+
+        m_document->select(node("Conv_2"));
+        QCOMPARE(lock->currentIndex(), 2);
+        lock->button(0)->click();
+        QVERIFY(!m_document->config().layers.contains("Conv_2"));
+        QCOMPARE(lock->currentIndex(), 0);
+    }
+
     void weightSettingsAreForLayersWithWeights() {
         m_document->select(node("Relu_3"));
         QVERIFY(!box("Weights")->isVisible() && !box("Bias")->isVisible() && box("Output")->isVisible());

@@ -21,7 +21,7 @@ struct ConfigEdit {
     int mergeKey = -1;  ///< edits with the same key are merged if they follow each other quickly; -1: never
 };
 
-enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2, kMergeActivationBits = 3 };
+enum MergeKey { kMergeWeightBits = 1, kMergeActivationBits = 2 };
 
 /// Creates an edit. `change` modifies a copy of the configuration.
 template <typename Change>

@@ -94,18 +94,21 @@ QString describeSettings(const LayerSettings& settings) {
                      .arg(weightMethodTexts()[static_cast<std::size_t>(
                                                   indexOf(weightMethodTexts(), *settings.weightMethod))]
                               .name());
-    if (settings.weightPowerOfTwo || settings.activationPowerOfTwo)
-        words << Words::tr("power-of-two scales overridden");
-    if (settings.weightSigned || settings.weightSymmetric || settings.weightRestricted)
-        words << Words::tr("weight codes overridden");
+    const auto add = [&words](const std::optional<bool>& value, const QString& yes, const QString& no) {
+        if (value) words << (*value ? yes : no);
+    };
+    add(settings.weightSigned, Words::tr("signed weights"), Words::tr("unsigned weights"));
+    add(settings.weightSymmetric, Words::tr("symmetric weights"), Words::tr("asymmetric weights"));
+    add(settings.weightRestricted, Words::tr("restricted weight codes"), Words::tr("all weight codes"));
+    add(settings.weightPowerOfTwo, Words::tr("power-of-two weight scales"), Words::tr("any weight scales"));
     if (settings.biasBits)
         words << (*settings.biasBits == kFloatBias ? Words::tr("float bias")
                                                    : Words::tr("%1-bit bias").arg(*settings.biasBits));
     if (settings.activationBits) words << Words::tr("%1-bit activation").arg(*settings.activationBits);
-    if (settings.activationSymmetric)
-        words << (*settings.activationSymmetric ? Words::tr("symmetric activation")
-                                                : Words::tr("asymmetric activation"));
-    if (settings.activationSigned) words << Words::tr("activation codes overridden");
+    add(settings.activationSymmetric, Words::tr("symmetric activation"), Words::tr("asymmetric activation"));
+    add(settings.activationSigned, Words::tr("signed activation"), Words::tr("unsigned activation"));
+    add(settings.activationPowerOfTwo, Words::tr("power-of-two activation scale"),
+        Words::tr("any activation scale"));
     if (settings.calibrationMethod)
         words << calibrationMethodTexts()[static_cast<std::size_t>(
                                               indexOf(calibrationMethodTexts(), *settings.calibrationMethod))]

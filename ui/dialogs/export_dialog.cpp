@@ -43,6 +43,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
       m_notices(wrapped(this)),
       m_changes(wrapped(this)),
       m_text(new QPlainTextEdit(this)),
+      m_job(document.job()),
       m_result(std::make_shared<ExportPreview>()) {
     QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
@@ -91,7 +92,11 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     connect(document.job(), &EvaluationJob::exported, this, [this] {
         if (m_result->ready) present(*m_result);
     });
-    startPreview(document, info, output, m_result);
+    m_token = startPreview(document, info, output, m_result);
+}
+
+ExportDialog::~ExportDialog() {
+    if (m_job) m_job->cancelExport(m_token);
 }
 
 void ExportDialog::present(const ExportPreview& preview) {

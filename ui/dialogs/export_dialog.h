@@ -7,6 +7,7 @@
 #include <QDialogButtonBox>
 #include <QLabel>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
 
@@ -21,6 +22,7 @@ class ExportDialog : public QDialog {
     /// scripts.
     ExportDialog(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                  QWidget* parent = nullptr);
+    ~ExportDialog() override;  ///< cancels the preview
 
     QString limits() const { return m_limits->text(); }
     QString notices() const { return m_notices->text(); }
@@ -48,6 +50,8 @@ class ExportDialog : public QDialog {
     QScrollArea* m_texts;  ///< with all labels
     QPlainTextEdit* m_text;
     QPushButton *m_save, *m_copy, *m_apply;
+    QPointer<EvaluationJob> m_job;
+    CancelToken m_token;
     std::shared_ptr<ExportPreview> m_result;  ///< filled by the engine's thread before it reports
 };
 

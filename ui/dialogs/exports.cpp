@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "config/config_fields.h"
 #include "interchange/gather.h"
 #include "interchange/reports/html_report.h"
 #include "model/load_model.h"
@@ -144,7 +145,8 @@ ExportSource sourceFor(Session& session, const ExportOrder& order, const FileFor
 
 namespace {
 
-/// Keeps the rules and layers of `config` that decide what stays in float if `changed` decides the same.
+/// Keeps the rules and settings of layers of `config` that decide what stays in float, if `changed` decides
+/// the same with its own.
 void keepSkips(Session& session, const QuantizationConfig& config, QuantizationConfig& changed,
                const CancelToken& cancel) {
     const auto states = [&](const QuantizationConfig& which) {
@@ -153,23 +155,38 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
         for (const LayerResult& layer : evaluation->layers) result.push_back(layer.state);
         return result;
     };
-    if (states(config) != states(changed)) return;
-    changed.rules = config.rules;
-    changed.skipTail = config.skipTail;
-    for (auto& [name, layer] : changed.layers) layer.quantize.reset();
-    for (const auto& [name, layer] : config.layers) {
-        changed.layers[name].quantize = layer.quantize;
-        changed.layers[name].comment = layer.comment;
+    const std::vector<LayerState> exported = states(changed);
+    if (states(config) != exported) return;
+    QuantizationConfig kept = changed;
+    for (const Field& field : configFields().fields)
+        if (field.effect == FieldEffect::Selection) field.copy(config, kept);
+    const auto isFloat = [](const std::optional<Precision>& precision) {
+        return precision && !precision->isInteger();
+    };
+    // The precisions of quantized layers are settings that the format may not support.
+    std::erase_if(kept.precisionRules, [&](const PrecisionRule& rule) { return isFloat(rule.precision); });
+    std::ranges::copy_if(config.precisionRules, std::back_inserter(kept.precisionRules),
+                         [&](const PrecisionRule& rule) { return isFloat(rule.precision); });
+    for (auto& [name, layer] : kept.layers) {
+        layer.quantize.reset();
+        if (isFloat(layer.precision)) layer.precision.reset();
     }
-    std::erase_if(changed.layers, [](const auto& layer) { return layer.second == LayerSettings{}; });
+    for (const auto& [name, layer] : config.layers) {
+        LayerSettings& own = kept.layers[name];
+        own.quantize = layer.quantize;
+        own.comment = layer.comment;
+        if (isFloat(layer.precision)) own.precision = layer.precision;
+    }
+    std::erase_if(kept.layers, [](const auto& layer) { return layer.second.empty(); });
+    if (states(kept) == exported) changed = std::move(kept);
 }
 
 }  // namespace
 
-void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
-                  const std::shared_ptr<ExportPreview>& result) {
+CancelToken startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                         const std::shared_ptr<ExportPreview>& result) {
     QString title = QString::fromStdString(info.label);
-    document.job()->runExport(
+    return document.job()->runExport(
         title.remove(QChar(0x2026)),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
             try {
@@ -183,7 +200,9 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
                     keepSkips(session, order.config, *result->changed, cancel);
                     if (configDifference(order.config, *result->changed).isEmpty()) result->changed.reset();
                 }
-            } catch (const Error& error) {
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const std::exception& error) {
                 // The dialog could not tell a failed job from the failure of another export.
                 result->failure = error.what();
             }

@@ -38,9 +38,9 @@ struct ExportPreview {
     std::optional<QuantizationConfig> changed;
 };
 /// Fills `result`, also if the export fails; the job then reports an empty text. `info` describes an export
-/// format.
-void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
-                  const std::shared_ptr<ExportPreview>& result);
+/// format. Returns the token for EvaluationJob::cancelExport().
+CancelToken startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                         const std::shared_ptr<ExportPreview>& result);
 
 /// Writes an export to `path`, through a temporary file and a rename.
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);

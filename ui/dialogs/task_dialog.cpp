@@ -48,13 +48,12 @@ TaskDialog::TaskDialog(Document& document, QWidget* parent) : QDialog(parent), m
     const int unit = fontMetrics().height();
     auto* column = new QVBoxLayout(this);
     column->setSpacing(unit / 2);
-    m_labels = addPath(column, tr("Labels"),
-                       tr("A text file with lines such as \"image.jpg 65\" (classification), a COCO file "
-                          "(detection), or a folder with "
-                          "one label image per image (segmentation). Empty: the subfolders of the data are "
-                          "the classes, or the array "
-                          "'labels' contains them"),
-                       true);
+    m_labels =
+        addPath(column, tr("Labels"),
+                tr("A text file with lines such as \"image.jpg 65\" (classification), a COCO file "
+                   "(detection), or a folder with one label image per image (segmentation). Empty: the "
+                   "subfolders of the data are the classes, or the array 'labels' contains them"),
+                true);
     m_task = new ChoiceBox(tr("Task"));
     for (const Task task : {Task::Automatic, Task::Classification, Task::Detection, Task::Segmentation,
                             Task::Regression, Task::Tokens})

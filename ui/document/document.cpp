@@ -236,6 +236,21 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
     return true;
 }
 
+namespace {
+
+/// Updates why layers stay in float: the reason contains the comment of the rule or of the layer.
+void explainAgain(const Graph& graph, const QuantizationConfig& config, std::vector<LayerResult>& layers) {
+    try {
+        const SkipDecisions decisions = resolveSkips(graph, withThresholdsFrom(config, layers));
+        for (LayerResult& layer : layers)
+            if (layer.quantizable && layer.state == LayerState::Skipped)
+                layer.reason = decisions.reasons[layer.node.index()];
+    } catch (const std::exception&) {  // the engine reports the error
+    }
+}
+
+}  // namespace
+
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
     // Comments and export options change no results.
@@ -249,7 +264,12 @@ void Document::setConfig(const QuantizationConfig& config) {
     const bool matters = withoutCosmeticFields(config) != withoutCosmeticFields(m_config);
     m_config = config;
     Q_EMIT configChanged();
-    if (!m_model || !matters) return;
+    if (!m_model) return;
+    if (!matters) {
+        explainAgain(*m_model->graph, m_config, m_layers);
+        Q_EMIT layersChanged();
+        return;
+    }
     guessStates();
     if (!m_manualEvaluation) return evaluate();
     ++m_pendingEdits;

@@ -25,6 +25,12 @@ struct Choice {
     int decimals;
     double factor;  ///< displayed value times factor = value in the unit of the rule
     bool lowIsBad;
+
+    /// Whether the value of a layer depends on which other layers are quantized.
+    bool dependsOnRules() const {
+        return metric == SkipMetric::LeaveOneOut || metric == SkipMetric::CumulativeQs ||
+               metric == SkipMetric::CumulativeCosine || metric == SkipMetric::CumulativeSqnr;
+    }
 };
 constexpr std::array kChoices = {
     Choice{SkipMetric::LocalQs, Metric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1, false},
@@ -251,7 +257,7 @@ void ThresholdBar::refresh() {
     } else {
         // These metrics depend on the rules themselves but were measured without the new rule, so the count
         // is an estimate.
-        const bool guess = metric() == SkipMetric::LeaveOneOut || name.contains(QLatin1String("cumulative"));
+        const bool guess = choiceAt(m_metric->currentIndex()).dependsOnRules();
         text = tr("%1%2 of %3 layers")
                    .arg(guess ? tr("about ") : QString())
                    .arg(preview.nodes)

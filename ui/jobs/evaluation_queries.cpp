@@ -6,7 +6,7 @@
 namespace quantloupe::ui {
 
 void EvaluationJob::query(const QString& slot, Query work, std::function<void(QString)> refused) {
-    dropQuery(slot);
+    if (const auto earlier = m_queries.find(slot); earlier != m_queries.end()) earlier->second.cancel();
     m_backgroundToken.cancel();
     const CancelToken token = pausable();
     m_queries.insert_or_assign(slot, token);
@@ -38,6 +38,7 @@ void EvaluationJob::dropQuery(const QString& slot) {
     found->second.cancel();
     m_queries.erase(found);
     Q_EMIT queueChanged();
+    if (m_queries.empty()) Q_EMIT queriesFinished();
 }
 
 void EvaluationJob::dropQueries(bool byOtherWork) {

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "base/json.h"
+#include "commands/config_edits.h"
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
+#include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "style/words.h"
 
@@ -39,7 +41,7 @@ void compareKeys(const OrderedJson& before, const OrderedJson& after, const std:
     for (const std::string& key : keys) {
         if (path.empty() && (key == "layers" || key == "quantloupe")) continue;
         const std::string name = path.empty() ? key : path + "." + key;
-        if (name == "skip.rules") continue;
+        if (name == "skip.rules" || name == "precision_rules") continue;
         const OrderedJson a = before.contains(key) ? before[key] : OrderedJson(),
                           b = after.contains(key) ? after[key] : OrderedJson();
         if (a == b) continue;
@@ -63,6 +65,18 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
     for (const SkipRule& r : had)
         if (std::ranges::count(has, r) == 0)
             lines << Words::tr("removed rule for layers in float: ") + rule(r);
+    const auto precision = [](const PrecisionRule& r) {
+        return QStringLiteral("%1: %2").arg(QString::fromStdString(describe(r.covers)),
+                                            precisionText(r.precision));
+    };
+    for (const PrecisionRule& r : after.precisionRules)
+        if (std::ranges::count(before.precisionRules, r) == 0)
+            lines << Words::tr("new precision rule: ") + precision(r);
+    for (const PrecisionRule& r : before.precisionRules)
+        if (std::ranges::count(after.precisionRules, r) == 0)
+            lines << Words::tr("removed precision rule: ") + precision(r);
+    if (lines.isEmpty() && before.precisionRules != after.precisionRules)
+        lines << Words::tr("precision rules in another order");
     std::set<std::string> names;
     for (const auto* config : {&before, &after})
         for (const auto& [name, settings] : config->layers) names.insert(name);

@@ -100,27 +100,12 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         case Parameters:
             return layer.parameters > 0 ? formatCount(layer.parameters) : kNone;
         case Bits: {
-            // According to the settings of the layer and of the network.
             if (layer.state != LayerState::Quantized && layer.state != LayerState::Skipped) return kNone;
-            const QuantizationConfig& config = m_document->config();
-            const LayerSettings* const found = config.settingsOf(layer.name);
-            const LayerSettings own = found == nullptr ? LayerSettings{} : *found;
-            // Precisions that are set by rules are known as soon as the states are known.
-            const Precision precision = own.precision.value_or(
-                hasPrecisions(config) || layer.precision == Precision::float16() ? layer.precision
-                                                                                 : Precision{});
-            if (precision == Precision::float16()) return QStringLiteral("F16");
-            if (layer.state == LayerState::Skipped) return QStringLiteral("F32");
-            if (precision.isInteger())
-                return QStringLiteral("%1/%2")
-                    .arg(layer.parameters > 0 ? QString::number(precision.weightBits) : kNone)
-                    .arg(precision.activationBits);
-            const QString weight =
-                layer.parameters > 0
-                    ? QString::number(own.weightBits.value_or(config.quantization.weight.bits))
-                    : kNone;
-            return QStringLiteral("%1/%2").arg(weight).arg(
-                own.activationBits.value_or(config.quantization.activation.bits));
+            if (layer.precision == Precision::float16()) return QStringLiteral("F16");
+            if (!layer.precision.isInteger()) return QStringLiteral("F32");
+            return QStringLiteral("%1/%2")
+                .arg(layer.parameters > 0 ? QString::number(layer.precision.weightBits) : kNone)
+                .arg(layer.precision.activationBits);
         }
         case Reason:
             return m_document->withLayerNames(QString::fromStdString(layer.reason));

@@ -240,19 +240,20 @@ void DataSection::refresh() {
                 .arg(formatNumber(evaluation->calibrationSamples), formatNumber(evaluation->samples)));
     const LabelProblem problem = evaluation ? problemOf(*evaluation) : LabelProblem();
     const QString warning = sentence(QString::fromStdString(problem.text));
-    if (warning != m_warning->text()) {
-        m_warning->setText(warning);
-        // Images and advice are only useful if the preprocessing can be wrong.
-        const bool shown = problem.preprocessing && !info->networkViews.isEmpty();
-        m_viewText->setVisible(shown);
-        m_views->setVisible(shown);
-        if (!info->networkViews.isEmpty())
-            m_views->setPixmap(strip(info->networkViews, fontMetrics().height() * 3, devicePixelRatioF()));
+    m_warning->setText(warning);
+    m_wrong->setVisible(!warning.isEmpty());
+    // Images and advice are only useful if the preprocessing can be wrong.
+    const bool shown = problem.preprocessing && !info->networkViews.isEmpty();
+    m_viewText->setVisible(shown);
+    m_views->setVisible(shown);
+    if (shown && (m_shownViews.isEmpty() ||
+                  m_shownViews.front().cacheKey() != info->networkViews.front().cacheKey())) {
+        m_shownViews = info->networkViews;
+        m_views->setPixmap(strip(info->networkViews, fontMetrics().height() * 3, devicePixelRatioF()));
         m_viewText->setText(
             tr("As the network receives them; values from %1. Change size, colors, scale, mean "
                "and std above until these look right.")
                 .arg(info->networkSpan));
-        m_wrong->setVisible(!warning.isEmpty());
     }
     m_path->setFullText(folderText(info->evaluationPath));
     m_path->setToolTip(pathText(info->evaluationPath));

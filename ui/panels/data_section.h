@@ -30,7 +30,7 @@ class DataSection : public QWidget {
 
     Document* m_document;
     SectionHeading* m_heading;
-    QList<QImage> m_shown;  ///< the images of m_thumbnails
+    QList<QImage> m_shown, m_shownViews;  ///< the images of m_thumbnails and m_views
     QLabel *m_thumbnails, *m_notice, *m_warning, *m_views, *m_viewText;
     QFrame *m_wrong, *m_dataRequest;
     ElidedLabel *m_path, *m_calibrationPath;

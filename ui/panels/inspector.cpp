@@ -328,7 +328,6 @@ void Inspector::commitComment() {
         return;  // another model was opened meanwhile
     const std::string name = m_document->graph()->node(m_shown).name;
     ConfigEdit edit{m_document->config(), tr("Comment on %1").arg(QString::fromStdString(name)), {}};
-    edit.mergeKey = kMergeComment;
     LayerSettings& settings = edit.next.layers[name];
     settings.comment = m_comment->toPlainText().trimmed().toStdString();
     if (settings.empty()) edit.next.layers.erase(name);

@@ -15,7 +15,11 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QList<int> kBits = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
+const QList<int> kBits = [] {
+    QList<int> all;
+    for (int bits = kLeastBits; bits <= kMostBits; ++bits) all.append(bits);
+    return all;
+}();
 const QList<bool> kGranularity = {false, true};
 const QList<bool> kSymmetry = {false, true};
 
@@ -32,6 +36,30 @@ QList<Value> valuesOf(std::span<const ChoiceText<Value>> texts) {
     QList<Value> values;
     for (const auto& text : texts) values.append(text.value);
     return values;
+}
+
+/// Whether the layer's own settings quantize it or keep it in float; empty: the rules decide.
+std::optional<bool> lockOf(const LayerSettings& settings) {
+    return settings.precision ? settings.precision->isInteger() : settings.quantize;
+}
+
+/// The layer's own bits, which its precision may contain.
+std::optional<int> weightBitsOf(const LayerSettings& settings) {
+    if (!settings.precision) return settings.weightBits;
+    return settings.precision->isInteger() ? std::optional(settings.precision->weightBits) : std::nullopt;
+}
+std::optional<int> activationBitsOf(const LayerSettings& settings) {
+    if (!settings.precision) return settings.activationBits;
+    return settings.precision->isInteger() ? std::optional(settings.precision->activationBits) : std::nullopt;
+}
+
+/// Replaces a precision by its bits, so that they can be changed separately.
+void dissolvePrecision(LayerSettings& settings) {
+    if (!settings.precision) return;
+    settings.weightBits = weightBitsOf(settings);
+    settings.activationBits = activationBitsOf(settings);
+    settings.quantize = lockOf(settings);
+    settings.precision.reset();
 }
 
 template <typename Value>
@@ -132,16 +160,19 @@ void OverrideSection::observe() {
     connect(m_lock, &SegmentedControl::chosen, this, [this](int index) {
         static const QString kTexts[] = {tr("by the rules"), tr("always quantized"), tr("always float")};
         change(kTexts[index], [index](LayerSettings& s) {
+            if (index == 0) dissolvePrecision(s);
             s.quantize = index == 0 ? std::optional<bool>() : std::optional<bool>(index == 1);
         });
     });
     const auto choice = [this](ChoiceBox* box, const QString& what, auto member, auto values) {
+        const bool isBits = box == m_weightBits || box == m_activationBits;
         connect(box, &QComboBox::activated, this, [=, this](int index) {
             const QString text = index == 0 ? tr("%1 reset to network setting").arg(what)
                                             : QStringLiteral("%1 %2").arg(what, box->itemText(index));
             change(
                 text,
                 [=](LayerSettings& s) {
+                    if (index == 0 && isBits) dissolvePrecision(s);
                     if (index == 0)
                         (s.*member).reset();
                     else
@@ -224,14 +255,14 @@ void OverrideSection::clearSettings() {
     });
 }
 
-template <typename Value>
-void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member,
-                                 const QList<Value>& values, const QString& network) {
+template <typename Value, typename Get>
+void OverrideSection::showChoice(ChoiceBox* box, Get get, const QList<Value>& values,
+                                 const QString& network) {
     std::optional<Value> shown;
     bool first = true, mixed = false;
     for (const std::string& name : names()) {
         const LayerSettings* const own = m_document->config().settingsOf(name);
-        const std::optional<Value> value = own == nullptr ? std::nullopt : own->*member;
+        const std::optional<Value> value = own == nullptr ? std::nullopt : std::invoke(get, *own);
         mixed = mixed || (!first && value != shown);
         shown = value;
         first = false;
@@ -303,8 +334,9 @@ void OverrideSection::refresh() {
     };
     const LayerSettings first = settingsOf(all.front());
     const auto same = [&](auto member) {
-        return std::ranges::all_of(
-            all, [&](const std::string& name) { return settingsOf(name).*member == first.*member; });
+        return std::ranges::all_of(all, [&](const std::string& name) {
+            return std::invoke(member, settingsOf(name)) == std::invoke(member, first);
+        });
     };
     const auto own = std::ranges::count_if(
         all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
@@ -314,12 +346,12 @@ void OverrideSection::refresh() {
         m_heading->setRemark(own ? tr("own settings") : QString());
     else
         m_heading->setRemark(share, tr("%1 layers have their own settings").arg(share));
-    const bool sameLock = same(&LayerSettings::quantize);
-    m_lock->setCurrentIndex(!sameLock ? -1 : !first.quantize ? 0 : *first.quantize ? 1 : 2);
+    const std::optional<bool> lock = lockOf(first);
+    m_lock->setCurrentIndex(!same(lockOf) ? -1 : !lock ? 0 : *lock ? 1 : 2);
     const QuantizationOptions& q = config.quantization;
     const auto bitsText = [](int bits) { return tr("%1 bits").arg(bits); };
-    showChoice(m_weightBits, &LayerSettings::weightBits, kBits, bitsText(q.weight.bits));
-    showChoice(m_activationBits, &LayerSettings::activationBits, kBits, bitsText(q.activation.bits));
+    showChoice(m_weightBits, weightBitsOf, kBits, bitsText(q.weight.bits));
+    showChoice(m_activationBits, activationBitsOf, kBits, bitsText(q.activation.bits));
     showChoice(m_symmetric, &LayerSettings::activationSymmetric, kSymmetry,
                q.activation.symmetric ? tr("symmetric") : tr("asymmetric"));
     showChoice(m_perChannel, &LayerSettings::weightPerChannel, kGranularity,

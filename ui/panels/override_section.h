@@ -28,9 +28,9 @@ class OverrideSection : public QWidget {
     /// Consecutive changes by the same `control` are one undo step.
     void change(const QString& text, const std::function<void(LayerSettings&)>& change,
                 QWidget* control = nullptr);
-    template <typename Value>
-    void showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values,
-                    const QString& network);
+    /// `get` returns the layer's own value, if it has one: std::optional<Value>(const LayerSettings&).
+    template <typename Value, typename Get>
+    void showChoice(ChoiceBox* box, Get get, const QList<Value>& values, const QString& network);
 
     Document* m_document;
     SectionHeading* m_heading;

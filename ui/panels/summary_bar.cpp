@@ -48,9 +48,8 @@ QString statusText(const Document& document, bool known) {
     const Evaluation* evaluation = document.evaluation().get();
     const bool rough = evaluation && evaluation->rough && known;
     if (const int pending = document.pendingEdits(); pending > 0)
-        return Words::tr("%1 edit%2 not evaluated, press F5")
-            .arg(pending)
-            .arg(pending == 1 ? QString() : Words::tr("s"));
+        return pending == 1 ? Words::tr("1 edit not evaluated, press F5")
+                            : Words::tr("%1 edits not evaluated, press F5").arg(pending);
     if (document.evaluating()) {
         if (document.accuracyStale()) return measuringText(evaluation, document.config());
         return rough ? Words::tr("preliminary") : QString();

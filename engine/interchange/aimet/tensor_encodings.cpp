@@ -14,8 +14,7 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
     if (source.config.quantization.placement == Placement::WeightedInputs)
         failInput(
             "an encoding applies to a tensor and all its consumers, but placement weighted_inputs quantizes "
-            "it for single consumers: set "
-            "quantization.placement to inputs_and_outputs");
+            "it for single consumers: set quantization.placement to inputs_and_outputs");
     const Plan& plan = *source.plan;
     const Graph& graph = *plan.prepared->graph;
     const auto settings = settingsByOutput(source.config, *plan.prepared, plan.units);

@@ -155,8 +155,8 @@ class Writer {
         if (m_sensitivity)
             m_notices.push_back(
                 fmt::format("automatic_skip_quantization skips layers above {:g} by CLIKA's own metric, "
-                            "which grows with the number of "
-                            "samples, so it can skip other layers than the preview",
+                            "which grows with the number of samples, so it can skip other layers than the "
+                            "preview",
                             *m_sensitivity));
         append(m_notices, previewNotices(m_source, "CLIKA"));
         m_notices.push_back(

@@ -35,8 +35,7 @@ std::vector<std::string> idleRuleNotices(const Graph& source, const Quantization
                                           describe(config.precisionRules[r]),
                                           any(coveredBy(source, config.precisionRules[r].covers))
                                               ? "its layers cannot be quantized, are kept in float, or get "
-                                                "their precision from a later rule "
-                                                "or a setting of their own"
+                                                "their precision from a later rule or a setting of their own"
                                               : "the model has no such layer"));
     return notices;
 }
