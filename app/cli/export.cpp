@@ -61,7 +61,7 @@ void runExport(const Options& options) {
         for (const auto& path : paths) files.push_back(path.string());
         printJson({{"output", options.output.string()},
                    {"files", files},
-                   {"dialect", options.format},
+                   {"format", options.format},
                    {"limits", format.limits},
                    {"notices", exported.notices}});
         return;

@@ -27,7 +27,7 @@ void runImport(const Options& options) {
     for (const std::string& text : imported.left) notice("not imported: " + text);
     if (options.json) {
         printJson({{"output", options.output.string()},
-                   {"dialect", options.format},
+                   {"format", options.format},
                    {"complete", imported.left.empty()},
                    {"taken", imported.taken},
                    {"left", imported.left}});

@@ -89,7 +89,7 @@ class ClassListTest : public QObject {
     }
 
     void classNames() {
-        const std::string list = "file,class\na.jpg,tabby cat\nb 1.png,dog\nc.jpeg,\"ox, wild\"\nd.jpg,bee\n";
+        const std::string list = "file,class\na.jpg,tabby cat\nb 1.png,dog\nc.jpeg,\"ox, wild\"\nx.jpg,bee\n";
         DatasetPtr data = read(list);
         QCOMPARE(names(data), "bee,dog,ox, wild,tabby cat");
         QCOMPARE(labels(data), "3 1 2");

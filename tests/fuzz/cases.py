@@ -72,15 +72,15 @@ def imports(rng, options, seeds) -> Case:
     folder = os.path.join(ROOT, "tests", "data")
     known = [os.path.join(path, name) for path, _, names in sorted(os.walk(folder)) for name in sorted(names)
              if name.endswith((".json", ".cfg", ".py", ".yaml", ".encodings"))]
-    dialect = rng.choice(FORMATS)
-    fitting = [f for f in known if dialect in f]
+    tool_format = rng.choice(FORMATS)
+    fitting = [f for f in known if tool_format in f]
     if fitting:
         with open(rng.choice(fitting), "rb") as file:
-            files[dialect] = file.read()
-    content = files.get(dialect, files["quantloupe"])
+            files[tool_format] = file.read()
+    content = files.get(tool_format, files["quantloupe"])
     is_json = content.lstrip().startswith(b"{")
     damaged = mutated_json(rng, content) if is_json and rng.random() < 0.7 else mutated_bytes(rng, content)
-    return Case([options.cli, "import", "file", "--from", dialect, "--model", "model.onnx", "-o", "out.json"],
+    return Case([options.cli, "import", "file", "--from", tool_format, "--model", "model.onnx", "-o", "out.json"],
                 {"model.onnx": seeds.models[0].SerializeToString(), "file": damaged})
 
 

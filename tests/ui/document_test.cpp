@@ -94,11 +94,27 @@ class DocumentTest : public QObject {
 
     void commentIsKeptWithoutEvaluation() {
         QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
-        ConfigEdit edit{m_document->config(), QStringLiteral("Comment"), {}, kMergeComment};
+        ConfigEdit edit{m_document->config(), QStringLiteral("Comment"), {}};
         edit.next.layers["Conv_0"].comment = "sensitive";
         QVERIFY(m_document->edit(edit));
         QVERIFY(!m_document->evaluating());
         QVERIFY(!finished.wait(100));
+    }
+
+    /// The comment is part of the reason why a layer is in float.
+    void reasonContainsTheNewComment() {
+        const auto comment = [this](const char* text) {
+            ConfigEdit edit{m_document->config(), QStringLiteral("Comment"), {}};
+            edit.next.layers["Conv_0"].quantize = false;
+            edit.next.layers["Conv_0"].comment = text;
+            QVERIFY(m_document->edit(edit));
+        };
+        comment("first");
+        QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
+        QVERIFY(finished.wait(20000));
+        comment("second");
+        QVERIFY(!m_document->evaluating());
+        QCOMPARE(m_document->layers()[0].reason, std::string("skipped by the layer's own setting: second"));
     }
 
     void configurationsSurviveSavingAndOpening() {

@@ -6,6 +6,7 @@
 #include <QPointer>
 #include <QProcess>
 
+#include "models/command_line.h"
 #include "session/stages/user_metrics.h"
 #include "style/theme.h"
 #include "widgets/aligned_rows.h"
@@ -14,15 +15,6 @@
 namespace quantloupe::ui {
 
 namespace {
-
-/// Quotes the text as for a shell.
-QString quoted(const QString& text) {
-    static const QRegularExpression kPlain(QStringLiteral("^[\\w./=:,+-]+$"));
-    if (kPlain.match(text).hasMatch()) return text;
-    QString escaped = text;
-    return QLatin1Char('\'') + escaped.replace(QLatin1Char('\''), QStringLiteral("'\\''")) +
-           QLatin1Char('\'');
-}
 
 QString outOfDate() { return MetricProgramDialog::tr("Out of date: run it again."); }
 
@@ -102,8 +94,9 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
 
 void MetricProgramDialog::refresh() {
     const QString program = m_program->text().trimmed();
-    QStringList words{quoted(program)};
-    for (const QString& argument : QProcess::splitCommand(m_arguments->text())) words << quoted(argument);
+    QStringList words{shellQuoted(program)};
+    for (const QString& argument : QProcess::splitCommand(m_arguments->text()))
+        words << shellQuoted(argument);
     words << QStringLiteral("outputs.npz");
     m_command->setText(program.isEmpty() ? tr("no program chosen") : words.join(QLatin1Char(' ')));
     m_run->setEnabled(!program.isEmpty() && m_document.data().has_value() && !m_running);

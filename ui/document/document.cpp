@@ -9,6 +9,7 @@
 #include "config/precision_rules.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
+#include "document/layer_reasons.h"
 #include "session/studies/skip_metrics.h"
 
 namespace quantloupe::ui {
@@ -236,21 +237,6 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
     return true;
 }
 
-namespace {
-
-/// Updates why layers stay in float: the reason contains the comment of the rule or of the layer.
-void explainAgain(const Graph& graph, const QuantizationConfig& config, std::vector<LayerResult>& layers) {
-    try {
-        const SkipDecisions decisions = resolveSkips(graph, withThresholdsFrom(config, layers));
-        for (LayerResult& layer : layers)
-            if (layer.quantizable && layer.state == LayerState::Skipped)
-                layer.reason = decisions.reasons[layer.node.index()];
-    } catch (const std::exception&) {  // the engine reports the error
-    }
-}
-
-}  // namespace
-
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
     // Comments and export options change no results.
@@ -266,7 +252,7 @@ void Document::setConfig(const QuantizationConfig& config) {
     Q_EMIT configChanged();
     if (!m_model) return;
     if (!matters) {
-        explainAgain(*m_model->graph, m_config, m_layers);
+        updateReasons(*m_model->graph, m_config, m_layers);
         Q_EMIT layersChanged();
         return;
     }

@@ -10,9 +10,7 @@
 
 namespace quantloupe::ui {
 
-namespace {
-
-QString quoted(QString text) {
+QString shellQuoted(QString text) {
     static const QString safe =
         QStringLiteral("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%");
     const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return safe.contains(c); });
@@ -20,6 +18,8 @@ QString quoted(QString text) {
                  : QLatin1Char('\'') + text.replace(QLatin1Char('\''), QLatin1String("'\\''")) +
                        QLatin1Char('\'');
 }
+
+namespace {
 
 /// Keys below `path` whose values differ, as KEY=JSON. A list and all settings of a layer are one value.
 void collect(const OrderedJson& now, const OrderedJson& standard, const std::string& path,
@@ -83,7 +83,7 @@ QStringList configWords(const QuantizationConfig& config) {
 
 QString joined(const QStringList& words) {
     QStringList result{QStringLiteral("quantloupe-cli")};
-    for (const QString& word : words) result << quoted(word);
+    for (const QString& word : words) result << shellQuoted(word);
     return result.join(QLatin1Char(' '));
 }
 

@@ -9,6 +9,9 @@
 
 namespace quantloupe::ui {
 
+/// Returns the text as one word for a POSIX shell.
+QString shellQuoted(QString text);
+
 /// Returns a command that evaluates this configuration on the open data: the data with its labels and
 /// preprocessing, the preset, and each key that differs from it as --set, including rules and layer settings.
 QString analyzeCommand(const Document& document, const QuantizationConfig& config);
