@@ -43,22 +43,23 @@ std::optional<double> weightsShareOf(const Graph& graph, const NodeSet& nodes) {
     return static_cast<double>(covered) / static_cast<double>(all);
 }
 
-std::optional<double> macsShareOf(const Graph& graph, const NodeSet& nodes) {
+/// Sets Tail::share and Tail::ofWeights.
+void measureShare(const Graph& graph, Tail& tail) {
     std::uint64_t all = 0, covered = 0;
-    bool assumed = false;
-    for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
+    bool assumed = false, unknown = false;
+    for (std::size_t n = 0; n < graph.nodeCount() && !unknown; ++n) {
         const LayerCost cost = costOf(graph, graph.node(NodeId(n)));
-        if (!cost.macsReason.empty()) return weightsShareOf(graph, nodes);
+        unknown = !cost.macsReason.empty();
         assumed = assumed || cost.assumed;
         all += cost.macs;
-        if (nodes[n]) covered += cost.macs;
+        if (tail.nodes[n]) covered += cost.macs;
     }
     // Without convolutions, every weight is used once per token: the assumed number of tokens does not
     // matter.
-    if (assumed)
-        if (const auto share = weightsShareOf(graph, nodes)) return share;
-    if (all == 0) return std::nullopt;
-    return static_cast<double>(covered) / static_cast<double>(all);
+    if (assumed || unknown) tail.share = weightsShareOf(graph, tail.nodes);
+    tail.ofWeights = tail.share.has_value();
+    if (tail.share || unknown || all == 0) return;
+    tail.share = static_cast<double>(covered) / static_cast<double>(all);
 }
 
 }  // namespace
@@ -69,14 +70,15 @@ Tail tailToSkip(const Graph& source, bool whole) {
     for (std::size_t n = 0; n < source.nodeCount(); ++n)
         if (tail.nodes[n] && computes(source, source.node(NodeId(n)))) ++tail.layers;
     if (tail.layers == 0) return tail;
-    tail.macsShare = macsShareOf(source, tail.nodes);
-    if (whole || (tail.layers <= kMaxTailLayers && tail.macsShare.value_or(0) <= kMaxTailMacs)) return tail;
+    measureShare(source, tail);
+    if (whole || (tail.layers <= kMaxTailLayers && tail.share.value_or(0) <= kMaxTailMacs)) return tail;
+    const char* const of = tail.ofWeights ? "weights" : "MACs";
     tail.whyNot = fmt::format(
         "the tail is quantized: skipping it would keep {} of {} layers{} in float, and only tails of up to "
-        "{} layers and {:g} % of the MACs are skipped by default; set skip.whole_tail to true to skip it",
+        "{} layers and {:g} % of the {} are skipped by default; set skip.whole_tail to true to skip it",
         std::ranges::count(tail.nodes, true), source.nodeCount(),
-        tail.macsShare ? fmt::format(" with {:.1f} % of the MACs", 100 * *tail.macsShare) : "",
-        kMaxTailLayers, 100 * kMaxTailMacs);
+        tail.share ? fmt::format(" with {:.3g} % of the {}", 100 * *tail.share, of) : "", kMaxTailLayers,
+        100 * kMaxTailMacs, of);
     return tail;
 }
 

@@ -23,9 +23,11 @@ struct Tail {
     NodeSet nodes;
     /// Number of nodes in the tail that do more than move values or compute shapes.
     std::size_t layers = 0;
-    std::optional<double>
-        macsShare;       ///< fraction of the MACs; empty if the shape of a convolution is unknown
-    std::string whyNot;  ///< why the tail is not skipped, and what to do; empty if it is skipped
+    /// Fraction of the MACs or, if they depend on shapes that are unknown, of the weights; empty if the shape
+    /// of a convolution is unknown.
+    std::optional<double> share;
+    bool ofWeights = false;  ///< `share` is that of the weights
+    std::string whyNot;      ///< why the tail is not skipped, and what to do; empty if it is skipped
 };
 
 /// Finds the tail. With `whole` it is skipped however large it is, as CLIKA does.

@@ -167,10 +167,11 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
                      bool onlyInput) {
     if (const auto found = arrays.find(input.name); found != arrays.end()) return found->second;
     if (onlyInput && arrays.contains("arr_0")) return arrays.at("arr_0");
+    if (arrays.empty())
+        failInput("there is no array for input '{}': the file contains no arrays of numbers", input.name);
     std::string names;
     for (const auto& [name, array] : arrays) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
-    failInput("there is no array for input '{}'; the arrays are {}", input.name,
-              names.empty() ? "none" : names);
+    failInput("there is no array for input '{}'; the arrays are {}", input.name, names);
 }
 
 /// Names of the arrays that nothing reads, for example because of a typo.

@@ -79,7 +79,7 @@ std::vector<std::string> saveQuantizedModel(Session& session, const Quantization
     saveModel(*model, path);
     std::vector<std::string> notices = plan->notices;
     append(notices, roundingNotices(config, "QuantizeLinear"));
-    append(notices, saturationNotices(config, false));
+    append(notices, saturationNotices(config, plan->units, false));
     append(notices, biasNotices(*plan));
     return notices;
 }

@@ -132,7 +132,10 @@ std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::
                     tool)};
 }
 
-std::vector<std::string> saturationNotices(const QuantizationConfig& config, bool integerOperators) {
+std::vector<std::string> saturationNotices(const QuantizationConfig& config, const UnitList& units,
+                                           bool integerOperators) {
+    const auto hasWeight = [](const Unit& unit) { return unit.quantized && unit.weight.valid(); };
+    if (std::ranges::none_of(units.units, hasWeight)) return {};
     const QuantizationOptions& q = config.quantization;
     if (!q.weight.isSigned || (integerOperators && q.activation.isSigned)) return {};
     const Precision eight = Precision::integer(8, 8);

@@ -43,7 +43,8 @@ std::vector<std::string> settingNotices(const QuantizationConfig& config, const 
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);
 /// Returns a notice if ONNX Runtime's optimized 8-bit kernels can saturate. It converts signed activations
 /// between Q/DQ pairs to unsigned ones, for which its kernels saturate, but not those of integer operators.
-std::vector<std::string> saturationNotices(const QuantizationConfig& config, bool integerOperators);
+std::vector<std::string> saturationNotices(const QuantizationConfig& config, const UnitList& units,
+                                           bool integerOperators);
 
 /// Returns a notice about layers whose biases, in float or with 16 bits, do not fit int32 in the scale of the
 /// sums. ONNX Runtime's default optimizations convert them nevertheless, and clip them. Biases with 32 bits

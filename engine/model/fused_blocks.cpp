@@ -37,7 +37,28 @@ struct Blocks {
     std::int64_t bits;
     int codes, scales, zeros;  ///< inputs
     bool whole;                ///< the last block of each row is stored whole, even if the row ends within it
+    bool centered;             ///< without zero points, the middle code stands for 0; otherwise code 0
 };
+
+/// Removes the half byte that follows the 4-bit zero points of each row. Returns false if they are not in
+/// raw_data.
+bool packRows(onnx::TensorProto& zeros, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t bytesPerRow = (columns + 1) / 2;
+    const std::string stored = zeros.raw_data();
+    if (static_cast<std::int64_t>(stored.size()) != rows * bytesPerRow) return false;
+    std::string packed(static_cast<std::size_t>((rows * columns + 1) / 2), '\0');
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < columns; ++c) {
+            const auto byte =
+                static_cast<unsigned char>(stored[static_cast<std::size_t>(r * bytesPerRow + c / 2)]);
+            const int code = c % 2 == 0 ? byte & 15 : byte >> 4;
+            const std::int64_t at = r * columns + c;
+            char& target = packed[static_cast<std::size_t>(at / 2)];
+            target = static_cast<char>(target | (at % 2 == 0 ? code : code << 4));
+        }
+    zeros.set_raw_data(packed);
+    return true;
+}
 
 /// Returns the weight, rows × columns. If a row has an odd number of zero points with 4 bits, half a byte
 /// follows.
@@ -68,10 +89,11 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
         if (countOf(*zeros) != b.rows * perRow)
             failInput("{} elements of zero points do not fit {} rows of {} blocks", countOf(*zeros), b.rows,
                       blocks);
-        const std::int64_t storedZeros = typedZeros ? perRow : perRow * perByte;
+        std::int64_t storedZeros = typedZeros ? perRow : perRow * perByte;
+        if (storedZeros > blocks && packRows(*zeros, b.rows, blocks)) storedZeros = blocks;
         retype(*zeros, type, b.rows, storedZeros);
         if (storedZeros > blocks) zero = body.slice(zero, 1, 0, blocks);
-    } else if (type != kInt4) {  // without zero points, unsigned codes are centered
+    } else if (b.centered) {
         zero = body.filled(type, b.rows, blocks, b.bits == 4 ? 0x88 : 0x80, b.bits);
     }
     retype(*codes, type, b.rows, stored);
@@ -88,7 +110,7 @@ void expandMatMulNBits(FusedBody& body) {
     refuse(body.has(4), "a weight with another order of columns");
     const Operand weight =
         dequantized(body, {body.integer("N", 0), body.integer("K", 0), body.integer("block_size", 0),
-                           body.integer("bits", 4), 1, 2, 3, true});
+                           body.integer("bits", 4), 1, 2, 3, true, true});
     const Operand turned = body.add("Transpose", {weight}, {{"perm", std::vector<std::int64_t>{1, 0}}});
     Operand y = body.add("MatMul", {body.in(0), turned});
     if (body.has(5)) y = body.add("Add", {y, body.in(5)});
@@ -103,8 +125,9 @@ void expandGatherBlocks(FusedBody& body) {
     refuse((axis != 1 && axis != -1) || body.integer("gather_axis", 0) != 0, "a table in columns");
     const bool packed = codes->data_type() == onnx::TensorProto::UINT8 && bits == 4;
     if (codes->dims(1) > kLargest) failInput("{} is not the extent of a weight", codes->dims(1));
-    const Operand table = dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1),
-                                             body.integer("block_size", 128), bits, 0, 2, 3, false});
+    const Operand table =
+        dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1), body.integer("block_size", 128),
+                           bits, 0, 2, 3, false, codes->data_type() == onnx::TensorProto::UINT8});
     body.setOutput(0, body.add("Gather", {table, body.in(1)}));
 }
 

@@ -137,6 +137,10 @@ FusedBody::Operand FusedBody::sum(const Operand& operand, std::int64_t axis) {
 
 FusedBody::Operand FusedBody::slice(const Operand& operand, std::int64_t axis, std::int64_t from,
                                     std::int64_t to) {
+    using Values = std::vector<std::int64_t>;
+    if (m_opset < 10)
+        return add("Slice", {operand},
+                   {{"axes", Values{axis}}, {"starts", Values{from}}, {"ends", Values{to}}});
     return add("Slice", {operand, numbers({from}), numbers({to}), numbers({axis})});
 }
 

@@ -74,11 +74,20 @@ bool keepsLeadingDimensions(const Graph& graph, const Node& node, TensorId tenso
            isOneOf(node.op, {"Identity", "Cast", "Dropout", "MatMul", "LayerNormalization"});
 }
 
+/// Whether a recurrent operator with layout 0 reads the input as its initial state, layers×samples×values.
+bool isState(const Graph& graph, TensorId input) {
+    return std::ranges::any_of(graph.tensor(input).consumers, [&](NodeId reader) {
+        const Node& node = graph.node(reader);
+        return traitsOf(node).kind == OperatorKind::Recurrent && node.attributes.integer("layout", 0) == 0 &&
+               (node.input(5) == input || node.input(6) == input);
+    });
+}
+
 /// Whether the input is a batch of sequences whose first dimension contains the steps: a recurrent operator
-/// with layout 0 reads it.
+/// with layout 0 reads it. A single step may also be one sample with steps in the second dimension.
 bool isTimeMajor(const Graph& graph, TensorId input) {
     const auto& shape = graph.tensor(input).shape;
-    if (!shape || shape->size() < 2 || shape->front().known() || batchDimension(*shape)) return false;
+    if (!shape || shape->size() < 2 || shape->front().value == 1 || batchDimension(*shape)) return false;
     std::vector<TensorId> reached{input};
     std::set<std::uint32_t> known{input.value};
     for (std::size_t i = 0; i < reached.size(); ++i)
@@ -111,10 +120,13 @@ SampleAxes sampleAxes(const Graph& graph) {
     std::vector<Shape> named;       // shapes with such a dimension
     bool one = false;               // the first dimension of an input is 1
     bool oneOrAny = false;          // it is 1 or dynamic
+    bool timeMajor = false;         // the first dimension of an input contains steps
     for (const TensorId input : graph.inputs()) {
         const auto& shape = graph.tensor(input).shape;
         if (!shape || shape->empty()) continue;
-        const Dim& first = (*shape)[isTimeMajor(graph, input) ? 1 : 0];
+        const bool steps = isTimeMajor(graph, input);
+        timeMajor = timeMajor || steps;
+        const Dim& first = (*shape)[steps ? 1 : 0];
         one = one || first.value == 1;
         oneOrAny = oneOrAny || !first.known() || first.value == 1;
         if (!first.symbol.empty()) leading.insert(first.symbol);
@@ -136,7 +148,7 @@ SampleAxes sampleAxes(const Graph& graph) {
             continue;
         }
         std::optional<std::size_t> found = batchDimension(*shape);
-        if (!found && isTimeMajor(graph, input)) found = 1;
+        if (!found && (isTimeMajor(graph, input) || (timeMajor && isState(graph, input)))) found = 1;
         if (!found && shape->front().known()) {
             found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
             common = common && (!found || leading.size() == 1);

@@ -92,7 +92,11 @@ class _Table(list):  # type: ignore[type-arg]
     def to_pandas(self) -> Any:
         """Returns a pandas DataFrame; columns of nested values are named like "local.qs"."""
         import pandas
-        return pandas.json_normalize([record.to_dict() for record in self])
+        rows = [record.to_dict() for record in self]
+        nested = {key for row in rows for key, value in row.items() if isinstance(value, dict)}
+        # Where a nested value is missing, its columns are empty, and there is no column for the value itself.
+        return pandas.json_normalize([{key: value for key, value in row.items() if key not in nested or value is not None}
+                                      for row in rows])
 
 
 class LayerList(_Table):

@@ -65,9 +65,28 @@ class SampleAxesTest : public QObject {
         QVERIFY(axisOf("float[steps,n,4]", "z = Tanh(x)") == 1);
         QVERIFY(axisOf("float[steps,1,4]", "z = Identity(x)") == 1);
         QVERIFY(axisOf("int64[steps,n]", "z = Gather(E, x)") == 1);
+        QVERIFY(axisOf("float[11,n,4]", "z = Identity(x)") == 1);
+        QVERIFY(axisOf("float[11,1,4]", "z = Tanh(x)") == 1);
+        QVERIFY(axisOf("float[1,n,4]", "z = Tanh(x)") == 0);  // one step, or one sample
+        QVERIFY(axisOf("float[11,n,4]", "z = Transpose<perm = [1, 0, 2]>(x)") == 0);
         QVERIFY(axisOf("float[steps,n,4]", "z = Identity(x)", "1") == 0);
         QVERIFY(axisOf("float[n,steps,4]", "z = Transpose<perm = [1, 0, 2]>(x)") == 0);
         QVERIFY(axisOf("float[batch,n,4]", "z = Identity(x)") == 0);
+    }
+
+    void statesOfRecurrentNetworks() {
+        const auto axesOf = [](const char* x, const char* h) {
+            const GraphPtr graph =
+                test::graph(QString("(%1 x, %2 h) => (float y) <float[1,6,4] W = {%3}, "
+                                    "float[1,6,2] R = {%4}> "
+                                    "{ y = GRU<hidden_size = 2>(x, W, R, , , h) }")
+                                .arg(x, h, QStringList(24, "0").join(", "), QStringList(12, "0").join(", ")));
+            const SampleAxes axes = sampleAxes(*graph);
+            return QStringLiteral("%1 %2").arg(axes.at(0).value_or(9)).arg(axes.at(1).value_or(9));
+        };
+        QCOMPARE(axesOf("float[11,n,4]", "float[1,n,2]"), "1 1");
+        QCOMPARE(axesOf("float[11,1,4]", "float[1,1,2]"), "1 1");
+        QCOMPARE(axesOf("float[steps,n,4]", "float[1,n,2]"), "1 1");
     }
 };
 

@@ -42,7 +42,7 @@ class TailRuleTest : public QObject {
         QCOMPARE(skipped(g, {}), std::size_t(2));
         const Tail tail = tailToSkip(*g, false);
         QCOMPARE(tail.layers, std::size_t(2));
-        QCOMPARE(*tail.macsShare, 8.0 / (4 * 64 * 36 + 8));
+        QCOMPARE(*tail.share, 8.0 / (4 * 64 * 36 + 8));
         QVERIFY(tail.whyNot.empty());
     }
 
@@ -88,7 +88,7 @@ class TailRuleTest : public QObject {
     void dynamicSizesOfConvolutionsAreAssumed() {
         const GraphPtr g = graph("(float[N,4,H,W] x) => (float[N,4,H,W] y) <float[4,4,1,1] w = {" +
                                  repeated("1", 16) + "}> { a = Conv(x, w)\n y = Conv(a, w) }");
-        QCOMPARE(*tailToSkip(*g, false).macsShare, 0.5);
+        QCOMPARE(*tailToSkip(*g, false).share, 0.5);
         QCOMPARE(skipped(g, {}), std::size_t(0));
     }
 
@@ -97,7 +97,7 @@ class TailRuleTest : public QObject {
         const GraphPtr g =
             graph("(float[N,S,4] x) => (float[N,S,2] y) <float[4,4] w = {" + repeated("1", 16) +
                   "}, float[4,2] f = {" + repeated("1", 8) + "}> { a = MatMul(x, w)\n y = MatMul(a, f) }");
-        QCOMPARE(*tailToSkip(*g, false).macsShare, 8.0 / 24);
+        QCOMPARE(*tailToSkip(*g, false).share, 8.0 / 24);
         QCOMPARE(skipped(g, {}), std::size_t(0));
     }
 };

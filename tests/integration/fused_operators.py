@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes small networks with the fused operators of ONNX Runtime, samples, and ONNX Runtime's outputs.
 
-Usage: fused_operators.py FOLDER    writes NAME.onnx, NAME.npz (inputs) and NAME.expected.npz (outputs); prints the names
+Usage: fused_operators.py FOLDER            writes NAME.onnx, NAME.npz (inputs) and NAME.expected.npz (outputs); prints the names
+       fused_operators.py FOLDER --check    compares the outputs of NAME.saved.onnx with those of NAME.onnx
 """
 import pathlib
 import sys
@@ -24,6 +25,26 @@ def fused(op, inputs, outputs=("y",), **attributes):
     return helper.make_node(op, inputs, list(outputs), name=f"the_{op}", domain=MS, **attributes)
 
 
+def run(model, outputs, inputs):
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(list(outputs), inputs)
+
+
+def check(folder):
+    for saved in sorted(folder.glob("*.saved.onnx")):
+        name = saved.name.removesuffix(".saved.onnx")
+        expected = dict(np.load(folder / f"{name}.expected.npz"))
+        try:
+            found = run(str(saved), expected, dict(np.load(folder / f"{name}.npz")))
+        except Exception as error:
+            sys.exit(f"{name}: {error}")
+        for output, value in zip(expected, found):
+            if not np.allclose(value, expected[output], atol=5e-5):
+                sys.exit(f"{name}: {output} differs by {np.abs(value - expected[output]).max()}")
+
+
 def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, types=None):
     """inputs: arrays with the samples first. types: those of outputs that are not float."""
     kinds = {"float32": FLOAT, "int32": INT32, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8}
@@ -31,14 +52,11 @@ def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, type
                  for key, array in inputs.items()]
     graph = helper.make_graph(nodes, "g", described,
                               [helper.make_tensor_value_info(out, (types or {}).get(out, FLOAT), None) for out in outputs],
-                              [numpy_helper.from_array(np.asarray(array), key) for key, array in constants.items()])
+                              [array if isinstance(array, TensorProto) else numpy_helper.from_array(np.asarray(array), key)
+                               for key, array in constants.items()])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1)])
     model.ir_version = 8
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    expected = session.run(list(outputs), inputs)
+    expected = run(model.SerializeToString(), outputs, inputs)
     (folder / (name + ".onnx")).write_bytes(model.SerializeToString())
     np.savez(folder / (name + ".npz"), **inputs)
     np.savez(folder / (name + ".expected.npz"), **dict(zip(outputs, expected)))
@@ -143,7 +161,7 @@ def attentions(folder):
     square = np.tril(np.ones((S, S), np.int32))[None] * matrix[:, None]
     masks = {"none": None, "lengths": lengths, "matrix": matrix, "square": square}
     for kind, mask in masks.items():
-        for opset in (11, 17):
+        for opset in (9, 11, 17) if mask is None else (11, 17):
             inputs = words if mask is None else {**words, "mask": mask}
             write(folder, f"Attention_{kind}_{opset}",
                   [fused("Attention", ["x", "w", "b"] + ["mask"] * (mask is not None), num_heads=3)], inputs, weights,
@@ -305,11 +323,18 @@ def blocks(folder):
         write(folder, f"GatherBlockQuantized_{zeros}",
               [fused("GatherBlockQuantized", ["t", "ids", "scales"] + ["z"] * zeros, quantize_axis=1, block_size=32, bits=4)],
               ids, table)
+    codes = random.randint(0, 256, 20 * 16).astype(np.uint8).tobytes()
+    typed = helper.make_tensor("t", TensorProto.UINT4, (20, 32), codes, raw=True)  # without zero points, code 0 stands for 0
+    write(folder, "GatherBlockQuantized_uint4",
+          [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids,
+          {"t": typed, "scales": (0.01 + random.rand(20, 1)).astype(np.float32)}, opset=21)
     table = {"t": random.randint(0, 256, (20, 20)).astype(np.uint8), "scales": (0.01 + random.rand(20, 2)).astype(np.float32)}
     write(folder, "GatherBlockQuantized_part",  # 40 columns: the second block has eight
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 
 
 target = pathlib.Path(sys.argv[1])
+if sys.argv[2:] == ["--check"]:
+    sys.exit(check(target))
 for part in (convolutions, products, activations, normalizations, attentions, language, blocks):
     part(target)

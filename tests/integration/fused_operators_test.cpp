@@ -54,6 +54,19 @@ class FusedOperatorsTest : public QObject {
         }
     }
 
+    /// The operators that replace the fused ones, in the opset of the model or a newer one.
+    void savedModelsEqualTheFusedOnes() {
+        const fs::path folder = m_folder.path().toStdString();
+        for (const QString& name : std::as_const(m_names)) {
+            if (name.startsWith("refused_")) continue;
+            const LoadedModel model = loadModel(folder / (name.toStdString() + ".onnx"));
+            saveModel(*model.graph, folder / (name.toStdString() + ".saved.onnx"));
+        }
+        QVERIFY(
+            test::runsInPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/fused_operators.py"),
+                                m_folder.path(), "--check"}));
+    }
+
     /// Better an error than wrong values.
     void unsupportedMasksAreRefused() {
         const fs::path file = fs::path(m_folder.path().toStdString()) / "refused_Attention_range.onnx";

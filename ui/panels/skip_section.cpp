@@ -156,7 +156,9 @@ void SkipSection::addTail() {
     const bool refused = config.skipTail && found && !found->whyNot.empty();
     QString text = found ? coverText(found->nodes, m_document->layers())
                          : tr("the last weighted layer and everything after it");
-    if (found && found->macsShare) text += tr(" \u00b7 %1 of the MACs").arg(formatRate(*found->macsShare));
+    if (found && found->share)
+        text += (found->ofWeights ? tr(" \u00b7 %1 of the weights") : tr(" \u00b7 %1 of the MACs"))
+                    .arg(formatRate(*found->share));
     if (refused) text = tr("off, too large: ") + text;
     auto* on = makeSwitch(config.skipTail && !refused, tr("Keep the tail of the model in float"));
     connect(on, &ToggleSwitch::clicked, this,

@@ -54,7 +54,7 @@ class ScriptWriter {
     ExportResult write() {
         m_result.notices = ruleNotices(m_source, "ONNX Runtime");
         append(m_result.notices, previewNotices(m_source, "ONNX Runtime"));
-        append(m_result.notices, saturationNotices(m_source.config, false));
+        append(m_result.notices, saturationNotices(m_source.config, m_units, false));
         const std::vector<FloatNode> nodes = floatNodes(m_source);
         m_excluded = namesOf(nodes, quantizeStaticOperators());
         collectWeights();

@@ -25,7 +25,7 @@ GraphPtr quantized(const ExportSource& source, const ExportOptions& options) {
 ExportResult writeQdqModel(const ExportSource& source) {
     ExportResult result{{{"", "", quantized(source, source.config.exports), false}},
                         roundingNotices(source.config, "QuantizeLinear")};
-    append(result.notices, saturationNotices(source.config, false));
+    append(result.notices, saturationNotices(source.config, source.plan->units, false));
     append(result.notices, biasNotices(*source.plan));
     return result;
 }
@@ -60,7 +60,7 @@ ExportResult writeQOperator(const ExportSource& source) {
               "preview by one; export Q/DQ pairs (format qdq) for the preview's results"
             : "integer operators round their sums once more than Q/DQ pairs do: a few codes at ties differ "
               "from the preview by one");
-    append(result.notices, saturationNotices(source.config, true));
+    append(result.notices, saturationNotices(source.config, source.plan->units, true));
     result.files.push_back({"", "", made.model, false});
     return result;
 }

@@ -61,8 +61,9 @@ void ProgramCompiler::finish(TensorId tensor, int buffer, const TensorDesc& desc
         m_program->m_values[tensor] = {target, codes, true};
         return;
     }
-    if (const auto quantizer = quantizers.find(tensor); quantizer != quantizers.end()) {
-        requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr}, 0);
+    // A model may not say that a tensor contains integers: they are not quantized.
+    if (const auto quantizer = quantizers.find(tensor);
+        quantizer != quantizers.end() && desc.type == DataType::Float32) {
         const std::size_t count = desc.count();
         const int target = m_program->m_buffers[static_cast<std::size_t>(buffer)].input.valid()
                                ? newBuffer(desc.bytes())

@@ -6,6 +6,7 @@
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "model/layer_cost.h"
+#include "model/quantized_model.h"
 #include "session/caches/context_version.h"
 #include "session/stages/evaluation_notices.h"
 #include "session/studies/threshold_rules.h"
@@ -54,7 +55,7 @@ std::vector<std::string> stateNotices(const EvaluationRequest& request, const Re
         notices.emplace_back(
             "no layer is quantized: every layer is skipped or cannot be quantized; each layer shows the "
             "reason");
-    else if (!network.skips.tailNotice.empty())
+    else if (!network.skips.tailNotice.empty() && quantizationOperators(*model.graph) == 0)
         notices.push_back(network.skips.tailNotice);
     append(idleSettingNotices(*model.graph, request.config, evaluation.layers));
     return notices;
