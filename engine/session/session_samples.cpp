@@ -48,12 +48,17 @@ void addLine(std::string& text, const std::string& line) {
     if (!line.empty()) text += (text.empty() ? "" : "\n") + line;
 }
 
+/// The fixed first dimension may contain something else, such as the steps of a sequence.
+constexpr std::string_view kOtherDimension =
+    "; if another dimension of the input contains the samples, name it 'batch' in the model";
+
 /// Returns the data without an incomplete last batch of `together` samples. Throws Error if nothing is left.
 /// `what` is "data" or "calibration data".
 DatasetPtr wholeBatches(DatasetPtr data, std::size_t together, std::string_view what, std::string& notice) {
     const std::size_t size = data->size(), left = size % together;
     if (size < together)
-        failInput("the network needs {} samples at a time, but the {} has only {}", together, what, size);
+        failInput("the network needs {} samples at a time, but the {} has only {}{}", together, what, size,
+                  kOtherDimension);
     if (left == 0) return data;
     addLine(notice, fmt::format("{} of {} samples of the {} {} left out: the network needs {} at a time",
                                 left, withThousands(size), what, left == 1 ? "is" : "are", together));
@@ -102,8 +107,8 @@ void SessionSamples::set(DatasetPtr evaluation, DatasetPtr calibration, std::siz
         if (evaluation->size() < 2 * together)
             failInput(
                 "the network needs {} samples at a time, so at least {} are needed, one half for "
-                "calibration and one half for evaluation; or choose calibration data",
-                together, 2 * together);
+                "calibration and one half for evaluation; or choose calibration data{}",
+                together, 2 * together, kOtherDimension);
         evaluation = wholeBatches(evaluation, together, "data", notice);
         std::tie(calibration, evaluation) = splitForCalibration(evaluation, together);
         addLine(notice, fmt::format("no calibration data: one half of the data ({} samples) is available for "
