@@ -50,10 +50,8 @@ std::vector<std::string> precisionNotices(const FileFormat& format, const Quanti
     if (format.precisions == FormatPrecisions::Preview || format.precisions == FormatPrecisions::Own)
         return notices;
     if (const auto halves = inFloat16(layers); !halves.empty())
-        notices.push_back(
-            fmt::format("the format {} has no float16 for single layers: {} in float32: {}", format.title,
-                        halves.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", halves.size()),
-                        shortList(halves)));
+        notices.push_back(fmt::format("the format {} has no float16 for single layers: {} in float32: {}",
+                                      format.title, layersStay(halves.size()), shortList(halves)));
     if (format.precisions == FormatPrecisions::TensorBits && conversions > 0)
         notices.push_back(fmt::format(
             "the format {} has one precision per tensor: {} between precisions {} left out, and layers read "

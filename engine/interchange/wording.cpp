@@ -124,6 +124,10 @@ std::vector<std::string> settingNotices(const QuantizationConfig& config, const 
                         tool, shortList(differences))};
 }
 
+std::string layersStay(std::size_t count) {
+    return fmt::format("{} {}", counted(count, "layer"), count == 1 ? "stays" : "stay");
+}
+
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {
     if (config.quantization.rounding == TieRounding::HalfEven) return {};
     return {
@@ -239,8 +243,7 @@ void takeSkips(const std::vector<std::string>& names, ImportResult& result) {
     SkipRule rule;
     rule.layers = names;
     result.config.rules.push_back(std::move(rule));
-    result.taken.push_back(fmt::format(
-        "{} in float", names.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", names.size())));
+    result.taken.push_back(fmt::format("{} in float", layersStay(names.size())));
 }
 
 }  // namespace quantloupe

@@ -13,6 +13,8 @@
 
 namespace quantloupe {
 
+struct UnitList;
+
 /// Returns the text as a JSON string. Throws Error for text that is not UTF-8.
 std::string jsonQuoted(const std::string& text);
 
@@ -39,6 +41,8 @@ std::vector<std::string> previewNotices(const ExportSource& source, std::string_
 std::vector<std::string> settingNotices(const QuantizationConfig& config, const QuantizationConfig& own,
                                         std::string_view tool, std::initializer_list<std::string_view> keys);
 
+/// "1 layer stays", "2 layers stay".
+std::string layersStay(std::size_t count);
 /// Returns a notice if the preview rounds ties as AIMET does and `tool` rounds them to even.
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);
 /// Returns a notice if ONNX Runtime's optimized 8-bit kernels can saturate. It converts signed activations

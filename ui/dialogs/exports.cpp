@@ -149,14 +149,16 @@ namespace {
 /// the same with its own.
 void keepSkips(Session& session, const QuantizationConfig& config, QuantizationConfig& changed,
                const CancelToken& cancel) {
-    const auto states = [&](const QuantizationConfig& which) {
-        std::vector<LayerState> result;
+    // Other layers can be in float, too, because of the placement of the quantizers.
+    const auto skipped = [&](const QuantizationConfig& which) {
+        std::vector<bool> result;
         const EvaluationPtr evaluation = session.evaluate(which, Depth::States, {}, cancel);
-        for (const LayerResult& layer : evaluation->layers) result.push_back(layer.state);
+        for (const LayerResult& layer : evaluation->layers)
+            result.push_back(layer.state == LayerState::Skipped);
         return result;
     };
-    const std::vector<LayerState> exported = states(changed);
-    if (states(config) != exported) return;
+    const std::vector<bool> exported = skipped(changed);
+    if (skipped(config) != exported) return;
     QuantizationConfig kept = changed;
     for (const Field& field : configFields().fields)
         if (field.effect == FieldEffect::Selection) field.copy(config, kept);
@@ -175,10 +177,13 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
         LayerSettings& own = kept.layers[name];
         own.quantize = layer.quantize;
         own.comment = layer.comment;
-        if (isFloat(layer.precision)) own.precision = layer.precision;
+        if (isFloat(layer.precision))
+            own.precision = layer.precision;
+        else if (own.precision && layer.quantize == std::optional(false))
+            own.precision.reset();
     }
     std::erase_if(kept.layers, [](const auto& layer) { return layer.second.empty(); });
-    if (states(kept) == exported) changed = std::move(kept);
+    if (skipped(kept) == exported) changed = std::move(kept);
 }
 
 }  // namespace

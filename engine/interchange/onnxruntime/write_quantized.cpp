@@ -42,10 +42,9 @@ ExportResult writeQOperator(const ExportSource& source) {
     for (auto [reason, layers] : made.kept) {
         std::erase_if(layers, [&](const std::string& name) { return inFloat.contains(name); });
         if (layers.empty()) continue;
-        result.notices.push_back(
-            fmt::format("{} in float between Q/DQ pairs{} because {}: {}",
-                        layers.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", layers.size()),
-                        layers.size() == 1 ? "," : ", each", reason, shortList(layers)));
+        result.notices.push_back(fmt::format("{} in float between Q/DQ pairs{} because {}: {}",
+                                             layersStay(layers.size()), layers.size() == 1 ? "," : ", each",
+                                             reason, shortList(layers)));
     }
     if (!made.roundedBiases.empty())
         result.notices.push_back(
