@@ -309,14 +309,15 @@ Options OptionReader::finish() {
         throw UsageError("--cle-steps has no effect while equalization is off: add --cle PROFILE");
     if (given("--bins") && !given("--layer"))
         throw UsageError("--bins has no effect without --layer, whose histograms it is for");
-    const bool otherTask =
-        (given("--labels") && !isClassList(m_options.task.labels)) || m_options.task.task == Task::Regression;
+    const Task task = m_options.task.task;
+    const bool otherTask = (given("--labels") && !isClassList(m_options.task.labels)) ||
+                           task == Task::Regression || task == Task::Detection || task == Task::Segmentation;
     if (given("--class-output") && otherTask)
         throw UsageError(
             "--class-output only applies to networks that classify, not to labels for detection or "
             "segmentation or to --task regression");
-    if (given("--category-index") && !given("--labels"))
-        throw UsageError("--category-index has no effect without --labels");
+    if (given("--category-index") && (!given("--labels") || isClassList(m_options.task.labels)))
+        throw UsageError("--category-index has no effect without a COCO file (--labels)");
     if (m_has.window && !m_preset.empty())
         m_options.configure = [config = m_options.config](QuantizationConfig& opened) { opened = config; };
     else if (m_has.window && !m_edits.empty())

@@ -110,12 +110,16 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         config = withPreset(config, newValue.is_string() ? newValue.get<std::string>() : std::string(value));
         return;
     }
+    // A layer's name can end with a key: layers.enc.activation.
+    const std::string layer(parts.front() == "layers" ? path.substr(std::string_view("layers.").size()) : "");
+    if (newValue.is_null() && config.layers.contains(layer)) {
+        config.layers.erase(layer);
+        return;
+    }
     try {
         config = withKey(config, path, parts, newValue);
     } catch (const Error&) {
-        // All settings of a layer whose name ends with a key, such as enc.activation.
-        if (parts.size() > 2 && parts.front() == "layers" && newValue.is_object()) {
-            const std::string layer(path.substr(std::string_view("layers.").size()));
+        if (parts.size() > 2 && !layer.empty() && newValue.is_object()) {
             try {
                 config = withKey(config, path, {"layers", layer}, newValue);
                 return;

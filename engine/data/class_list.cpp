@@ -2,9 +2,14 @@
 #include "data/class_list.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -18,8 +23,10 @@ namespace fs = std::filesystem;
 
 struct Line {
     std::size_t number = 0;
-    std::string name;  ///< empty: the line contains only a class
-    std::string label;
+    std::string text;   ///< without blanks at its ends
+    std::string name;   ///< empty: the line contains only a class
+    std::string label;  ///< empty if there is a problem
+    std::string problem;
 };
 
 /// Removes quotation marks around a value; "" inside them stands for one.
@@ -49,16 +56,24 @@ std::vector<std::string> columns(std::string_view text, char separator) {
 }
 
 Line splitLine(std::string_view text, std::size_t number, char separator) {
+    Line line{number, std::string(text), {}, {}, {}};
     if (separator == ' ') {  // a name may contain spaces
         const std::size_t last = text.find_last_of(" \t");
-        if (last == std::string_view::npos) return {number, {}, std::string(text)};
-        return {number, std::string(trimmed(text.substr(0, last))), std::string(text.substr(last + 1))};
+        if (last != std::string_view::npos) line.name = unquoted(text.substr(0, last));
+        line.label = unquoted(last == std::string_view::npos ? text : text.substr(last + 1));
+        return line;
     }
     std::vector<std::string> found = columns(text, separator);
-    if (found.size() != 2 || found[0].empty())
-        failInput("line {} has {}: each line must contain the name of an image and its class", number,
-                  found[0].empty() ? "no name" : counted(found.size(), "column"));
-    return {number, std::move(found[0]), std::move(found[1])};
+    line.name = std::move(found[0]);
+    if (found.size() != 2)
+        line.problem =
+            fmt::format("line {} has {}: each line must contain the name of an image and its class", number,
+                        counted(found.size(), "column"));
+    else if (line.name.empty() || found[1].empty())
+        line.problem = fmt::format("line {} contains no {}", number, line.name.empty() ? "name" : "class");
+    else
+        line.label = std::move(found[1]);
+    return line;
 }
 
 std::vector<Line> readLines(const fs::path& path) {
@@ -80,80 +95,143 @@ std::vector<Line> readLines(const fs::path& path) {
                         : line.find(',') != std::string_view::npos ? ','
                                                                    : ' ';
         lines.push_back(splitLine(line, number, separator));
-        if (lines.back().label.empty()) failInput("line {} contains no class", number);
     }
     if (lines.empty()) failInput("the file contains no classes");
     return lines;
 }
 
-/// The lines of a file by the names that an image can have in it.
+/// Splits "x/a.jpg" into the folder "x" and the name "a.jpg".
+std::pair<std::string_view, std::string_view> splitPath(std::string_view path) {
+    while (path.starts_with("./")) path.remove_prefix(2);
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string_view::npos) return {{}, path};
+    return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// Whether one folder is the end of the other one: "x" of "val/x".
+bool fit(std::string_view a, std::string_view b) {
+    if (a.size() < b.size()) std::swap(a, b);
+    return b.empty() || a == b || (a.ends_with(b) && a[a.size() - b.size() - 1] == '/');
+}
+
+/// The lines of a file by the names of images.
 class LinesByName {
   public:
     explicit LinesByName(const std::vector<Line>& lines) {
-        for (const Line& line : lines) {
-            const fs::path path(line.name);
-            add(path.lexically_normal().generic_string(), line);
-            add(path.filename().generic_string(), line);
-            add(path.stem().generic_string(), line);
-        }
+        for (const Line& line : lines) m_lines.emplace(splitPath(line.name).second, &line);
     }
 
-    /// Throws Error if there is no line for the image, or lines with several classes.
-    const Line& find(const std::string& image) const {
-        const fs::path path(image);
-        for (const std::string& name :
-             {path.generic_string(), path.filename().generic_string(), path.stem().generic_string()}) {
-            const auto found = m_lines.find(name);
-            if (found == m_lines.end()) continue;
-            const auto& [line, other] = found->second;
-            if (other != nullptr)
-                failInput("the lines {} and {} contain the classes '{}' and '{}' for the image '{}'",
-                          line->number, other->number, line->label, other->label, image);
-            return *line;
-        }
-        failInput("there is no line for the image '{}'", image);
+    /// Returns null if there is no line for the image. Throws Error if there are lines with several classes.
+    const Line* find(const std::string& image) const {
+        const auto [folder, name] = splitPath(image);
+        const std::string_view stem = name.substr(0, name.rfind('.'));
+        // The whole path has priority over a part of it, and a name with its extension over one without.
+        for (const bool whole : {true, false})
+            for (const std::string_view key : {name, stem}) {
+                const Line* found = nullptr;
+                const auto [first, last] = m_lines.equal_range(key);
+                for (auto it = first; it != last; ++it) {
+                    const Line* const line = it->second;
+                    const std::string_view theirs = splitPath(line->name).first;
+                    if (whole ? theirs != folder : !fit(theirs, folder)) continue;
+                    if (found != nullptr && found->label != line->label)
+                        failInput(
+                            "lines {} and {} contain different classes, '{}' and '{}', for the image '{}'",
+                            std::min(found->number, line->number), std::max(found->number, line->number),
+                            found->number < line->number ? found->label : line->label,
+                            found->number < line->number ? line->label : found->label, image);
+                    if (found == nullptr || line->number < found->number) found = line;
+                }
+                if (found != nullptr) return found;
+            }
+        return nullptr;
     }
 
   private:
-    struct Found {
-        const Line* line;
-        const Line* other;  ///< with another class; null: none
-    };
-
-    void add(const std::string& name, const Line& line) {
-        const auto [known, added] = m_lines.try_emplace(name, Found{&line, nullptr});
-        if (!added && known->second.line->label != line.label) known->second.other = &line;
-    }
-
-    std::unordered_map<std::string, Found> m_lines;
+    std::unordered_multimap<std::string_view, const Line*> m_lines;
 };
 
-/// Returns the line of each sample.
-std::vector<const Line*> linesOfSamples(const std::vector<Line>& lines, const Dataset& data, bool named) {
+/// The whole number in a text such as "7" or "7.0"; empty for other texts.
+std::optional<int> wholeNumber(const std::string& text) {
+    const auto value = parsed<double>(text);
+    if (!value || *value != std::floor(*value) || std::abs(*value) > std::numeric_limits<int>::max())
+        return {};
+    return static_cast<int>(*value);
+}
+
+/// Makes the whole text of each line its class.
+void takeWholeLines(std::vector<Line>& lines) {
+    for (Line& line : lines) line = {line.number, line.text, {}, unquoted(line.text), {}};
+}
+
+std::vector<const Line*> byPosition(const std::vector<Line>& lines, const Dataset& data) {
     std::vector<const Line*> result;
-    const auto hasName = [](const Line& line) { return !line.name.empty(); };
-    if (std::ranges::none_of(lines, hasName)) {
-        if (lines.size() != data.size())
-            failInput(
-                "the file has {} without names of images, but the data has {}: they are matched by "
-                "position, so their numbers must be equal",
-                counted(lines.size(), "line"), counted(data.size(), "sample"));
-        for (const Line& line : lines) result.push_back(&line);
-        return result;
-    }
+    for (const Line& line : lines) result.push_back(&line);
+    const auto isNumber = [](const Line* line) { return wholeNumber(line->label).has_value(); };
+    const bool header = lines.size() == data.size() + 1 && !isNumber(result.front()) &&
+                        std::all_of(result.begin() + 1, result.end(), isNumber);
+    if (header) result.erase(result.begin());
+    if (result.size() != data.size())
+        failInput(
+            "the file has {} without names of images, but the data has {}: they are matched by position, so "
+            "their numbers must be equal",
+            counted(lines.size(), "line"), counted(data.size(), "sample"));
+    return result;
+}
+
+/// Returns the line of each sample.
+std::vector<const Line*> linesOfSamples(std::vector<Line>& lines, const Dataset& data, bool named) {
+    const auto hasName = [](const Line& line) { return !line.name.empty() || !line.problem.empty(); };
+    if (std::ranges::none_of(lines, hasName)) return byPosition(lines, data);
     if (!named)
         failInput(
             "the file contains names of images, but the samples have no file names: write only the class in "
             "each line, in the order of the samples");
     const LinesByName byName(lines);
-    for (std::size_t s = 0; s < data.size(); ++s) result.push_back(&byName.find(data.sampleName(s)));
+    std::vector<const Line*> result;
+    for (std::size_t s = 0; s < data.size(); ++s) result.push_back(byName.find(data.sampleName(s)));
+    if (lines.size() == data.size() && std::ranges::all_of(result, [](const Line* line) { return !line; })) {
+        takeWholeLines(lines);  // names of classes that contain spaces
+        return byPosition(lines, data);
+    }
+    std::unordered_map<const Line*, std::size_t> sampleOf;
+    for (std::size_t s = 0; s < data.size(); ++s) {
+        const Line* const line = result[s];
+        if (line == nullptr) failInput("there is no line for the image '{}'", data.sampleName(s));
+        if (!line->problem.empty()) failInput("{}", line->problem);
+        if (const auto [other, added] = sampleOf.emplace(line, s); !added)
+            failInput("the images '{}' and '{}' both belong to line {}: write their paths in the data folder",
+                      data.sampleName(other->second), data.sampleName(s), line->number);
+    }
     return result;
 }
 
-bool isHeader(const Line& line) {
-    constexpr std::array<std::string_view, 8> kTitles = {"label", "labels",   "class",  "class_name",
-                                                         "name",  "category", "target", "synset"};
-    return std::ranges::count(kTitles, std::string_view(lowerCase(line.label))) > 0;
+/// Returns the sorted names of all classes in the file. The first line is a header if no sample uses it and
+/// its class occurs only there.
+std::vector<std::string> allNames(const std::vector<Line>& lines, const std::vector<const Line*>& used) {
+    std::map<std::string, std::size_t> counts;
+    for (const Line& line : lines)
+        if (line.problem.empty()) ++counts[line.label];
+    if (const Line& first = lines.front(); first.problem.empty() && std::ranges::count(used, &first) == 0)
+        if (counts[first.label] == 1) counts.erase(first.label);
+    std::vector<std::string> names;
+    for (const auto& [name, count] : counts) names.push_back(name);
+    return names;
+}
+
+/// Returns the position of each line's class in the names. Throws Error for a class that is not among them.
+std::vector<int> positionsIn(const std::vector<std::string>& names, const std::vector<const Line*>& lines) {
+    std::unordered_map<std::string, int> positions;
+    for (std::size_t n = 0; n < names.size(); ++n) positions.emplace(names[n], static_cast<int>(n));
+    std::vector<int> classes;
+    for (const Line* line : lines) {
+        const auto position = positions.find(line->label);
+        if (position == positions.end())
+            failInput("line {}: '{}' is not one of the {}", line->number, line->label,
+                      counted(names.size(), "class name"));
+        classes.push_back(position->second);
+    }
+    return classes;
 }
 
 }  // namespace
@@ -164,35 +242,28 @@ bool isClassList(const fs::path& path) {
 }
 
 ClassList readClassList(const fs::path& path, const Dataset& data, bool named,
-                        std::span<const std::string> names) {
-    const std::vector<Line> lines = readLines(path);
-    const std::vector<const Line*> ofSamples = linesOfSamples(lines, data, named);
+                        const std::vector<std::string>& names) {
+    std::vector<Line> lines = readLines(path);
+    const std::vector<const Line*> used = linesOfSamples(lines, data, named);
+    const auto allIn = [&](const std::vector<std::string>& known) {
+        const std::set<std::string_view> set(known.begin(), known.end());
+        return std::ranges::all_of(used, [&](const Line* line) { return set.contains(line->label); });
+    };
+    const auto isNumber = [](const Line* line) { return parsed<double>(line->label).has_value(); };
     ClassList list;
-    for (const Line* line : ofSamples) {
-        const auto index = parsed<int>(line->label);
-        if (!index) break;
-        if (*index < 0) failInput("line {}: the class {} is negative", line->number, *index);
-        list.classes.push_back(*index);
+    if (std::ranges::any_of(used, isNumber) && !allIn(names)) {
+        for (const Line* line : used) {
+            const auto index = wholeNumber(line->label);
+            if (!index) failInput("line {}: the class '{}' is not a whole number", line->number, line->label);
+            if (*index < 0) failInput("line {}: the class {} is negative", line->number, *index);
+            list.classes.push_back(*index);
+        }
+        return list;
     }
-    if (list.classes.size() == ofSamples.size()) return list;
-
-    list.names.assign(names.begin(), names.end());
-    if (names.empty()) {
-        std::set<std::string> all;
-        for (const Line& line : lines)
-            if (&line != &lines.front() || !isHeader(line)) all.insert(line.label);
-        list.names.assign(all.begin(), all.end());
-    }
-    std::unordered_map<std::string, int> positions;
-    for (std::size_t n = 0; n < list.names.size(); ++n) positions.emplace(list.names[n], static_cast<int>(n));
-    list.classes.clear();
-    for (const Line* line : ofSamples) {
-        const auto position = positions.find(line->label);
-        if (position == positions.end())
-            failInput("line {}: '{}' is not one of the {}", line->number, line->label,
-                      counted(list.names.size(), "class name"));
-        list.classes.push_back(position->second);
-    }
+    list.names = !names.empty()                                           ? names
+                 : !data.classNames().empty() && allIn(data.classNames()) ? data.classNames()
+                                                                          : allNames(lines, used);
+    list.classes = positionsIn(list.names, used);
     return list;
 }
 

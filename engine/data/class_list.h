@@ -3,7 +3,6 @@
 // A text file with the class of each image, such as ImageNet's val.txt or a table of a data set.
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,15 +19,14 @@ struct ClassList {
 };
 
 /// Reads the classes of the samples. Each line contains a file name and a class, separated by a tab, a comma
-/// or spaces; a name is a path in the data folder or only the name of the file, with or without its
-/// extension. Lines of other images are ignored, among them a header. Alternatively, each line contains only
-/// a class, in the order of the samples; this is the only form for samples without file names (`named` is
-/// false).
+/// or spaces; a name is a path in the data folder or an end of it, with or without its extension. Lines of
+/// other images and a header are ignored. Alternatively, each line contains only a class, in the order of the
+/// samples; this is the only form for samples without file names (`named` is false).
 ///
-/// If all classes are whole numbers, they are indices. Otherwise they are positions in `names`, or, if that
-/// is empty, in the sorted list of all names in the file, like the names of class folders. Throws Error
-/// naming the line or the image.
+/// If the classes are whole numbers, they are indices. Otherwise they are positions in `names` or, if that is
+/// empty, in the names of the class folders; if these are other names, in the sorted list of all names in the
+/// file. Throws Error naming the line or the image.
 ClassList readClassList(const std::filesystem::path& path, const Dataset& data, bool named,
-                        std::span<const std::string> names);
+                        const std::vector<std::string>& names);
 
 }  // namespace quantloupe

@@ -203,6 +203,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
         if (file.task == Task::Segmentation) {
             annotations = labelImages(*dataset, settings.labels, named);
         } else if (file.task == Task::Classification) {
+            if (settings.classNames.empty()) names.clear();
             ClassList list = readClassList(settings.labels, *dataset, named, names);
             classes = std::move(list.classes);
             if (!list.names.empty()) names = std::move(list.names);
@@ -218,7 +219,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
     }
     std::string notice;
     if (!settings.classNames.empty() && annotations.empty()) {  // of annotations, the indices may be ids
-        std::size_t count = dataset->classNames().size();
+        std::size_t count = classes.empty() ? dataset->classNames().size() : 0;
         for (std::size_t i = 0; i < dataset->size(); ++i)
             if (const auto label = classes.empty() ? dataset->label(i) : classes[i])
                 count = std::max(count, static_cast<std::size_t>(*label) + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Adds labels from a COCO file, a folder of label images or a list of classes, and class names, to a dataset.
+// Adds labels (a COCO file, a folder of label images or a list of classes) and class names to a dataset.
 
 #include "data/dataset.h"
 

@@ -61,7 +61,7 @@ bool packRows(onnx::TensorProto& zeros, std::int64_t rows, std::int64_t columns)
 }
 
 /// Returns the weight, rows × columns. If a row has an odd number of zero points with 4 bits, half a byte
-/// follows.
+/// of padding follows.
 Operand dequantized(FusedBody& body, const Blocks& b) {
     constexpr int kUint4 = 21, kInt4 = 22;  // unknown to ONNX 1.12
     refuse(b.bits != 4 && b.bits != 8, "a weight with this number of bits");
@@ -74,6 +74,7 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
                       *zeros = body.initializer(b.zeros);
     refuse(codes == nullptr || scales == nullptr || (body.has(b.zeros) && zeros == nullptr),
            "a computed weight");
+    body.isPacked(*codes);  // before the type changes
     const bool typed = codes->data_type() == kUint4 || codes->data_type() == kInt4;
     refuse(!typed && codes->data_type() != onnx::TensorProto::UINT8, "a weight of this type");
     const std::int64_t perByte = typed ? 1 : 8 / b.bits;
@@ -127,7 +128,7 @@ void expandGatherBlocks(FusedBody& body) {
     if (codes->dims(1) > kLargest) failInput("{} is not the extent of a weight", codes->dims(1));
     const Operand table =
         dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1), body.integer("block_size", 128),
-                           bits, 0, 2, 3, false, codes->data_type() == onnx::TensorProto::UINT8});
+                           bits, 0, 2, 3, false, body.isPacked(*codes)});
     body.setOutput(0, body.add("Gather", {table, body.in(1)}));
 }
 

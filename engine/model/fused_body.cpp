@@ -6,8 +6,9 @@
 namespace quantloupe {
 
 FusedBody::FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs,
-                     const KnownShapes& shapes, std::int64_t opset)
-    : m_node(node), m_graphs(std::move(graphs)), m_shapes(shapes), m_opset(opset) {
+                     const KnownShapes& shapes, std::int64_t opset,
+                     std::set<const onnx::TensorProto*>& packed)
+    : m_node(node), m_graphs(std::move(graphs)), m_shapes(shapes), m_opset(opset), m_packed(packed) {
     for (int i = 0; i < node.input_size(); ++i) m_function.add_input("in" + std::to_string(i));
 }
 
@@ -29,6 +30,11 @@ onnx::TensorProto* FusedBody::initializer(int input) const {
             for (onnx::TensorProto& tensor : *graph->mutable_initializer())
                 if (tensor.name() == m_node.input(input)) return &tensor;
     return nullptr;
+}
+
+bool FusedBody::isPacked(const onnx::TensorProto& tensor) {
+    if (tensor.data_type() == onnx::TensorProto::UINT8) m_packed.insert(&tensor);
+    return m_packed.contains(&tensor);
 }
 
 const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,8 +28,9 @@ class FusedBody {
     };
 
     /// `graphs` are that of the node and those around it, from the inside out.
+    /// `packed` is shared by all functions of a model, see isPacked().
     FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs, const KnownShapes& shapes,
-              std::int64_t opset);
+              std::int64_t opset, std::set<const onnx::TensorProto*>& packed);
 
     bool has(int input) const {
         return input >= 0 && input < m_node.input_size() && !m_node.input(input).empty();
@@ -42,6 +44,8 @@ class FusedBody {
     std::int64_t opset() const { return m_opset; }
     /// The constant at an input, to be changed; null if it is computed.
     onnx::TensorProto* initializer(int input) const;
+    /// Whether the constant contained bytes before any function changed its type: several nodes can read it.
+    bool isPacked(const onnx::TensorProto& tensor);
     const onnx::AttributeProto* attribute(const std::string& name) const;
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     float real(const std::string& name, float otherwise) const;
@@ -83,6 +87,7 @@ class FusedBody {
     std::vector<onnx::GraphProto*> m_graphs;
     const KnownShapes& m_shapes;
     std::int64_t m_opset;
+    std::set<const onnx::TensorProto*>& m_packed;
     onnx::FunctionProto m_function;
     std::map<std::string, int> m_counts;  ///< nodes of each kind, for their names
     std::map<std::string, Operand> m_constants;

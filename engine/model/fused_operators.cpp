@@ -326,7 +326,7 @@ class Expander {
             if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
             try {
                 if (isStandardDomain(node.domain())) checkStandard(node);
-                FusedBody body(node, level.graphs(), level.shapes(), m_opset);
+                FusedBody body(node, level.graphs(), level.shapes(), m_opset, m_packed);
                 (*expand)(body);
                 *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
             } catch (const Error& error) {
@@ -342,6 +342,7 @@ class Expander {
     onnx::ModelProto& m_model;
     std::vector<std::string>& m_notices;
     std::int64_t m_opset = 1;
+    std::set<const onnx::TensorProto*> m_packed;
     std::vector<std::pair<onnx::NodeProto*, std::string>> m_calls;
     std::set<std::string> m_kinds;
 };

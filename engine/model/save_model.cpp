@@ -15,8 +15,8 @@ namespace quantloupe {
 
 namespace {
 
-/// Returns the opset that the graph needs because it contains weights in blocks or with 4 bits, which fused
-/// operators of older opsets are replaced by (fused_blocks.cpp).
+/// Returns the opset that the graph needs. Weights in blocks and with 4 bits, which replace fused operators
+/// (fused_blocks.cpp), need opset 21.
 std::int64_t opsetOfWeights(const Graph& graph) {
     constexpr std::int64_t kBlocks = 21;
     const auto needsBlocks = [&](const Node& node) {
@@ -37,7 +37,8 @@ std::string modelBytes(const Graph& graph) {
             raiseOpset(builder, graph, opset);
         } catch (Error& error) {
             error.addContext(
-                fmt::format("weights in blocks need opset {}, the model has opset {}", opset, graph.opset()));
+                fmt::format("weights in blocks or with 4 bits need opset {}, but the model has opset {}",
+                            opset, graph.opset()));
             throw;
         }
         return modelBytes(*builder.build());

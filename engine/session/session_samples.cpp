@@ -48,7 +48,7 @@ void addLine(std::string& text, const std::string& line) {
     if (!line.empty()) text += (text.empty() ? "" : "\n") + line;
 }
 
-/// The fixed first dimension may contain something else, such as the steps of a sequence.
+/// Advice for the case that the fixed first dimension contains something else, such as steps.
 constexpr std::string_view kOtherDimension =
     "; if another dimension of the input contains the samples, name it 'batch' in the model";
 

@@ -73,6 +73,11 @@ class ClassListTest : public QObject {
         QTest::newRow("quoted") << "\"a.jpg\",\"65\"\n\"b 1.png\",\"0\"\n\"c.jpeg\",\"7\"\n";
         QTest::newRow("folders and other images") << "x/a.jpg,65\n./b 1.png,0\nval/c.jpeg,7\nval/d.jpeg,-1\n";
         QTest::newRow("by position") << "65\n0\n7\n";
+        QTest::newRow("by position, with a header") << "label\n65\n0\n7\n";
+        QTest::newRow("floats of a table") << "id,breed\na.jpg,65.0\nb 1.png,0.0\nc.jpeg,7.0\n";
+        QTest::newRow("quoted, with spaces") << "a.jpg \"65\"\n\"b 1.png\" 0\n\"c.jpeg\" 7\n";
+        QTest::newRow("exact paths first") << "a.jpg,65\nextra/a.jpg,2\nb 1.png,0\nc.jpeg,7\n";
+        QTest::newRow("problems of other images") << "a.jpg,65\nb 1.png,0\nc.jpeg,7\nx.jpg,\ny.jpg,1,2\n";
     }
     void forms() {
         QFETCH(QString, text);
@@ -83,13 +88,27 @@ class ClassListTest : public QObject {
         QVERIFY(data->taskLabels()->task == Task::Classification);
     }
 
+    void folders() {
+        const std::vector<std::string> images = {"x/1.jpg", "y/1.jpg"};
+        QCOMPARE(labels(read("x/1 4\ny/1 5\n", images)), "4 5");
+        QCOMPARE(labels(read("val/x/1.jpg 4\nval/y/1.jpg 5\n", images)), "4 5");
+        QVERIFY(
+            test::errorOf([&] { read("x/1.jpg 4\n", images); }).contains("no line for the image 'y/1.jpg'"));
+        QVERIFY(test::errorOf([&] { read("1.jpg 4\n", images); }).contains("both belong to line 1"));
+        // Folders that are not the classes.
+        const DatasetPtr data = read("x/1.jpg cat\ny/1.jpg ant\n", images, "labels.txt", {}, {"x", "y"});
+        QCOMPARE(names(data), "ant,cat");
+        QCOMPARE(labels(data), "1 0");
+        QCOMPARE(names(read("x/1.jpg 4\ny/1.jpg 5\n", images, "labels.txt", {}, {"x", "y"})), "");
+    }
+
     void samplesWithoutFileNames() {
         QCOMPARE(labels(read("2\n1\n2\n", kRows, "labels.txt")), "2 1 2");
         QVERIFY(test::errorOf([&] { read("a.jpg 1\n", kRows, "labels.txt"); }).contains("no file names"));
     }
 
     void classNames() {
-        const std::string list = "file,class\na.jpg,tabby cat\nb 1.png,dog\nc.jpeg,\"ox, wild\"\nx.jpg,bee\n";
+        const std::string list = "id,breed\na.jpg,tabby cat\nb 1.png,dog\nc.jpeg,\"ox, wild\"\nx.jpg,bee\n";
         DatasetPtr data = read(list);
         QCOMPARE(names(data), "bee,dog,ox, wild,tabby cat");
         QCOMPARE(labels(data), "3 1 2");
@@ -98,6 +117,8 @@ class ClassListTest : public QObject {
         data =
             read("b 1.png\tdog\na.jpg\tcat\nc.jpeg\tdog\n", kImages, "labels.tsv", {}, {"cat", "cow", "dog"});
         QCOMPARE(labels(data), "0 2 2");
+        data = read("tabby cat\ndog\nox\n", kImages, "labels.txt");  // by position
+        QCOMPARE(labels(data), "2 0 1");
         data = read("a.jpg,1\nb 1.png,0\nc.jpeg,1\n", kImages, "labels.csv", "no\nyes\n");
         QCOMPARE(labels(data), "1 0 1");
         QCOMPARE(names(data), "no,yes");
@@ -122,8 +143,13 @@ class ClassListTest : public QObject {
                                  << "line 1 has 3 columns";
         QTest::newRow("no class") << "a.jpg,1\nb 1.png,\n"
                                   << "line 2 contains no class";
-        QTest::newRow("two classes") << "a.jpg,1\nb 1.png,2\nc.jpeg,3\na.jpg,4\n"
-                                     << "lines 1 and 4 contain the classes '1' and '4' for the image 'a.jpg'";
+        QTest::newRow("two classes")
+            << "a.jpg,1\nb 1.png,2\nc.jpeg,3\na.jpg,4\n"
+            << "lines 1 and 4 contain different classes, '1' and '4', for the image 'a.jpg'";
+        QTest::newRow("a name among numbers") << "a.jpg,1\nb 1.png,2\nc.jpeg,x\n"
+                                              << "line 3: the class 'x' is not a whole number";
+        QTest::newRow("fractions") << "0.5\n1\n2\n"
+                                   << "line 1: the class '0.5' is not a whole number";
         QTest::newRow("negative") << "a.jpg,1\nb 1.png,-1\nc.jpeg,3\n"
                                   << "line 2: the class -1 is negative";
     }

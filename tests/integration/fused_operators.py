@@ -33,7 +33,10 @@ def run(model, outputs, inputs):
 
 
 def check(folder):
-    for saved in sorted(folder.glob("*.saved.onnx")):
+    models = sorted(folder.glob("*.saved.onnx"))
+    if not models:
+        sys.exit("there are no saved models")
+    for saved in models:
         name = saved.name.removesuffix(".saved.onnx")
         expected = dict(np.load(folder / f"{name}.expected.npz"))
         try:
@@ -41,6 +44,8 @@ def check(folder):
         except Exception as error:
             sys.exit(f"{name}: {error}")
         for output, value in zip(expected, found):
+            if value.shape != expected[output].shape:
+                sys.exit(f"{name}: {output} has the shape {value.shape} instead of {expected[output].shape}")
             if not np.allclose(value, expected[output], atol=5e-5):
                 sys.exit(f"{name}: {output} differs by {np.abs(value - expected[output]).max()}")
 
@@ -329,6 +334,9 @@ def blocks(folder):
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids,
           {"t": typed, "scales": (0.01 + random.rand(20, 1)).astype(np.float32)}, opset=21)
     table = {"t": random.randint(0, 256, (20, 20)).astype(np.uint8), "scales": (0.01 + random.rand(20, 2)).astype(np.float32)}
+    write(folder, "GatherBlockQuantized_twice",  # two nodes read one table
+          [fused("GatherBlockQuantized", ["t", "ids", "scales"], [out], quantize_axis=1, block_size=32, bits=4)
+           for out in ("y", "z")], ids, table, ("y", "z"))
     write(folder, "GatherBlockQuantized_part",  # 40 columns: the second block has eight
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 

@@ -141,6 +141,12 @@ class ExportsTest : public QObject {
         dialog.applyButton()->click();
         QVERIFY(m_document.config().wholeTail);
         QVERIFY(m_document.config().precisionRules == config.precisionRules);
+
+        config.layers[m_document.layers()[0].name].precision = Precision::float16();  // AMCT has no float16
+        m_document.edit({config, QStringLiteral("Half"), {}});
+        ExportDialog half(m_document, exportInfo(ExportKind::FileFormat, "amct"), file("net.json"));
+        QVERIFY(QTest::qWaitFor([&] { return half.saveButton()->isEnabled(); }, 600000));
+        QVERIFY2(half.changes().contains(QLatin1String("float16")), qPrintable(half.changes()));
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
 

@@ -65,6 +65,13 @@ class InspectorTest : public QObject {
         QVERIFY(!settings("Conv_0").precision && !settings("Conv_0").weightBits);
         QCOMPARE(settings("Conv_0").activationBits, std::optional(16));
 
+        config = m_document->config();
+        config.layers["Conv_0"].precision = Precision::float16();
+        m_document->edit({config, QStringLiteral("Half"), {}});
+        QCOMPARE(lock->currentIndex(), 2);
+        choose(box("Weights"), QStringLiteral("(8 bits)"));  // it is shown, and changes nothing
+        QCOMPARE(settings("Conv_0").precision, std::optional(Precision::float16()));
+
         m_document->select(node("Conv_2"));
         QCOMPARE(lock->currentIndex(), 2);
         lock->button(0)->click();

@@ -99,8 +99,10 @@ QString describeSettings(const LayerSettings& settings) {
     };
     add(settings.weightSigned, Words::tr("signed weights"), Words::tr("unsigned weights"));
     add(settings.weightSymmetric, Words::tr("symmetric weights"), Words::tr("asymmetric weights"));
-    add(settings.weightRestricted, Words::tr("restricted weight codes"), Words::tr("all weight codes"));
-    add(settings.weightPowerOfTwo, Words::tr("power-of-two weight scales"), Words::tr("any weight scales"));
+    add(settings.weightRestricted, Words::tr("restricted weight codes"),
+        Words::tr("unrestricted weight codes"));
+    add(settings.weightPowerOfTwo, Words::tr("power-of-two weight scales"),
+        Words::tr("unrestricted weight scales"));
     if (settings.biasBits)
         words << (*settings.biasBits == kFloatBias ? Words::tr("float bias")
                                                    : Words::tr("%1-bit bias").arg(*settings.biasBits));
@@ -108,7 +110,7 @@ QString describeSettings(const LayerSettings& settings) {
     add(settings.activationSymmetric, Words::tr("symmetric activation"), Words::tr("asymmetric activation"));
     add(settings.activationSigned, Words::tr("signed activation"), Words::tr("unsigned activation"));
     add(settings.activationPowerOfTwo, Words::tr("power-of-two activation scale"),
-        Words::tr("any activation scale"));
+        Words::tr("unrestricted activation scale"));
     if (settings.calibrationMethod)
         words << calibrationMethodTexts()[static_cast<std::size_t>(
                                               indexOf(calibrationMethodTexts(), *settings.calibrationMethod))]

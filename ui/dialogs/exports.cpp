@@ -145,21 +145,8 @@ ExportSource sourceFor(Session& session, const ExportOrder& order, const FileFor
 
 namespace {
 
-/// Keeps the rules and settings of layers of `config` that decide what stays in float, if `changed` decides
-/// the same with its own.
-void keepSkips(Session& session, const QuantizationConfig& config, QuantizationConfig& changed,
-               const CancelToken& cancel) {
-    // Other layers can be in float, too, because of the placement of the quantizers.
-    const auto skipped = [&](const QuantizationConfig& which) {
-        std::vector<bool> result;
-        const EvaluationPtr evaluation = session.evaluate(which, Depth::States, {}, cancel);
-        for (const LayerResult& layer : evaluation->layers)
-            result.push_back(layer.state == LayerState::Skipped);
-        return result;
-    };
-    const std::vector<bool> exported = skipped(changed);
-    if (skipped(config) != exported) return;
-    QuantizationConfig kept = changed;
+/// Returns `kept` with the rules and settings of layers of `config` that keep layers in float.
+QuantizationConfig withSkipsOf(const QuantizationConfig& config, QuantizationConfig kept) {
     for (const Field& field : configFields().fields)
         if (field.effect == FieldEffect::Selection) field.copy(config, kept);
     const auto isFloat = [](const std::optional<Precision>& precision) {
@@ -167,8 +154,9 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
     };
     // The precisions of quantized layers are settings that the format may not support.
     std::erase_if(kept.precisionRules, [&](const PrecisionRule& rule) { return isFloat(rule.precision); });
-    std::ranges::copy_if(config.precisionRules, std::back_inserter(kept.precisionRules),
-                         [&](const PrecisionRule& rule) { return isFloat(rule.precision); });
+    std::ranges::copy_if(
+        config.precisionRules, std::back_inserter(kept.precisionRules),
+        [&](const PrecisionRule& rule) { return isFloat(rule.precision) || rule.covers.off; });
     for (auto& [name, layer] : kept.layers) {
         layer.quantize.reset();
         if (isFloat(layer.precision)) layer.precision.reset();
@@ -181,8 +169,29 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
             own.precision = layer.precision;
         else if (own.precision && layer.quantize == std::optional(false))
             own.precision.reset();
+        // Its integer precision takes precedence over rules; the format may only have bits.
+        if (layer.precision && layer.precision->isInteger() && !own.precision) own.quantize = true;
     }
     std::erase_if(kept.layers, [](const auto& layer) { return layer.second.empty(); });
+    return kept;
+}
+
+/// Keeps the rules and settings of layers of `config` that decide what stays in float, if `changed` decides
+/// the same with its own.
+void keepSkips(Session& session, const QuantizationConfig& config, QuantizationConfig& changed,
+               const CancelToken& cancel) {
+    // Only skipped layers: others can be in float because of the placement of the quantizers.
+    const auto skipped = [&](const QuantizationConfig& which) {
+        std::vector<std::optional<Precision>> result;
+        const EvaluationPtr evaluation = session.evaluate(which, Depth::States, {}, cancel);
+        for (const LayerResult& layer : evaluation->layers)
+            result.push_back(layer.state == LayerState::Skipped ? std::optional(layer.precision)
+                                                                : std::nullopt);
+        return result;
+    };
+    const std::vector<std::optional<Precision>> exported = skipped(changed);
+    if (skipped(config) != exported) return;
+    QuantizationConfig kept = withSkipsOf(config, changed);
     if (skipped(kept) == exported) changed = std::move(kept);
 }
 

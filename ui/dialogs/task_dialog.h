@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Editor for the labels of the evaluation data: task of the network, COCO file or folder of label images, box
-// decoder, output with the scores of the classes, and class names.
+// Editor for the labels of the evaluation data: task of the network, list of classes, COCO file or folder of
+// label images, box decoder, output with the scores of the classes, and class names.
 
 #include <QDialog>
 #include <QLabel>

@@ -330,6 +330,7 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     if (shown.evaluation->complete) m_metricsStale = false;
     m_guessed = false;
     m_layers.swap(*shown.layers);
+    updateReasons(*m_model->graph, m_config, m_layers);  // comments may have changed meanwhile
     m_scales.clear();
     m_evaluation = shown.evaluation;
     if (m_evaluation->randomInputs) m_onRandomInputs.insert(m_evaluation->version.hex());

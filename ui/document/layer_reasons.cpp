@@ -2,16 +2,19 @@
 #include "document/layer_reasons.h"
 
 #include "config/skip_rules.h"
-#include "session/studies/skip_metrics.h"
 
 namespace quantloupe::ui {
 
 void updateReasons(const Graph& graph, const QuantizationConfig& config, std::vector<LayerResult>& layers) {
+    QuantizationConfig own;
+    own.skipTail = false;
+    own.layers = config.layers;
     try {
-        const SkipDecisions decisions = resolveSkips(graph, withThresholdsFrom(config, layers));
+        const SkipDecisions decisions = resolveSkips(graph, own);
         for (LayerResult& layer : layers)
-            if (layer.quantizable && layer.state == LayerState::Skipped)
-                layer.reason = decisions.reasons[layer.node.index()];
+            if (const std::string& reason = decisions.reasons[layer.node.index()];
+                layer.state == LayerState::Skipped && !reason.empty())
+                layer.reason = reason;
     } catch (const std::exception&) {  // the engine reports the error
     }
 }

@@ -9,7 +9,7 @@
 
 namespace quantloupe::ui {
 
-/// Updates the reasons of skipped layers: they contain the comments of rules and layers.
+/// Updates the reasons of layers that their own settings keep in float: they contain the layers' comments.
 void updateReasons(const Graph& graph, const QuantizationConfig& config, std::vector<LayerResult>& layers);
 
 }  // namespace quantloupe::ui

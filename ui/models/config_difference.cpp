@@ -69,13 +69,16 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
         return QStringLiteral("%1: %2").arg(QString::fromStdString(describe(r.covers)),
                                             precisionText(r.precision));
     };
-    for (const PrecisionRule& r : after.precisionRules)
-        if (std::ranges::count(before.precisionRules, r) == 0)
+    const auto hadPrecisions = withoutOffRules(before).precisionRules;
+    const auto hasPrecisions = withoutOffRules(after).precisionRules;
+    const qsizetype others = lines.size();
+    for (const PrecisionRule& r : hasPrecisions)
+        if (std::ranges::count(hadPrecisions, r) == 0)
             lines << Words::tr("new precision rule: ") + precision(r);
-    for (const PrecisionRule& r : before.precisionRules)
-        if (std::ranges::count(after.precisionRules, r) == 0)
+    for (const PrecisionRule& r : hadPrecisions)
+        if (std::ranges::count(hasPrecisions, r) == 0)
             lines << Words::tr("removed precision rule: ") + precision(r);
-    if (lines.isEmpty() && before.precisionRules != after.precisionRules)
+    if (lines.size() == others && hadPrecisions != hasPrecisions)
         lines << Words::tr("precision rules in another order");
     std::set<std::string> names;
     for (const auto* config : {&before, &after})

@@ -172,7 +172,7 @@ void OverrideSection::observe() {
             change(
                 text,
                 [=](LayerSettings& s) {
-                    if (index == 0 && isBits) dissolvePrecision(s);
+                    if (index == 0 && isBits && lockOf(s) == std::optional(true)) dissolvePrecision(s);
                     if (index == 0)
                         (s.*member).reset();
                     else
