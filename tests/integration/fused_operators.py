@@ -334,9 +334,10 @@ def blocks(folder):
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids,
           {"t": typed, "scales": (0.01 + random.rand(20, 1)).astype(np.float32)}, opset=21)
     table = {"t": random.randint(0, 256, (20, 20)).astype(np.uint8), "scales": (0.01 + random.rand(20, 2)).astype(np.float32)}
-    write(folder, "GatherBlockQuantized_twice",  # two nodes read one table
-          [fused("GatherBlockQuantized", ["t", "ids", "scales"], [out], quantize_axis=1, block_size=32, bits=4)
-           for out in ("y", "z")], ids, table, ("y", "z"))
+    readers = [fused("GatherBlockQuantized", ["t", "ids", "scales"], [out], quantize_axis=1, block_size=32, bits=4)
+               for out in ("y", "y2")]
+    readers[1].name = "another"
+    write(folder, "GatherBlockQuantized_twice", readers, ids, table, ("y", "y2"))  # two nodes read one table
     write(folder, "GatherBlockQuantized_part",  # 40 columns: the second block has eight
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 
