@@ -53,7 +53,7 @@ class Dataset {
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
     /// Names of the classes by index; empty if there are none.
     virtual const std::vector<std::string>& classNames() const = 0;
-    /// The labels if they are boxes, label images or classes of tokens; null otherwise.
+    /// The task and its labels if they were chosen, or are not one class per sample; null otherwise.
     virtual std::shared_ptr<const TaskLabels> taskLabels() const { return nullptr; }
     /// Null if there is none.
     virtual const SampleAnnotation* annotation(std::size_t) const { return nullptr; }

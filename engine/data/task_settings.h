@@ -32,8 +32,7 @@ enum class CategoryIndex {
 
 struct TaskSettings {
     Task task = Task::Automatic;
-    std::filesystem::path
-        labels;  ///< COCO JSON, folder of label images or list of classes; empty: of the data
+    std::filesystem::path labels;      ///< see data/labeled_dataset.h; empty: labels of the data
     std::filesystem::path classNames;  ///< text file with one name per line; empty: none
     std::string decoder;               ///< see analysis/box_decoders.h; empty: chosen from the outputs
     CategoryIndex categories = CategoryIndex::Automatic;

@@ -27,7 +27,8 @@ LoadedModel loadModel(const std::filesystem::path& path);
 /// Like loadModel(), from the bytes of a file; external data must be inside `folder`.
 LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder = {});
 
-/// Returns the bytes of an ONNX file. Throws Error(Unsupported) if they exceed the limit of 2 GiB per file.
+/// Returns the bytes of an ONNX file. A model with weights in blocks or with 4 bits is raised to opset 21.
+/// Throws Error(Unsupported) if that is impossible, or if the bytes exceed the limit of 2 GiB per file.
 std::string modelBytes(const Graph& graph);
 /// Writes a temporary file and renames it. Throws Error.
 void saveModel(const Graph& graph, const std::filesystem::path& path);

@@ -80,9 +80,9 @@ class Session:
         change them while the session uses them.
 
         `labels` are class indices (one per sample, or for language models and token classification one per token),
-        anything that a user-defined metric can read, or a path: a list of classes, a COCO file for detection, or a folder of label
-        images for segmentation. The other arguments are those of the command line: `task` is "classification",
-        "detection", "segmentation", "regression" or "tokens"; `class_names` a file; `decoder` how
+        anything that a user-defined metric can read, or a path: a list of classes, a COCO file for detection, or a
+        folder of label images for segmentation. The other arguments are those of the command line: `task` is
+        "classification", "detection", "segmentation", "regression" or "tokens"; `class_names` a file; `decoder` how
         boxes are decoded; `class_output` the output with the scores of the classes; `category_index` "position" or
         "id". Without `calibration`, every second sample is used for calibration and the others for evaluation.
         Afterwards, `data_notices` says what is noteworthy about the data, for example that it was split.
