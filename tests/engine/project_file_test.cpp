@@ -29,6 +29,7 @@ MeasuredConfig measured(const std::string& version, int bits) {
     entry.quantized.top1 = 0.7;
     entry.quantized.top1Interval = RateInterval{0.4, 0.9};
     entry.quantized.sqnrDb = std::numeric_limits<double>::infinity();
+    entry.quantized.psnrDb = -std::numeric_limits<double>::infinity();
     entry.counts = {1, 2, 3, 4, 5};
     return entry;
 }
@@ -86,6 +87,7 @@ class ProjectFileTest : public QObject {
         QCOMPARE(read.latency[1].file.networkMs, std::optional(3.5));
         QVERIFY(read.latency[1].precision == Precision::float16());
         QCOMPARE(read.history[1].quantized.sqnrDb.value(), std::numeric_limits<double>::infinity());
+        QCOMPARE(read.history[1].quantized.psnrDb.value(), -std::numeric_limits<double>::infinity());
         QVERIFY(!read.history[1].quantized.top5);
         QCOMPARE(projectToJson(read, file), projectToJson(saved, file));
     }

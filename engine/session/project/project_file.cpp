@@ -34,9 +34,13 @@ std::string storedPath(const fs::path& path, const fs::path& file) {
 }
 
 void put(OrderedJson& json, const char* key, const std::optional<double>& value) {
-    if (!value || std::isnan(*value) || *value == -std::numeric_limits<double>::infinity()) return;
-    json[key] =
-        std::isinf(*value) ? OrderedJson(nullptr) : OrderedJson(*value);  // null: infinite, no difference
+    if (!value || std::isnan(*value)) return;
+    if (!std::isinf(*value))
+        json[key] = *value;
+    else if (*value > 0)
+        json[key] = nullptr;  // no difference
+    else
+        json[key] = kMinusInfinity;
 }
 
 OrderedJson toJson(const Accuracy& accuracy) {

@@ -7,5 +7,6 @@ namespace quantloupe {
 /// Format version; the only one so far.
 inline constexpr int kProjectFormat = 1;
 inline constexpr const char* kProjectMark = "quantloupe_project";
+inline constexpr const char* kMinusInfinity = "-infinite";  ///< a number; null is infinity
 
 }  // namespace quantloupe

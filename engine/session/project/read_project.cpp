@@ -68,11 +68,12 @@ std::size_t count(ObjectReader& reader, std::string_view key) {
     return static_cast<std::size_t>(number);
 }
 
-/// Reads a number; null means infinite.
+/// Reads a number; null means infinite, kMinusInfinity minus infinity.
 std::optional<double> number(ObjectReader& reader, std::string_view key) {
     const Json* value = reader.find(key);
     if (value == nullptr) return std::nullopt;
     if (value->is_null()) return std::numeric_limits<double>::infinity();
+    if (*value == kMinusInfinity) return -std::numeric_limits<double>::infinity();
     if (!value->is_number())
         failInput("{}: must be a number, not {}", reader.pathOf(key), describeValue(*value));
     return value->get<double>();
