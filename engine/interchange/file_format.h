@@ -122,6 +122,7 @@ struct FileFormat {
     ImportResult (*read)(const ImportSource&) = nullptr;
     FormatPrecisions precisions = FormatPrecisions::Preview;
     FormatFamily family = FormatFamily::Configuration;
+    bool showsPath = false;  ///< contains the accuracy loss by step, ExportSource::path
 };
 
 /// All formats, in the order of the menus.

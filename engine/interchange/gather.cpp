@@ -63,10 +63,8 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     source.precisionNotices =
         precisionNotices(format, config, source.layers, source.prepared->conversions.size());
     fillThresholds(session.graph(), *source.evaluation, source.config);
-    // Only these reports show the accuracy path.
     const bool quantizes = quantizationOperators(session.graph()) == 0;
-    if (metrics && quantizes && (format.name == "html" || format.name == "json"))
-        source.path = session.accuracyPath(source.config, cancel);
+    if (metrics && quantizes && format.showsPath) source.path = session.accuracyPath(source.config, cancel);
     const bool scales = format.needs == FormatNeeds::Scales || format.needs == FormatNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(network, cancel);
     return source;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "config/config_fields.h"
 #include "config/skip_rules.h"
 #include "quantize/plan.h"
@@ -184,9 +185,8 @@ std::vector<std::string> biasNotices(const Plan& plan) {
                     shortList(layers))};
 }
 
-std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {
+std::vector<std::string> refinementNotices(const ExportSource& source, std::string_view tool) {
     std::vector<std::string> notices;
-    if (tool != "AIMET") notices = roundingNotices(source.config, tool);
     if (source.config.refine.biasCorrection != BiasCorrection::Off)
         notices.push_back(fmt::format(
             "the corrected biases of the preview are not part of this export: {} gets the float biases",
@@ -195,11 +195,21 @@ std::vector<std::string> previewNotices(const ExportSource& source, std::string_
         notices.push_back(fmt::format(
             "the learned rounding of the preview is not part of this export: {} rounds to the nearest code",
             tool));
-    if (source.config.quantization.placement == Placement::WeightedInputs && tool != "AMCT")
-        notices.push_back(fmt::format(
-            "the preview quantizes only the inputs of weighted layers (placement weighted_inputs), "
-            "as AMCT does, but {} also quantizes layer outputs",
-            tool));
+    return notices;
+}
+
+std::vector<std::string> placementNotices(const ExportSource& source, std::string_view tool) {
+    if (source.config.quantization.placement != Placement::WeightedInputs) return {};
+    return {fmt::format(
+        "the preview quantizes only the inputs of weighted layers (placement weighted_inputs), as AMCT does, "
+        "but {} also quantizes layer outputs",
+        tool)};
+}
+
+std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {
+    std::vector<std::string> notices = roundingNotices(source.config, tool);
+    append(notices, refinementNotices(source, tool));
+    append(notices, placementNotices(source, tool));
     return notices;
 }
 

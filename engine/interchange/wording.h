@@ -31,8 +31,11 @@ std::vector<std::string> includedTransformNotices(const QuantizationConfig& conf
 /// The same for formats without a model.
 std::vector<std::string> missingTransformNotices(const QuantizationConfig& config, std::string_view tool);
 
-/// Returns notices about refinements and the placement of quantizers that the tool's configuration cannot
-/// express.
+/// Returns notices about refinements that the tool's configuration cannot express.
+std::vector<std::string> refinementNotices(const ExportSource& source, std::string_view tool);
+/// Returns a notice if only inputs of weighted layers are quantized, for a tool that also quantizes outputs.
+std::vector<std::string> placementNotices(const ExportSource& source, std::string_view tool);
+/// Both, and roundingNotices(): for a tool that cannot express any of these.
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool);
 
 /// Returns a notice that names the settings in which `config` or one of its layers differs from `own`, what

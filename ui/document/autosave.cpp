@@ -120,7 +120,10 @@ void Autosave::write() {
         fs::create_directories(m_file.parent_path(), error);
         m_lock = lockOf(m_file);
         if (!m_lock->tryLock(0)) {
+            // A removal that was queued may still hold it: the next change tries again.
+            const bool held = m_lock->error() == QLockFile::LockFailedError;
             m_lock.reset();
+            if (held) return;
             return complain(tr("Cannot save recovery copies: the folder %1 is not writable.")
                                 .arg(pathText(m_file.parent_path())));
         }

@@ -152,7 +152,8 @@ ExportResult writeAimet(const ExportSource& source) {
 
     ExportResult result;
     result.notices = ruleNotices(source, "AIMET");
-    append(result.notices, previewNotices(source, "AIMET"));
+    append(result.notices, refinementNotices(source, "AIMET"));
+    append(result.notices, placementNotices(source, "AIMET"));
     if (!odd.empty())
         result.notices.push_back(fmt::format(
             "encodings 2.0.0 support 2, 4, 8 and 16 bits: tensors of other widths get the next larger "

@@ -312,7 +312,8 @@ ExportResult writeFormat(const ExportSource& source, Form form) {
     append(result.notices, ruleNotices(source, "AMCT"));
     ExportSource corrected = source;
     corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize also learns the rounding
-    append(result.notices, previewNotices(corrected, "AMCT"));
+    append(result.notices, roundingNotices(corrected.config, "AMCT"));
+    append(result.notices, refinementNotices(corrected, "AMCT"));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,
