@@ -249,12 +249,22 @@ ClassList readClassList(const fs::path& path, const Dataset& data, bool named,
         const std::set<std::string_view> set(known.begin(), known.end());
         return std::ranges::all_of(used, [&](const Line* line) { return set.contains(line->label); });
     };
-    const auto isNumber = [](const Line* line) { return parsed<double>(line->label).has_value(); };
+    const auto isNumber = [](const Line* line) {
+        return std::isfinite(parsed<double>(line->label).value_or(std::nan("")));
+    };
     ClassList list;
-    if (std::ranges::any_of(used, isNumber) && !allIn(names)) {
+    const auto number = std::ranges::find_if(used, isNumber);
+    if (number != used.end() && !allIn(names)) {
         for (const Line* line : used) {
             const auto index = wholeNumber(line->label);
-            if (!index) failInput("line {}: the class '{}' is not a whole number", line->number, line->label);
+            if (!index && isNumber(line))
+                failInput("line {}: the class '{}' is not a whole number", line->number, line->label);
+            if (!index)
+                failInput(
+                    "line {}: the class '{}' is not a number, but that of line {} is: if they are names, "
+                    "list all "
+                    "names in a file (class names)",
+                    line->number, line->label, (*number)->number);
             if (*index < 0) failInput("line {}: the class {} is negative", line->number, *index);
             list.classes.push_back(*index);
         }

@@ -146,8 +146,9 @@ class ClassListTest : public QObject {
         QTest::newRow("two classes")
             << "a.jpg,1\nb 1.png,2\nc.jpeg,3\na.jpg,4\n"
             << "lines 1 and 4 contain different classes, '1' and '4', for the image 'a.jpg'";
-        QTest::newRow("a name among numbers") << "a.jpg,1\nb 1.png,2\nc.jpeg,x\n"
-                                              << "line 3: the class 'x' is not a whole number";
+        QTest::newRow("a name among numbers")
+            << "a.jpg,1\nb 1.png,2\nc.jpeg,x\n"
+            << "line 3: the class 'x' is not a number, but that of line 1 is";
         QTest::newRow("fractions") << "0.5\n1\n2\n"
                                    << "line 1: the class '0.5' is not a whole number";
         QTest::newRow("negative") << "a.jpg,1\nb 1.png,-1\nc.jpeg,3\n"
