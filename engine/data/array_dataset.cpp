@@ -167,6 +167,8 @@ ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, Constan
                      bool onlyInput) {
     if (const auto found = arrays.find(input.name); found != arrays.end()) return found->second;
     if (onlyInput && arrays.contains("arr_0")) return arrays.at("arr_0");
+    if (input.type == DataType::String)
+        fail(ErrorKind::Unsupported, "the input '{}' contains strings, which are not supported", input.name);
     if (arrays.empty())
         failInput("there is no array for input '{}': the file contains no arrays of numbers", input.name);
     std::string names;

@@ -100,6 +100,9 @@ RandomInput inputOf(const Graph& graph, TensorId id, const Dims& dims,
         case DataType::Int64:
         case DataType::UInt64:
             break;
+        case DataType::String:
+            fail(ErrorKind::Unsupported, "the input '{}' contains strings, which are not supported",
+                 tensor.name);
         default:
             fail(ErrorKind::Unsupported,
                  "the input '{}' is {}: random inputs can only be generated for float32, integers and bool; "
