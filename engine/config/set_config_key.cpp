@@ -111,7 +111,8 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
         return;
     }
     // A layer's name can end with a key: layers.enc.activation.
-    const std::string layer(parts.front() == "layers" ? path.substr(std::string_view("layers.").size()) : "");
+    constexpr std::string_view kLayers = "layers.";
+    const std::string layer(path.starts_with(kLayers) ? path.substr(kLayers.size()) : "");
     if (newValue.is_null() && config.layers.contains(layer)) {
         config.layers.erase(layer);
         return;

@@ -229,6 +229,9 @@ class ConfigJsonTest : public QObject {
         setConfigKey(c, "layers.c", R"({"activation": {"symmetric": true}})");
         setConfigKey(c, "layers.enc.activation", R"({"quantize": false})");  // the name ends with a key
         QCOMPARE(c.layers["enc.activation"].quantize, std::optional(false));
+        QuantizationConfig whole;
+        setConfigKey(whole, "layers", R"({"enc.activation": {"quantize": false}})");
+        QCOMPARE(whole.layers.size(), std::size_t(1));
         setConfigKey(c, "layers.enc.activation", "null");
         QVERIFY(!c.layers.contains("enc.activation"));
         QVERIFY(errorOf([&] {
