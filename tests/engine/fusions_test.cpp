@@ -9,6 +9,7 @@
 
 #include "runtime/operators/operators.h"
 #include "runtime/program/program.h"
+#include "support/small_graph.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -37,15 +38,8 @@ std::vector<float> run(const GraphPtr& graph, const Dims& dims, bool lookInside,
         if (quantizer != nullptr && producer.valid() && !graph->tensor(TensorId(t)).graphOutput)
             spec.quantizers[TensorId(t)] = *quantizer;
     }
-    const auto program = Program::compile(spec);
-    const std::vector<float> input = randomFloats(program->desc(graph->inputs()[0]).count(), 7);
-    Workspace workspace(program);
-    workspace.bind(graph->inputs()[0], input.data());
-    workspace.run();
-    const TensorDesc& desc = program->desc(graph->outputs()[0]);
-    std::vector<float> out(desc.count());
-    convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, out.data());
-    return out;
+    const std::vector<float> input = randomFloats(spec.inputs.at(graph->inputs()[0]).count(), 7);
+    return test::run(std::move(spec), input);
 }
 
 /// Returns the operators that replace a graph's nodes, as far as this is known without computation.

@@ -36,11 +36,8 @@ QString ops(const Graph& g) {
     return names.join(' ');
 }
 
-std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
-                       std::unordered_map<TensorId, FakeQuant> quantizers) {
-    ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, dims, Layout::Plain}}},
-                                    {graph->outputs()[0]});
-    spec.quantizers = std::move(quantizers);
+std::vector<float> run(ProgramSpec spec, const std::vector<float>& input) {
+    const GraphPtr graph = spec.graph;
     const auto program = Program::compile(std::move(spec));
     Workspace workspace(program);
     workspace.bind(graph->inputs()[0], input.data());
@@ -49,6 +46,14 @@ std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vecto
     std::vector<float> out(desc.count());
     convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, out.data());
     return out;
+}
+
+std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
+                       std::unordered_map<TensorId, FakeQuant> quantizers) {
+    ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, dims, Layout::Plain}}},
+                                    {graph->outputs()[0]});
+    spec.quantizers = std::move(quantizers);
+    return run(std::move(spec), input);
 }
 
 std::vector<float> run(const GraphPtr& graph, const std::vector<float>& input) {

@@ -31,7 +31,8 @@ QString lines(const std::vector<std::string>& lines);
 /// "Conv Relu", in graph order.
 QString ops(const Graph& g);
 
-/// Returns the first output for the values of the only input.
+/// Returns the first output of the graph for the values of the only input.
+std::vector<float> run(ProgramSpec spec, const std::vector<float>& input);
 std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
                        std::unordered_map<TensorId, FakeQuant> quantizers = {});
 
