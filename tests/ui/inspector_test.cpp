@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inspector by mouse and keyboard: settings of one layer and of several, copying, locking, and the
-// layer's distributions.
+// The inspector: facts, comments, and the distributions of a layer.
 #include "panels/inspector.h"
 
 #include <QApplication>
@@ -10,120 +9,22 @@
 #include <QTest>
 
 #include "commands/layer_edits.h"
+#include "inspector_on_chain.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
 #include "panels/tensor_window.h"
-#include "ui_test_support.h"
 #include "widgets/basics.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
-class InspectorTest : public QObject {
+class InspectorTest : public QObject, private test::InspectorOnChain {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() { test::keepSettingsIn(m_folder); }
-    void init() {
-        m_document = std::make_unique<Document>();
-        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
-        m_inspector = std::make_unique<Inspector>(m_document.get());
-        m_inspector->resize(420, 1800);
-        m_inspector->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_inspector.get()));
-    }
-    void cleanup() {
-        m_inspector.reset();
-        m_document.reset();
-    }
-
-    void bitsOfAllSelectedLayersAreOneUndoStep() {
-        m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
-        choose(box("Weights"), QStringLiteral("5 bits"));
-        QCOMPARE(settings("Conv_0").weightBits, std::optional<int>(5));
-        QCOMPARE(settings("Conv_2").weightBits, std::optional<int>(5));
-        m_document->undoStack()->undo();
-        QVERIFY(!m_document->config().layers.contains("Conv_0"));
-        QVERIFY(!m_document->config().layers.contains("Conv_2"));
-    }
-
-    /// The controls show the bits of a precision, and change or replace them.
-    void bitsOfALayersOwnPrecision() {
-        QuantizationConfig config = m_document->config();
-        config.layers["Conv_0"].precision = Precision::integer(4, 16);
-        config.layers["Conv_2"].precision = Precision::float32();
-        m_document->edit({config, QStringLiteral("Precisions"), {}});
-        m_document->select(node("Conv_0"));
-        QCOMPARE(box("Weights")->currentText(), QStringLiteral("4 bits"));
-        QCOMPARE(box("Output")->currentText(), QStringLiteral("16 bits"));
-        auto* const lock = m_inspector->findChild<OverrideSection*>()->findChild<SegmentedControl*>();
-        QCOMPARE(lock->currentIndex(), 1);
-        choose(box("Weights"), QStringLiteral("9 bits"));
-        QCOMPARE(settings("Conv_0").precision, std::optional(Precision::integer(9, 16)));
-        QCOMPARE(box("Weights")->currentText(), QStringLiteral("9 bits"));
-        choose(box("Weights"), QStringLiteral("(8 bits)"));
-        QVERIFY(!settings("Conv_0").precision && !settings("Conv_0").weightBits);
-        QCOMPARE(settings("Conv_0").activationBits, std::optional(16));
-
-        config = m_document->config();
-        config.layers["Conv_0"].precision = Precision::float16();
-        m_document->edit({config, QStringLiteral("Half"), {}});
-        QCOMPARE(lock->currentIndex(), 2);
-        choose(box("Weights"), QStringLiteral("(8 bits)"));  // it is shown, and changes nothing
-        QCOMPARE(settings("Conv_0").precision, std::optional(Precision::float16()));
-
-        m_document->select(node("Conv_2"));
-        QCOMPARE(lock->currentIndex(), 2);
-        lock->button(0)->click();
-        QVERIFY(!m_document->config().layers.contains("Conv_2"));
-        QCOMPARE(lock->currentIndex(), 0);
-    }
-
-    void weightSettingsAreForLayersWithWeights() {
-        m_document->select(node("Relu_3"));
-        QVERIFY(!box("Weights")->isVisible() && !box("Bias")->isVisible() && box("Output")->isVisible());
-        m_document->select({node("Conv_0"), node("Relu_3")}, node("Conv_0"));
-        QVERIFY(box("Weights")->isVisible());
-        choose(box("Weights"), QStringLiteral("5 bits"));  // of both layers, so it stays visible
-        m_document->select(node("Relu_3"));
-        QVERIFY(box("Weights")->isVisible());
-    }
-
-    /// Several selected layers are kept in float, and quantized again, with one button.
-    void oneButtonTogglesAllSelectedLayers() {
-        const auto shown = [this](const char* text) -> QPushButton* {
-            for (QPushButton* button : m_inspector->findChildren<QPushButton*>())
-                if (button->isVisible() && button->text() == QLatin1String(text)) return button;
-            return nullptr;
-        };
-        connect(m_inspector.get(), &Inspector::toggleRequested, m_document.get(), &Document::toggleSelection);
-        m_document->select(node("Conv_0"));
-        QVERIFY(shown("Keep in Float"));
-        QVERIFY(!shown("Keep All in Float"));
-        m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
-        QVERIFY(!shown("Keep in Float"));
-        QVERIFY(shown("Keep All in Float"));
-        QTest::mouseClick(shown("Keep All in Float"), Qt::LeftButton);
-        QTRY_VERIFY(shown("Quantize All"));
-        for (const char* name : {"Conv_0", "Conv_2"})
-            QVERIFY(m_document->layer(node(name))->state == LayerState::Skipped);
-        QTest::mouseClick(shown("Quantize All"), Qt::LeftButton);
-        QTRY_VERIFY(shown("Keep All in Float"));
-    }
-
-    void differingValuesAreShownAsMixed() {
-        m_document->select(node("Conv_0"));
-        choose(box("Weights"), QStringLiteral("4 bits"));
-        m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
-        QCOMPARE(box("Weights")->currentIndex(), -1);
-        m_document->select(node("Conv_2"));
-        QCOMPARE(box("Weights")->currentIndex(), 0);
-        QVERIFY2(box("Weights")->currentText().contains(QStringLiteral("8 bits")),
-                 qPrintable(box("Weights")->currentText()));
-        choose(box("Weights"), QStringLiteral("4 bits"));
-        choose(box("Weights"), box("Weights")->itemText(0));
-        QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: no setting remains
-    }
+    void init() { QVERIFY(openInspector()); }
+    void cleanup() { closeInspector(); }
 
     void constantsAreNamedByTheirRole() {
         m_document->select(node("Conv_2"));
@@ -178,93 +79,7 @@ class InspectorTest : public QObject {
     }
 
     // AMCT's `asymmetric` of single layers; the settings apply to the input if only inputs are quantized.
-    void symmetryOfSingleLayers() {
-        m_document->select(node("Conv_2"));
-        choose(box("Output codes"), QStringLiteral("symmetric"));
-        QCOMPARE(settings("Conv_2").activationSymmetric, std::optional<bool>(true));
-        choose(box("Output codes"), QStringLiteral("asymmetric"));
-        QCOMPARE(settings("Conv_2").activationSymmetric, std::optional<bool>(false));
-        QuantizationConfig config = m_document->config();
-        config.quantization.placement = Placement::WeightedInputs;
-        m_document->edit({config, QStringLiteral("inputs"), {}});
-        for (const char* name : {"Input", "Input codes", "Input range"}) QVERIFY2(box(name), name);
-        QVERIFY(box("Input")->toolTip().contains(QStringLiteral("reads")));
-        QVERIFY(!box("Output codes") && !box("Output range"));
-        choose(box("Input codes"), box("Input codes")->itemText(0));
-        QVERIFY(!m_document->config().layers.contains("Conv_2"));
-    }
-
     // AMCT's skip_fusion_layers.
-    void aLayerKeepsItsBatchNorm() {
-        const auto path =
-            test::writeModel(m_folder, QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]>
-            norms (float[N,2,4,4] X) => (float[N,2,4,4] Y)
-            <float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2] one = {1, 1}, float[2,2,1,1] W = {1, 2, -1, 3}>
-            { A = Conv(X, V) B = BatchNormalization(A, one, one, one, one) Y = Conv(B, W) })"),
-                             QStringLiteral("norms.onnx"));
-        QVERIFY(test::openAndWait(*m_document, path));
-        m_document->select(node("Conv_2"));
-        QVERIFY(!box("Batch norm")->isVisible());
-        m_document->select(node("Conv_0"));
-        QVERIFY(box("Batch norm")->isVisible());
-        QCOMPARE(box("Batch norm")->currentText(), QStringLiteral("folded"));
-        choose(box("Batch norm"), QStringLiteral("kept"));
-        QCOMPARE(m_document->config().transforms.skipFolding, std::vector<std::string>{"Conv_0"});
-        choose(box("Batch norm"), QStringLiteral("folded"));
-        QVERIFY(m_document->config().transforms.skipFolding.empty());
-    }
-
-    void lockOverridesTheRules() {
-        m_document->select(node("Conv_4"));  // of the tail
-        QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Skipped);
-        click("quantized");
-        QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Quantized);
-        click("float");
-        QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Skipped);
-        QCOMPARE(settings("Conv_4").quantize, std::optional<bool>(false));
-        click("by rules");
-        QVERIFY(!m_document->config().layers.contains("Conv_4"));
-    }
-
-    void layerMethodShowsItsParameters() {
-        m_document->select(node("Conv_0"));
-        choose(box("Output range"), QStringLiteral("percentile"));
-        QVERIFY(settings("Conv_0").calibrationMethod == CalibrationMethod::Percentile);
-        auto* form = m_inspector->findChild<CalibrationForm*>();
-        NumberField* field = form->field(QStringLiteral("percentile"));
-        QVERIFY(field->isVisible());
-        field->setFocus();
-        QTest::keyClicks(field, QStringLiteral("0.99"));
-        QTest::keyClick(field, Qt::Key_Return);
-        QCOMPARE(settings("Conv_0").calibrationParameters.percentile.value_or(0), 0.99);
-        QVERIFY(!m_document->config().calibration.parameters.percentile);
-    }
-
-    void pastingSettingsKeepsTheComment() {
-        QuantizationConfig config = m_document->config();
-        config.layers["Conv_2"].comment = "mind the gap";
-        m_document->edit({config, QStringLiteral("comment"), {}});
-        m_document->select(node("Conv_0"));
-        choose(box("Weights"), QStringLiteral("3 bits"));
-        choose(box("Output"), QStringLiteral("16 bits"));
-        click("Copy");
-        QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("\"bits\": 3")));
-        m_document->select({node("Conv_2"), node("Conv_4")}, node("Conv_2"));
-        click("Paste");
-        for (const char* name : {"Conv_2", "Conv_4"}) {
-            QCOMPARE(settings(name).weightBits, std::optional<int>(3));
-            QCOMPARE(settings(name).activationBits, std::optional<int>(16));
-        }
-        QCOMPARE(settings("Conv_2").comment, std::string("mind the gap"));
-        click("Reset");
-        QCOMPARE(settings("Conv_2").comment, std::string("mind the gap"));
-        QVERIFY(!m_document->config().layers.contains("Conv_4"));
-        QApplication::clipboard()->setText(QStringLiteral("something else"));
-        QSignalSpy said(m_document.get(), &Document::message);
-        click("Paste");
-        QCOMPARE(said.size(), 1);
-    }
-
     void distributionsOfTheWeight() {
         m_document->select(node("Conv_2"));
         QVERIFY(waitForInsight());
@@ -381,39 +196,10 @@ class InspectorTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return field->hasFocus(); }, 5000));
         QTest::keyClicks(field, QString::fromLatin1(text));
     }
-    NodeId node(const char* name) const { return *m_document->graph()->findNode(name); }
-    LayerSettings settings(const char* name) const {
-        const auto& layers = m_document->config().layers;
-        return layers.contains(name) ? layers.at(name) : LayerSettings{};
-    }
-    QComboBox* box(const char* name) const {
-        for (QComboBox* box : m_inspector->findChildren<QComboBox*>())
-            if (box->accessibleName() == QLatin1String(name)) return box;
-        return nullptr;
-    }
-    /// By keyboard alone.
-    static void choose(QComboBox* box, const QString& text) {
-        box->setFocus();
-        const int target = box->findText(text);
-        QVERIFY2(target >= 0, qPrintable(text));
-        if (box->currentIndex() < 0) QTest::keyClick(box, Qt::Key_Home);
-        for (int i = 0; i < 40 && box->currentIndex() != target; ++i)
-            QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
-        QCOMPARE(box->currentIndex(), target);
-    }
-    void click(const char* text) {
-        for (QPushButton* button : m_inspector->overrides()->findChildren<QPushButton*>())
-            if (button->text() == QLatin1String(text)) return QTest::mouseClick(button, Qt::LeftButton);
-        QFAIL(text);
-    }
     bool waitForInsight() {
         return QTest::qWaitFor([&] { return m_inspector->distributions()->model()->insight() != nullptr; },
                                20000);
     }
-
-    QTemporaryDir m_folder;
-    std::unique_ptr<Document> m_document;
-    std::unique_ptr<Inspector> m_inspector;
 };
 
 QTEST_MAIN(InspectorTest)
