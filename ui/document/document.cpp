@@ -9,7 +9,7 @@
 #include "config/precision_rules.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
-#include "document/layer_reasons.h"
+#include "document/layer_states.h"
 #include "session/studies/skip_metrics.h"
 
 namespace quantloupe::ui {
@@ -252,8 +252,7 @@ void Document::setConfig(const QuantizationConfig& config) {
     Q_EMIT configChanged();
     if (!m_model) return;
     if (!matters) {
-        updateReasons(*m_model->graph, m_config, m_layers);
-        Q_EMIT layersChanged();
+        if (updateReasons(*m_model->graph, m_config, m_layers)) Q_EMIT layersChanged();
         return;
     }
     guessStates();
@@ -274,21 +273,7 @@ void Document::setManualEvaluation(bool on) {
 }
 
 void Document::guessStates() {
-    if (m_layers.empty()) return;
-    try {
-        const QuantizationConfig config = withThresholdsFrom(m_config, m_layers);
-        const SkipDecisions decisions = resolveSkips(*m_model->graph, config);
-        const std::vector<Precision> precisions = precisionsOf(*m_model->graph, config);
-        for (LayerResult& layer : m_layers) {
-            if (!layer.quantizable) continue;
-            layer.precision = precisions[layer.node.index()];
-            const bool skipped = decisions.skipped(layer.node);
-            layer.state = skipped ? LayerState::Skipped : LayerState::Quantized;
-            layer.reason = decisions.reasons[layer.node.index()];
-        }
-    } catch (const std::exception&) {
-        return;  // the engine reports the error
-    }
+    if (m_layers.empty() || !predictStates(*m_model->graph, m_config, m_layers)) return;
     m_guessed = true;
     m_scales.clear();
     Q_EMIT layersChanged();

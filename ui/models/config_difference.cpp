@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/json.h"
-#include "commands/config_edits.h"
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
 #include "config/precision_rules.h"
@@ -53,32 +52,27 @@ void compareKeys(const OrderedJson& before, const OrderedJson& after, const std:
     }
 }
 
+template <typename Rule>
+void compareRules(const std::vector<Rule>& before, const std::vector<Rule>& after, const QString& added,
+                  const QString& removed, QStringList& lines) {
+    for (const Rule& rule : after)
+        if (std::ranges::count(before, rule) == 0) lines << added + QString::fromStdString(describe(rule));
+    for (const Rule& rule : before)
+        if (std::ranges::count(after, rule) == 0) lines << removed + QString::fromStdString(describe(rule));
+}
+
 }  // namespace
 
 QStringList configDifference(const QuantizationConfig& before, const QuantizationConfig& after) {
     QStringList lines;
     compareKeys(OrderedJson::parse(configToJson(before)), OrderedJson::parse(configToJson(after)), {}, lines);
-    const auto rule = [](const SkipRule& r) { return QString::fromStdString(describe(r)); };
-    const auto had = withoutOffRules(before).rules, has = withoutOffRules(after).rules;
-    for (const SkipRule& r : has)
-        if (std::ranges::count(had, r) == 0) lines << Words::tr("new rule for layers in float: ") + rule(r);
-    for (const SkipRule& r : had)
-        if (std::ranges::count(has, r) == 0)
-            lines << Words::tr("removed rule for layers in float: ") + rule(r);
-    const auto precision = [](const PrecisionRule& r) {
-        return QStringLiteral("%1: %2").arg(QString::fromStdString(describe(r.covers)),
-                                            precisionText(r.precision));
-    };
-    const auto hadPrecisions = withoutOffRules(before).precisionRules;
-    const auto hasPrecisions = withoutOffRules(after).precisionRules;
+    const QuantizationConfig had = withoutOffRules(before), has = withoutOffRules(after);
+    compareRules(had.rules, has.rules, Words::tr("new rule for layers in float: "),
+                 Words::tr("removed rule for layers in float: "), lines);
     const qsizetype others = lines.size();
-    for (const PrecisionRule& r : hasPrecisions)
-        if (std::ranges::count(hadPrecisions, r) == 0)
-            lines << Words::tr("new precision rule: ") + precision(r);
-    for (const PrecisionRule& r : hadPrecisions)
-        if (std::ranges::count(hasPrecisions, r) == 0)
-            lines << Words::tr("removed precision rule: ") + precision(r);
-    if (lines.size() == others && hadPrecisions != hasPrecisions)
+    compareRules(had.precisionRules, has.precisionRules, Words::tr("new precision rule: "),
+                 Words::tr("removed precision rule: "), lines);
+    if (lines.size() == others && had.precisionRules != has.precisionRules)
         lines << Words::tr("precision rules in another order");
     std::set<std::string> names;
     for (const auto* config : {&before, &after})
