@@ -24,7 +24,7 @@ struct Tail {
     /// Number of nodes in the tail that do more than move values or compute shapes.
     std::size_t layers = 0;
     /// Fraction of the MACs or, if they depend on shapes that are unknown, of the weights; empty if the shape
-    /// of a convolution is unknown.
+    /// of a convolution is unknown, or if there are none of them.
     std::optional<double> share;
     bool ofWeights = false;  ///< `share` is that of the weights
     std::string whyNot;      ///< why the tail is not skipped, and what to do; empty if it is skipped

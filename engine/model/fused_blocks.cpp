@@ -74,7 +74,6 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
                       *zeros = body.initializer(b.zeros);
     refuse(codes == nullptr || scales == nullptr || (body.has(b.zeros) && zeros == nullptr),
            "a computed weight");
-    body.isPacked(*codes);  // before the type changes
     const bool typed = codes->data_type() == kUint4 || codes->data_type() == kInt4;
     refuse(!typed && codes->data_type() != onnx::TensorProto::UINT8, "a weight of this type");
     const std::int64_t perByte = typed ? 1 : 8 / b.bits;
@@ -128,7 +127,7 @@ void expandGatherBlocks(FusedBody& body) {
     if (codes->dims(1) > kLargest) failInput("{} is not the extent of a weight", codes->dims(1));
     const Operand table =
         dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1), body.integer("block_size", 128),
-                           bits, 0, 2, 3, false, body.isPacked(*codes)});
+                           bits, 0, 2, 3, false, body.wasPacked(*codes)});
     body.setOutput(0, body.add("Gather", {table, body.in(1)}));
 }
 

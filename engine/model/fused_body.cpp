@@ -28,13 +28,11 @@ onnx::TensorProto* FusedBody::initializer(int input) const {
     if (has(input))
         for (onnx::GraphProto* graph : m_graphs)
             for (onnx::TensorProto& tensor : *graph->mutable_initializer())
-                if (tensor.name() == m_node.input(input)) return &tensor;
+                if (tensor.name() == m_node.input(input)) {
+                    if (tensor.data_type() == onnx::TensorProto::UINT8) m_packed.insert(&tensor);
+                    return &tensor;
+                }
     return nullptr;
-}
-
-bool FusedBody::isPacked(const onnx::TensorProto& tensor) {
-    if (tensor.data_type() == onnx::TensorProto::UINT8) m_packed.insert(&tensor);
-    return m_packed.contains(&tensor);
 }
 
 const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {

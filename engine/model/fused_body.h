@@ -28,7 +28,7 @@ class FusedBody {
     };
 
     /// `graphs` are that of the node and those around it, from the inside out.
-    /// `packed` is shared by all functions of a model, see isPacked().
+    /// `packed` is shared by all functions of a model, see wasPacked().
     FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs, const KnownShapes& shapes,
               std::int64_t opset, std::set<const onnx::TensorProto*>& packed);
 
@@ -44,8 +44,9 @@ class FusedBody {
     std::int64_t opset() const { return m_opset; }
     /// The constant at an input, to be changed; null if it is computed.
     onnx::TensorProto* initializer(int input) const;
-    /// Whether the constant contained bytes before any function changed its type: several nodes can read it.
-    bool isPacked(const onnx::TensorProto& tensor);
+    /// Whether a constant of initializer() contained bytes before a function changed its type: several nodes
+    /// can read it.
+    bool wasPacked(const onnx::TensorProto& tensor) const { return m_packed.contains(&tensor); }
     const onnx::AttributeProto* attribute(const std::string& name) const;
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     float real(const std::string& name, float otherwise) const;
