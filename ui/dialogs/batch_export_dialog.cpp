@@ -18,6 +18,7 @@
 namespace quantloupe::ui {
 namespace {
 
+/// The exports that were checked last, by their suffixes.
 const QString kKey = QStringLiteral("batchExport");
 enum ExportColumn { kExportName, kExportState };
 
@@ -66,7 +67,8 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
         label.remove(QChar(0x2026));
         auto* item = new QTreeWidgetItem(m_list, {label});
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable | Qt::ItemIsSelectable);
-        item->setCheckState(kExportName, checked.contains(label) ? Qt::Checked : Qt::Unchecked);
+        item->setCheckState(
+            kExportName, checked.contains(QString::fromStdString(info.suffix)) ? Qt::Checked : Qt::Unchecked);
         item->setToolTip(kExportName, QString::fromStdString(info.tip));
         m_items.push_back(item);
     }
@@ -137,8 +139,8 @@ void BatchExportDialog::start() {
     QStringList checked, there;
     for (std::size_t i = 0; i < m_items.size(); ++i) {
         if (m_items[i]->checkState(kExportName) != Qt::Checked) continue;
-        checked.append(m_items[i]->text(kExportName));
         const ExportInfo& info = exportKinds()[i];
+        checked.append(QString::fromStdString(info.suffix));
         batch->entries.push_back({i, exportPath(m_document, info, folder), {}, {}});
         std::error_code ignored;
         if (std::filesystem::exists(batch->entries.back().path, ignored))

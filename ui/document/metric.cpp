@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/metric.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/with_thousands.h"
@@ -30,37 +31,78 @@ int activationBitsOf(const LayerResult& layer) {
     return layer.precision.isInteger() ? layer.precision.activationBits : layer.activationBits;
 }
 
+struct MetricTexts {
+    Metric metric;
+    const char* key;
+    const char* name;
+    const char* meaning;
+};
+
+/// In the order of the enumeration.
+constexpr std::array kTexts = {
+    MetricTexts{Metric::None, "state", QT_TRANSLATE_NOOP("Words", "State"),
+                QT_TRANSLATE_NOOP("Words", "Layer states only")},
+    MetricTexts{Metric::LocalQs, "local.qs", QT_TRANSLATE_NOOP("Words", "QS local"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Quantization sensitivity with only this layer quantized: relative error "
+                                  "of its output; 0 means no error")},
+    MetricTexts{Metric::CumulativeQs, "cumulative.qs", QT_TRANSLATE_NOOP("Words", "QS cumulative"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Quantization sensitivity with the whole network quantized: relative "
+                                  "error accumulated up to this layer")},
+    MetricTexts{Metric::WeightQs, "weight.qs", QT_TRANSLATE_NOOP("Words", "QS weight"),
+                QT_TRANSLATE_NOOP("Words", "Relative error of the layer's weight alone: needs no data")},
+    MetricTexts{Metric::LeaveOneOut, "leave_one_out", QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Gain if only this layer is kept in float: accuracy in points, or SQNR in "
+                                  "dB if there is no accuracy; evaluated in the background when idle")},
+    MetricTexts{Metric::Sqnr, "local.sqnr_db", QT_TRANSLATE_NOOP("Words", "SQNR"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Signal-to-quantization-noise ratio with only this layer quantized, in "
+                                  "decibels; higher is better")},
+    MetricTexts{Metric::Macs, "macs", QT_TRANSLATE_NOOP("Words", "MACs"),
+                QT_TRANSLATE_NOOP("Words", "Multiply-accumulate operations per sample")},
+    MetricTexts{Metric::Cosine, "local.cosine", QT_TRANSLATE_NOOP("Words", "Cosine"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Cosine similarity of the layer's output to its float output with only "
+                                  "this layer quantized; 1 means no loss")},
+    MetricTexts{Metric::RangeRatio, "weight_range_ratio", QT_TRANSLATE_NOOP("Words", "Weight range ratio"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Ratio of the largest to the smallest range of the weight's output "
+                                  "channels, all of which a single scale must cover; equalization and "
+                                  "per-channel scales help where it is high")},
+    MetricTexts{Metric::Bits, "bits", QT_TRANSLATE_NOOP("Words", "Bits"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Precision of the layer: bits of weights (W) and activations (A), float16 "
+                                  "(F16) or float32 (F32)")},
+    MetricTexts{Metric::Difference, "difference", QT_TRANSLATE_NOOP("Words", "Difference"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Current cumulative QS minus the cumulative QS of the baseline or, without "
+                                  "one, of the previous configuration: gray is better, magenta is worse")},
+    MetricTexts{Metric::Latency, "latency", QT_TRANSLATE_NOOP("Words", "Latency"),
+                QT_TRANSLATE_NOOP("Words",
+                                  "Time of the layer per inference at its precision, from the latency "
+                                  "profiles; \u2248 marks estimates")}};
+
+const MetricTexts& textsOf(Metric metric) { return kTexts[static_cast<std::size_t>(metric)]; }
+
+static_assert([] {
+    for (std::size_t i = 0; i < kTexts.size(); ++i)
+        if (kTexts[i].metric != static_cast<Metric>(i)) return false;
+    return kTexts.size() == kMetrics.size();
+}());
+
 }  // namespace
 
-QString metricName(Metric metric) {
-    switch (metric) {
-        case Metric::None:
-            return Words::tr("State");
-        case Metric::LocalQs:
-            return Words::tr("QS local");
-        case Metric::CumulativeQs:
-            return Words::tr("QS cumulative");
-        case Metric::WeightQs:
-            return Words::tr("QS weight");
-        case Metric::LeaveOneOut:
-            return Words::tr("Leave-one-out");
-        case Metric::Sqnr:
-            return Words::tr("SQNR");
-        case Metric::Macs:
-            return Words::tr("MACs");
-        case Metric::Cosine:
-            return Words::tr("Cosine");
-        case Metric::RangeRatio:
-            return Words::tr("Weight range ratio");
-        case Metric::Bits:
-            return Words::tr("Bits");
-        case Metric::Difference:
-            return Words::tr("Difference");
-        case Metric::Latency:
-            return Words::tr("Latency");
-    }
-    return {};
+QString metricKey(Metric metric) { return QString::fromLatin1(textsOf(metric).key); }
+
+std::optional<Metric> metricOfKey(const QString& key) {
+    const auto found = std::ranges::find_if(
+        kTexts, [&](const MetricTexts& texts) { return key == QLatin1String(texts.key); });
+    return found == kTexts.end() ? std::nullopt : std::optional(found->metric);
 }
+
+QString metricName(Metric metric) { return Words::tr(textsOf(metric).name); }
 
 QString metricShortName(Metric metric) {
     if (metric == Metric::CumulativeQs) return Words::tr("Cumulative");
@@ -68,53 +110,7 @@ QString metricShortName(Metric metric) {
     return metricName(metric);
 }
 
-QString metricMeaning(Metric metric) {
-    switch (metric) {
-        case Metric::None:
-            return Words::tr("Layer states only");
-        case Metric::LocalQs:
-            return Words::tr(
-                "Quantization sensitivity with only this layer quantized: relative error of its output; 0 "
-                "means no error");
-        case Metric::CumulativeQs:
-            return Words::tr(
-                "Quantization sensitivity with the whole network quantized: relative error accumulated up "
-                "to this layer");
-        case Metric::WeightQs:
-            return Words::tr("Relative error of the layer's weight alone: needs no data");
-        case Metric::LeaveOneOut:
-            return Words::tr(
-                "Gain if only this layer is kept in float: accuracy in points, or SQNR in dB if there is no "
-                "accuracy; evaluated in the background when idle");
-        case Metric::Sqnr:
-            return Words::tr(
-                "Signal-to-quantization-noise ratio with only this layer quantized, in decibels; higher is "
-                "better");
-        case Metric::Macs:
-            return Words::tr("Multiply-accumulate operations per sample");
-        case Metric::Cosine:
-            return Words::tr(
-                "Cosine similarity of the layer's output to its float output with only this layer "
-                "quantized; 1 means no loss");
-        case Metric::RangeRatio:
-            return Words::tr(
-                "Ratio of the largest to the smallest range of the weight's output channels, all of which a "
-                "single scale must cover; equalization and per-channel scales help where it is high");
-        case Metric::Bits:
-            return Words::tr(
-                "Precision of the layer: bits of weights (W) and activations (A), float16 (F16) or float32 "
-                "(F32)");
-        case Metric::Difference:
-            return Words::tr(
-                "Current cumulative QS minus the cumulative QS of the baseline or, without one, of the "
-                "previous configuration: gray is better, magenta is worse");
-        case Metric::Latency:
-            return Words::tr(
-                "Time of the layer per inference at its precision, from the latency profiles; ≈ marks "
-                "estimates");
-    }
-    return {};
-}
+QString metricMeaning(Metric metric) { return Words::tr(textsOf(metric).meaning); }
 
 std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
     switch (metric) {

@@ -34,6 +34,10 @@ inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs,  M
                                         Metric::Latency,     Metric::WeightQs, Metric::Sqnr};
 inline constexpr std::size_t kMetricsWithKey = 10;
 
+/// The untranslated key of a metric, used in projects and settings: "local.qs".
+QString metricKey(Metric metric);
+/// Returns the metric with this key, if there is one.
+std::optional<Metric> metricOfKey(const QString& key);
 /// "QS local".
 QString metricName(Metric metric);
 /// One sentence.

@@ -184,7 +184,7 @@ QJsonArray Bookmarks::toJson() const {
     QJsonArray all;
     for (const Bookmark& mark : m_bookmarks)
         all.append(QJsonObject{{QStringLiteral("name"), mark.name},
-                               {QStringLiteral("metric"), metricName(mark.metric)},
+                               {QStringLiteral("metric"), metricKey(mark.metric)},
                                {QStringLiteral("zoom"), mark.zoom},
                                {QStringLiteral("at"), mark.at},
                                {QStringLiteral("aside"), QJsonArray{mark.aside.x(), mark.aside.y()}},
@@ -206,8 +206,7 @@ void Bookmarks::fromJson(const QJsonArray& json) {
         mark.zoom = object[QStringLiteral("zoom")].toDouble();
         if (mark.name.isEmpty() || !(mark.zoom > 0)) continue;
         mark.zoom = std::clamp(mark.zoom, ViewTransform::kMinZoom, ViewTransform::kMaxZoom);
-        for (const Metric metric : kMetrics)
-            if (metricName(metric) == object[QStringLiteral("metric")].toString()) mark.metric = metric;
+        mark.metric = metricOfKey(object[QStringLiteral("metric")].toString()).value_or(mark.metric);
         mark.at = object[QStringLiteral("at")].toString();
         const QJsonArray aside = object[QStringLiteral("aside")].toArray();
         mark.aside = {aside.at(0).toDouble(), aside.at(1).toDouble()};

@@ -2,16 +2,36 @@
 #include "models/layer_table_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "config/precision_rules.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
 namespace {
+
+/// The keys of the columns, which are also their headings in English.
+constexpr std::array<const char*, LayerTableModel::ColumnCount> kColumnKeys = {
+    "#",
+    QT_TRANSLATE_NOOP("Words", "layer"),
+    QT_TRANSLATE_NOOP("Words", "op"),
+    QT_TRANSLATE_NOOP("Words", "state"),
+    QT_TRANSLATE_NOOP("Words", "QS local"),
+    QT_TRANSLATE_NOOP("Words", "QS weight"),
+    QT_TRANSLATE_NOOP("Words", "cumulative"),
+    QT_TRANSLATE_NOOP("Words", "one out"),
+    QT_TRANSLATE_NOOP("Words", "cosine"),
+    QT_TRANSLATE_NOOP("Words", "SQNR"),
+    QT_TRANSLATE_NOOP("Words", "MACs"),
+    QT_TRANSLATE_NOOP("Words", "weights"),
+    QT_TRANSLATE_NOOP("Words", "latency"),
+    QT_TRANSLATE_NOOP("Words", "bits"),
+    QT_TRANSLATE_NOOP("Words", "why")};
 const QString kNone = QStringLiteral("\u2013");
-}
+}  // namespace
 
 LayerTableModel::LayerTableModel(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
@@ -215,23 +235,8 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-const char* LayerTableModel::columnKey(int column) {
-    static constexpr const char* kNames[ColumnCount] = {"#",
-                                                        QT_TR_NOOP("layer"),
-                                                        QT_TR_NOOP("op"),
-                                                        QT_TR_NOOP("state"),
-                                                        QT_TR_NOOP("QS local"),
-                                                        QT_TR_NOOP("QS weight"),
-                                                        QT_TR_NOOP("cumulative"),
-                                                        QT_TR_NOOP("one out"),
-                                                        QT_TR_NOOP("cosine"),
-                                                        QT_TR_NOOP("SQNR"),
-                                                        QT_TR_NOOP("MACs"),
-                                                        QT_TR_NOOP("weights"),
-                                                        QT_TR_NOOP("latency"),
-                                                        QT_TR_NOOP("bits"),
-                                                        QT_TR_NOOP("why")};
-    return kNames[column];
+QString LayerTableModel::columnKey(int column) {
+    return QString::fromLatin1(kColumnKeys[static_cast<std::size_t>(column)]);
 }
 
 QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -254,7 +259,8 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
         return static_cast<int>(largestFirst ? Qt::DescendingOrder : Qt::AscendingOrder);
     }
     if (role != Qt::DisplayRole) return {};
-    return section >= 0 && section < ColumnCount ? tr(columnKey(section)) : QVariant();
+    return section >= 0 && section < ColumnCount ? Words::tr(kColumnKeys[static_cast<std::size_t>(section)])
+                                                 : QVariant();
 }
 
 }  // namespace quantloupe::ui

@@ -46,7 +46,7 @@ class LayerTableModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
     /// The untranslated key of a column, used in the settings.
-    static const char* columnKey(int column);
+    static QString columnKey(int column);
     /// Whether the column is sorted by numbers, and the number of a row. These are faster than data(): ten
     /// thousand rows are sorted whenever results arrive, and data() would take longer than a frame.
     static bool isNumeric(int column);

@@ -17,21 +17,19 @@ const QString kViewsKey = QStringLiteral("layerTable/views");
 
 std::optional<int> columnOfKey(const QString& key) {
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
-        if (key == QLatin1String(LayerTableModel::columnKey(column))) return column;
+        if (key == LayerTableModel::columnKey(column)) return column;
     return std::nullopt;
 }
-
-QString keyOf(int column) { return QString::fromLatin1(LayerTableModel::columnKey(column)); }
 
 QString textOfView(const LayerView& view) {
     QJsonObject json{{QStringLiteral("name"), view.name},
                      {QStringLiteral("filter"), view.filter},
-                     {QStringLiteral("sort"), keyOf(view.column)},
+                     {QStringLiteral("sort"), LayerTableModel::columnKey(view.column)},
                      {QStringLiteral("descending"), view.order == Qt::DescendingOrder},
                      {QStringLiteral("all"), view.all}};
     if (view.hidden) {
         QJsonArray hidden;
-        for (const int column : *view.hidden) hidden.append(keyOf(column));
+        for (const int column : *view.hidden) hidden.append(LayerTableModel::columnKey(column));
         json.insert(QStringLiteral("hidden"), hidden);
     }
     return QString::fromUtf8(QJsonDocument(json).toJson(QJsonDocument::Compact));

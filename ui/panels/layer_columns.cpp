@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row above the layer table: filter, views, the switch between table and ranges, and the choice of
-// columns. Columns are remembered by name. Columns that the user has not chosen are hidden while there is no
-// room for them.
+// columns. Columns are remembered by their keys. Columns that the user has not chosen are hidden while there
+// is no room for them.
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
@@ -28,10 +28,6 @@ constexpr double kNarrowName = 9, kWideName = 20, kNarrowReason = 10;
 constexpr std::array kExpendable = {
     LayerTableModel::Reason, LayerTableModel::Number, LayerTableModel::Parameters, LayerTableModel::Macs,
     LayerTableModel::Cosine, LayerTableModel::Bits,   LayerTableModel::Sqnr,       LayerTableModel::Op};
-
-QString columnName(const LayerTableModel& model, int column) {
-    return model.headerData(column, Qt::Horizontal).toString();
-}
 
 }  // namespace
 
@@ -108,7 +104,7 @@ void LayerTable::showColumnMenu(const QPoint& global) {
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
         if (column == LayerTableModel::Name) continue;
-        QAction* action = menu->addAction(columnName(*m_model, column));
+        QAction* action = menu->addAction(columnTitle(column));
         action->setCheckable(true);
         action->setChecked(!isHidden(column));
         action->setEnabled(column != LayerTableModel::Latency || m_document->latency().table());
@@ -129,23 +125,25 @@ void LayerTable::showColumnMenu(const QPoint& global) {
 
 void LayerTable::restoreColumns() {
     const QSettings settings;
-    const QStringList hidden = settings.value(kHiddenKey, QStringList{tr("QS weight")}).toStringList();
+    const QStringList hidden =
+        settings.value(kHiddenKey, QStringList{LayerTableModel::columnKey(LayerTableModel::WeightQs)})
+            .toStringList();
     const QStringList shown = settings.value(kShownKey).toStringList();
     const QStringList order = settings.value(kOrderKey).toStringList();
     QHeaderView* header = m_view->horizontalHeader();
     m_hiddenColumns.clear();
     m_shownColumns.clear();
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-        const QString name = columnName(*m_model, column);
-        if (hidden.contains(name)) m_hiddenColumns.insert(column);
-        if (shown.contains(name)) m_shownColumns.insert(column);
+        const QString key = LayerTableModel::columnKey(column);
+        if (hidden.contains(key)) m_hiddenColumns.insert(column);
+        if (shown.contains(key)) m_shownColumns.insert(column);
         header->moveSection(header->visualIndex(column), column);
     }
     fitColumns();
     int place = 0;
-    for (const QString& name : order)
+    for (const QString& key : order)
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
-            if (columnName(*m_model, column) == name)
+            if (LayerTableModel::columnKey(column) == key)
                 header->moveSection(header->visualIndex(column), place++);
     connect(header, &QHeaderView::sectionMoved, this, &LayerTable::saveColumns, Qt::UniqueConnection);
 }
@@ -155,10 +153,10 @@ void LayerTable::saveColumns() const {
     const QHeaderView* header = m_view->horizontalHeader();
     for (int place = 0; place < LayerTableModel::ColumnCount; ++place) {
         const int column = header->logicalIndex(place);
-        const QString name = columnName(*m_model, column);
-        order << name;
-        if (m_hiddenColumns.contains(column)) hidden << name;
-        if (m_shownColumns.contains(column)) shown << name;
+        const QString key = LayerTableModel::columnKey(column);
+        order << key;
+        if (m_hiddenColumns.contains(column)) hidden << key;
+        if (m_shownColumns.contains(column)) shown << key;
     }
     QSettings settings;
     settings.setValue(kHiddenKey, hidden);
@@ -217,7 +215,9 @@ bool LayerTable::isHidden(int column) const {
                                               : m_view->isColumnHidden(column);
 }
 
-QString LayerTable::columnTitle(int column) const { return columnName(*m_model, column); }
+QString LayerTable::columnTitle(int column) const {
+    return m_model->headerData(column, Qt::Horizontal).toString();
+}
 
 LayerView LayerTable::present() const {
     const QHeaderView* header = m_view->horizontalHeader();

@@ -21,7 +21,7 @@ ViewState::ViewState(Document* document, GraphCanvas* canvas, LayerTable* table,
 
 std::string ViewState::collect() const {
     QJsonObject view;
-    view[QStringLiteral("metric")] = metricName(m_canvas->metric());
+    view[QStringLiteral("metric")] = metricKey(m_canvas->metric());
     view[QStringLiteral("filter")] = m_table->filterLine()->text();
     view[QStringLiteral("history")] = !m_history->isHidden();
     const GraphPtr graph = m_document->graph();
@@ -42,8 +42,8 @@ std::string ViewState::collect() const {
 /// Ignores layers and blocks that no longer exist.
 void ViewState::restore(const std::string& json) {
     const QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
-    for (const Metric metric : kMetrics)
-        if (metricName(metric) == view[QStringLiteral("metric")].toString()) m_canvas->setMetric(metric);
+    if (const auto metric = metricOfKey(view[QStringLiteral("metric")].toString()))
+        m_canvas->setMetric(*metric);
     LayoutOptions options = m_document->layoutOptions();
     const QJsonArray collapsed = view[QStringLiteral("collapsed")].toArray();
     for (const auto& name : collapsed) options.collapsed.push_back(name.toString().toStdString());
