@@ -125,7 +125,7 @@ int runCheckOf(const Options& options, const std::string& model) {
 InputPaths protectedInputs(const Options& options) {
     try {
         return inputsOf(options, loadModel(options.model));
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         return inputsOf(options);
     }
 }
@@ -147,7 +147,7 @@ int runCheck(const Options& options) {
     const std::string model = options.model.filename().string();
     try {
         return runCheckOf(options, model);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         // Otherwise an old report could be mistaken for the result of this run.
         if (!options.junit.empty() || !options.markdown.empty()) {
             const InputPaths inputs = protectedInputs(options);

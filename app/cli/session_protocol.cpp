@@ -128,19 +128,22 @@ OrderedJson SessionProtocol::perform(const SessionRequest& request) {
         reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());
     m_history = std::move(history);
     m_current = current;
+    if (reply.contains("notices"))
+        for (const OrderedJson& text : reply["notices"]) m_reported.insert(text.get<std::string>());
     return reply;
 }
 
-void SessionProtocol::describe(OrderedJson& reply, const Evaluation& evaluation, bool table) {
+void SessionProtocol::describe(OrderedJson& reply, const Evaluation& evaluation, bool table) const {
     using cli::toJson;
     reply["quantized"] = toJson(evaluation.quantized, Role::Quantized);
     reply["float"] = toJson(evaluation.floating, Role::Floating);
     reply["counts"] = toJson(evaluation.counts);
     reply["samples"] = evaluation.samples;
     reply["random_inputs"] = evaluation.randomInputs;
+    std::set<std::string> reported = m_reported;
     OrderedJson news = OrderedJson::array();
     for (const std::string& text : evaluation.notices)
-        if (m_reported.insert(text).second) news.push_back(text);
+        if (reported.insert(text).second) news.push_back(text);
     if (!news.empty()) reply["notices"] = std::move(news);
     if (!table) return;
     reply["layers"] = OrderedJson::array();

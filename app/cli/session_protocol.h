@@ -33,7 +33,7 @@ class SessionProtocol {
   private:
     OrderedJson perform(const SessionRequest& request);
     QuantizationConfig edited(const SessionRequest& request) const;
-    void describe(OrderedJson& reply, const Evaluation& evaluation, bool table);
+    void describe(OrderedJson& reply, const Evaluation& evaluation, bool table) const;
 
     Session& m_session;
     EvaluationObserver m_observer;

@@ -166,7 +166,6 @@ int runTune(const Options& options) {
     std::optional<double> estimated;
     if (tuneOptions.latency)
         estimated = estimatedMs(opened.session->graph(), result.curve[result.chosen], *tuneOptions.latency);
-    if (!options.saveFound.empty()) saveConfig(result.curve[result.chosen].config, options.saveFound);
     if (options.json) {
         OrderedJson json = {{"model", options.model.string()}};
         json["float"] = toJson(std::optional(result.floating), Role::Floating);
@@ -179,6 +178,8 @@ int runTune(const Options& options) {
     } else {
         printReadable(result, options, estimated);
     }
+    // After the result, which would be lost if the file cannot be written.
+    if (!options.saveFound.empty()) saveConfig(result.curve[result.chosen].config, options.saveFound);
     return result.reached ? 0 : kTargetMissed;
 }
 

@@ -79,7 +79,7 @@ void StagedFile::refuse(int error) const {
 
 StagedFile::StagedFile(const fs::path& target) {
     std::error_code error;
-    m_target = fs::is_symlink(target, error) && fs::exists(target, error) ? fs::canonical(target) : target;
+    m_target = fs::is_symlink(target, error) ? placeOf(target) : target;
     const fs::file_status status = fs::status(m_target, error);
     if (fs::is_directory(status))
         fail(ErrorKind::Io, "'{}' is a folder; choose a file name", m_target.string());

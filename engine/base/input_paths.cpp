@@ -29,7 +29,8 @@ bool isInside(const fs::path& file, const fs::path& folder) {
     return !inside.empty() && *inside.begin() != "..";
 }
 
-/// Returns the absolute path without links, even for a link to a file that does not exist.
+}  // namespace
+
 fs::path placeOf(fs::path path) {
     std::error_code error;
     path = fs::absolute(path, error);
@@ -37,8 +38,6 @@ fs::path placeOf(fs::path path) {
         path = path.parent_path() / fs::read_symlink(path, error);
     return fs::weakly_canonical(path, error);
 }
-
-}  // namespace
 
 bool sameFile(const fs::path& a, const fs::path& b) {
     std::error_code error;

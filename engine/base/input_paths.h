@@ -13,6 +13,9 @@ namespace quantloupe {
 /// links and hard links into account.
 bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b);
 
+/// Returns the absolute path without links, even for a link to a file that does not exist.
+std::filesystem::path placeOf(std::filesystem::path path);
+
 /// The files and folders that a task reads, each with a description such as "the model".
 class InputPaths {
   public:

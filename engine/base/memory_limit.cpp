@@ -29,16 +29,50 @@ std::size_t addressSpaceLeft() {
     return limit.rlim_cur - std::min<std::size_t>(used, limit.rlim_cur);
 }
 
+/// The number after a key in a file of lines such as "MemAvailable: 1234 kB".
+std::optional<std::size_t> keyOf(const std::string& path, const std::string& key) {
+    std::ifstream file(path);
+    std::string name, rest;
+    for (std::size_t value = 0; file >> name >> value; std::getline(file, rest))
+        if (name == key) return value;
+    return std::nullopt;
+}
+
+std::optional<std::size_t> numberIn(const std::string& path) {
+    std::ifstream file(path);
+    std::size_t value = 0;
+    return file >> value ? std::optional(value) : std::nullopt;  // "max" is no number
+}
+
+/// Bytes that the control group of a container leaves; what it caches of files is free on demand.
+std::size_t groupLeft() {
+    std::ifstream file("/proc/self/cgroup");
+    std::string line, path;
+    while (std::getline(file, line))
+        if (line.starts_with("0::")) path = line.substr(3);
+    std::size_t least = kUnlimited;
+    for (;;) {
+        const std::string folder = "/sys/fs/cgroup" + (path == "/" ? "" : path);
+        const auto most = numberIn(folder + "/memory.max"), used = numberIn(folder + "/memory.current");
+        if (most && used) {
+            const std::size_t cached = keyOf(folder + "/memory.stat", "inactive_file").value_or(0);
+            const std::size_t needed = *used - std::min(*used, cached);
+            least = std::min(least, *most - std::min(*most, needed));
+        }
+        if (path.empty() || path == "/") return least;
+        path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    }
+}
+
 double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
 
 std::optional<std::size_t> availableMemory() {
-    std::ifstream file("/proc/meminfo");
-    std::string name, unit;
-    for (std::size_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
-        if (name == "MemAvailable:") return kibibytes * 1024;
-    return std::nullopt;
+    const std::size_t least =
+        std::min({keyOf("/proc/meminfo", "MemAvailable:").value_or(kUnlimited / 1024) * 1024, groupLeft(),
+                  addressSpaceLeft()});
+    return least >= kUnlimited / 1024 * 1024 ? std::nullopt : std::optional(least);
 }
 
 void requireMemory(std::size_t bytes) {

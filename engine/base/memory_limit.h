@@ -9,12 +9,12 @@
 namespace quantloupe {
 
 /// Throws Error stating the required and the available memory if the process cannot allocate `bytes` now:
-/// because of its address space limit (ulimit -v) or, from 64 MiB on, because the machine has less available.
-/// Any thread.
+/// because of its address space limit (ulimit -v) or, from 64 MiB on, because the machine or its container
+/// has less available. Any thread.
 void requireMemory(std::size_t bytes);
 
-/// Returns the memory that the machine can provide without swapping, in bytes; empty if the system does not
-/// report it. Any thread.
+/// Returns the bytes that the process can get without swapping, within the limits of its address space and of
+/// its container (control groups, version 2); empty if the system does not report them. Any thread.
 std::optional<std::size_t> availableMemory();
 
 }  // namespace quantloupe

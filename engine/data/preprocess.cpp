@@ -7,6 +7,7 @@
 #include "base/input_file.h"
 #include "base/json.h"
 #include "base/strict_json.h"
+#include "base/text.h"
 
 namespace quantloupe {
 
@@ -74,7 +75,7 @@ std::string nameOf(Enum value, const std::array<Choice<Enum>, N>& choices) {
 }
 
 /// Returns the double with the same shortest text as the float: 0.4914 and not 0.49140000343322754.
-double readable(float value) { return std::stod(fmt::format("{}", value)); }
+double readable(float value) { return parsed<double>(fmt::format("{}", value)).value_or(value); }
 
 OrderedJson readable(const std::vector<float>& values) {
     OrderedJson list = OrderedJson::array();

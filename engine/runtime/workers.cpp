@@ -45,17 +45,17 @@ class Turn {
 }  // namespace
 
 struct Workers::Impl {
-    explicit Impl(int threads) : arena(threads), slots(static_cast<std::size_t>(threads)) {}
+    Impl(int threads, bool background)
+        : arena(threads, 1, background ? tbb::task_arena::priority::low : tbb::task_arena::priority::normal),
+          slots(static_cast<std::size_t>(threads)) {}
     tbb::task_arena arena;
     std::vector<char> slots;  ///< one per worker, the addresses used in annotations
 };
 
-Workers::Workers(int threads)
-    : m_impl(std::make_unique<Impl>([threads] {
-          const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-          // More threads than cores would only slow each other down.
-          return threads > 0 ? std::min(threads, cores) : cores;
-      }())) {
+Workers::Workers(int threads, bool background) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    // More threads than cores would only slow each other down.
+    m_impl = std::make_unique<Impl>(threads > 0 ? std::min(threads, cores) : cores, background);
     m_impl->arena.initialize();
 }
 

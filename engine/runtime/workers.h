@@ -12,8 +12,9 @@ namespace quantloupe {
 
 class Workers {
   public:
-    /// 0: as many threads as the machine has cores, which is also the maximum.
-    explicit Workers(int threads = 0);
+    /// 0: as many threads as the machine has cores, which is also the maximum. `background`: threads that
+    /// other workers of this process need are left to them.
+    explicit Workers(int threads = 0, bool background = false);
     ~Workers();
 
     int count() const;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search on a part of the samples, whose result is evaluated on the others.
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "search/tune.h"
 #include "search/tune_numbers.h"
 #include "session/studies/leave_one_out.h"
@@ -26,6 +29,10 @@ TuneResult tuneOnPart(Session& session, const QuantizationConfig& config, const 
         } catch (const Cancelled&) {
             result.notices.emplace_back(
                 "the result was not evaluated on held-out samples: you stopped the search");
+        } catch (const Error& error) {
+            if (session.group() != nullptr) throw;  // The other processes wait for this one.
+            result.notices.push_back(
+                fmt::format("the result was not evaluated on held-out samples: {}", error.what()));
         }
         restore();
         return result;

@@ -12,7 +12,7 @@ NetworkRunner::NetworkRunner(GraphPtr source, SessionSamples& samples, const Ses
     : m_source(std::move(source)),
       m_samples(samples),
       m_group(options.group),
-      m_workers(options.threads),
+      m_workers(options.threads, options.background),
       m_activations(memory) {}
 
 const GraphShapes& NetworkRunner::shapesFor(const GraphPtr& graph, const SampleBatches& batches) {

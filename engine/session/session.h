@@ -40,6 +40,7 @@ struct SessionOptions {
     /// Processes with the same session that share the passes over the samples; null: none. All of them must
     /// call the same functions with the same arguments in the same order.
     std::shared_ptr<ProcessGroup> group{};
+    bool background = false;  ///< leaves threads to the other sessions of this process that need them
 };
 
 /// Current activity, for a progress bar.

@@ -212,7 +212,17 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
         evaluate();
 }
 
+/// Another model replaces this one as soon as it is loaded; edits until then would be lost without a
+/// question.
+bool Document::isBeingReplaced() {
+    if (!m_model || m_request.model.empty() || m_reloading) return false;
+    say(MessageKind::Note, tr("No changes are possible while %1 is being opened.")
+                               .arg(QString::fromStdString(m_request.model.filename().string())));
+    return true;
+}
+
 bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
+    if (isBeingReplaced()) return false;
     if (!edit.complaint.isEmpty()) {
         say(MessageKind::Note, edit.complaint);
         return false;

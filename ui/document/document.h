@@ -236,6 +236,7 @@ class Document : public QObject {
     void readData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration);
     void adoptData(const DataInfo& info);
     void keepData();
+    bool isBeingReplaced();
     void adoptEvaluation(const ShownEvaluation& shown);
     void waitForIdle();
     void doIdleWork();

@@ -78,7 +78,7 @@ Preprocess Document::preprocess() const {
 }
 
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
-    if (!m_model) return;
+    if (!m_model || isBeingReplaced()) return;
     // the file next to the model may be different
     if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
     m_onlyInProject = true;
@@ -100,7 +100,7 @@ DataKind Document::dataKind() const {
 }
 
 void Document::setTask(const TaskSettings& task) {
-    if (!m_model) return;
+    if (!m_model || isBeingReplaced()) return;
     if (task == m_task) return adoptTask(task);
     m_onlyInProject = true;
     m_dataEdit =

@@ -131,7 +131,8 @@ Project Document::project() const {
     project.data = dataPath();
     project.calibration = calibrationPath();
     project.preprocess = m_data ? m_data->preprocess : m_preprocess;
-    project.task = m_task;
+    // Labels that were chosen for other data, which are still being read, do not belong to this data.
+    project.task = m_data && m_taskData != dataPath() ? m_data->requestedTask : m_task;
     project.config = m_config;
     project.history = m_history.entries();
     project.baseline = m_history.baseline();

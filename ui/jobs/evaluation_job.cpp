@@ -147,6 +147,7 @@ void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QS
 void EvaluationJob::loadModel(const std::filesystem::path& path) {
     cancel();
     ++m_generation;  // results that still arrive belong to the previous model
+    ++m_dataRequest;
     m_loadToken.cancel();
     m_loadToken = CancelToken();
     const CancelToken token = m_loadToken;
@@ -176,17 +177,18 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
     m_evaluationToken.cancel();
     m_dataToken.cancel();
     m_dataToken = CancelToken();
-    const quint64 generation = ++m_generation;
+    ++m_generation;
+    const quint64 request = ++m_dataRequest;
     post(Failure::During::Data, QueuedWork::Kind::Data, {}, CancelToken(),
-         [this, model = m_model, generation, token = m_dataToken, evaluation, calibration, preprocess,
+         [this, model = m_model, request, token = m_dataToken, evaluation, calibration, preprocess,
           task](State& state) -> std::function<void()> {
              if (!state.session) return {};
              DataInfo info;
              try {
                  info = openDataOn(*state.session, evaluation, calibration, preprocess, task, token);
              } catch (const Cancelled&) {
-                 return [this, generation] {
-                     if (generation == m_generation)  // otherwise something else has been requested
+                 return [this, request] {
+                     if (request == m_dataRequest)  // otherwise other data, or a model, were requested
                          Q_EMIT failed({Failure::During::Data, Words::tr("Opening the data was cancelled")});
                  };
              }

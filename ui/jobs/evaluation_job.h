@@ -153,8 +153,9 @@ class EvaluationJob : public QObject {
     CancelToken m_backgroundToken;             ///< of evaluations while idle
     std::map<QString, CancelToken> m_queries;  ///< unanswered queries
     quint64 m_generation = 0;
-    quint64 m_model = 0;  ///< the number of models that were loaded
-    int m_open = 0;       ///< unanswered requests
+    quint64 m_dataRequest = 0;  ///< also counts models, which replace the data
+    quint64 m_model = 0;        ///< the number of models that were loaded
+    int m_open = 0;             ///< unanswered requests
 };
 
 }  // namespace quantloupe::ui

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kNiceness = 10;
 
-/// Lowers the priority of the calling thread, and of the session's workers, which are started by it.
+/// Lowers the priority of the calling thread. The threads of the pool serve the document as well.
 void lowerPriority() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness); }
 
 }  // namespace
@@ -50,7 +50,7 @@ void SearchJob::start(const SearchRequest& request, const CancelToken& token) {
         std::function<void()> then;
         try {
             token.check();
-            Session session(own.model);
+            Session session(own.model, {.background = true});
             const auto [data, calibration] =
                 openSessionData(session, own.evaluation, own.calibration, own.preprocess, own.task, token);
             session.setData(data, calibration);

@@ -4,10 +4,29 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <new>
 
+#include "base/error.h"
 #include "base/memory_limit.h"
 
 namespace quantloupe {
+namespace {
+
+/// Whether there was memory for what `allocate` does. Other programs may use memory of the budget.
+bool fits(const std::function<void()>& allocate) {
+    try {
+        allocate();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
 StoredTensor::StoredTensor(const TensorDesc& chunk, std::size_t chunks, const Shard& shard)
     : m_desc(chunk),
       m_shard(shard),
@@ -51,7 +70,15 @@ std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, co
     const std::size_t bytes = chunk.bytes() * shard.slots(chunks);
     if (bytes > m_budget) return nullptr;
     evictUntil(m_budget - bytes);
-    auto tensor = std::make_shared<StoredTensor>(chunk, chunks, shard);
+    std::shared_ptr<StoredTensor> tensor;
+    const auto allocate = [&] { tensor = std::make_shared<StoredTensor>(chunk, chunks, shard); };
+    if (shard.count > 1) {  // the processes of a group must keep the same tensors
+        allocate();
+    } else if (!fits(allocate)) {
+        evictUntil(m_bytes / 2);
+        RecycledMemory::trim();
+        if (!fits(allocate)) return nullptr;
+    }
     m_bytes += tensor->bytes();
     m_entries[version] = {tensor, density, m_level + density, m_evaluation};
     return tensor;

@@ -264,13 +264,14 @@ void TaskJudge::judge(const std::vector<OutputShape>& shapes, const std::vector<
         m_ignoresPixels = m_ignoresPixels || label == kIgnoredClass;
         m_hasObjects = m_hasObjects || (label != 0 && label != kIgnoredClass);
     }
-    records.pixels.push_back(countPixels(prediction.map, labels, m_classes));
-    if (const PixelCounts& counts = records.pixels.back(); counts.beyond > 0)
+    const PixelCounts counts = countPixels(prediction.map, labels, m_classes);
+    if (counts.beyond > 0)
         failInput(
             "the label image '{}' has {} pixels whose class is not one of the network's {} classes; 255 is "
             "ignored",
             m_data.annotation(sample)->labelImage.string(), counts.beyond, m_classes);
-    records.scores.push_back(records.pixels.back().meanIou().value_or(kNoScore));
+    records.scores.push_back(counts.meanIou().value_or(kNoScore));
+    records.pixels.push_back(counts);
 }
 
 void TaskJudge::judgeTokens(const std::vector<SampleOutput>& outputs, TaskRecords& records) {
