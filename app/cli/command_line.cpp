@@ -67,6 +67,8 @@ std::vector<Command> allCommands() {
                          {.data = Need::Optional, .layerTable = true}, runAnalyze));
     list.push_back(entry("transform", "Write the float model after the transforms",
                          {.output = Need::Required, .weights = true}, runTransform));
+    list.push_back(entry("set-inputs", "Write the model with other shapes or fixed values of its inputs",
+                         {.inputs = true}, runSetInputs));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
                          {.data = Need::Optional, .output = Need::Required}, runQuantize));
     list.push_back(entry("leave-one-out",

@@ -9,6 +9,7 @@ namespace quantloupe::cli {
 void runInspect(const Options& options);
 void runRun(const Options& options);
 void runAnalyze(const Options& options);
+void runSetInputs(const Options& options);
 void runTransform(const Options& options);
 void runQuantize(const Options& options);
 void runLeaveOneOut(const Options& options);

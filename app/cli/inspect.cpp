@@ -17,16 +17,6 @@
 namespace quantloupe::cli {
 namespace {
 
-OrderedJson tensorsToJson(const Graph& graph, std::span<const TensorId> ids) {
-    OrderedJson list = OrderedJson::array();
-    for (const TensorId id : ids) {
-        const TensorInfo& tensor = graph.tensor(id);
-        list.push_back(
-            {{"name", tensor.name}, {"type", dataTypeName(tensor.type)}, {"shape", toJson(tensor.shape)}});
-    }
-    return list;
-}
-
 OrderedJson namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
     OrderedJson names = OrderedJson::array();
     for (const TensorId id : ids) names.push_back(id.valid() ? graph.tensor(id).name : "");
@@ -112,11 +102,7 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     fmt::print("  opset {}, IR {}, from {}\n", graph.opset(), graph.facts().irVersion,
                producer.empty() ? "an unnamed producer" : shortName(producer));
     const auto tensors = [&](const char* what, std::span<const TensorId> ids) {
-        for (const TensorId id : ids) {
-            const TensorInfo& tensor = graph.tensor(id);
-            fmt::print("  {} {}: {} {}\n", what, shortName(tensor.name), dataTypeName(tensor.type),
-                       tensor.shape ? shortName(toString(*tensor.shape)) : "of unknown shape");
-        }
+        for (const TensorId id : ids) fmt::print("  {} {}\n", what, nameTypeAndShape(graph.tensor(id)));
     };
     tensors("input", graph.inputs());
     tensors("output", graph.outputs());
@@ -176,8 +162,8 @@ void runInspect(const Options& options) {
     document["opsets"] = OrderedJson::object();
     for (const auto& [domain, version] : facts.opsets)
         document["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
-    document["inputs"] = tensorsToJson(graph, graph.inputs());
-    document["outputs"] = tensorsToJson(graph, graph.outputs());
+    document["inputs"] = toJson(graph, graph.inputs());
+    document["outputs"] = toJson(graph, graph.outputs());
     document["layers"] = layersToJson(graph, *states, options.connections);
     const Totals totals = totalsOf(*states);
     document["totals"] = {{"layers", graph.nodeCount()}, {"parameters", totals.parameters}};

@@ -204,4 +204,14 @@ OrderedJson toJson(const AttributeValue& value) {
         value);
 }
 
+OrderedJson toJson(const Graph& graph, std::span<const TensorId> tensors) {
+    OrderedJson list = OrderedJson::array();
+    for (const TensorId id : tensors) {
+        const TensorInfo& tensor = graph.tensor(id);
+        list.push_back(
+            {{"name", tensor.name}, {"type", dataTypeName(tensor.type)}, {"shape", toJson(tensor.shape)}});
+    }
+    return list;
+}
+
 }  // namespace quantloupe::cli

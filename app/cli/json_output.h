@@ -4,6 +4,7 @@
 // the key "reason" next to it says why.
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/json.h"
@@ -37,5 +38,7 @@ OrderedJson toJson(const Evaluation& evaluation);
 /// A list of extents: a symbolic one as its name, an unknown one as null. Null without a shape.
 OrderedJson toJson(const std::optional<Shape>& shape);
 OrderedJson toJson(const AttributeValue& value);
+/// Name, type and shape of each tensor.
+OrderedJson toJson(const Graph& graph, std::span<const TensorId> tensors);
 
 }  // namespace quantloupe::cli

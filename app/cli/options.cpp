@@ -55,6 +55,7 @@ OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_com
                                  : "The ONNX file")
         ->required(!has.window)
         ->type_name("FILE");
+    if (has.inputs) return addInputChanges();
     addPlaces(has);
     addConfiguration();
     addSkips();

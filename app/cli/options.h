@@ -14,6 +14,7 @@
 
 #include "config/config_fields.h"
 #include "data/task_settings.h"
+#include "model/set_inputs.h"
 #include "search/tune.h"
 #include "session/stages/layer_metrics.h"
 
@@ -52,6 +53,7 @@ struct Options {
     bool progress = false;                         ///< session
     bool connections = false;                      ///< inspect
     std::filesystem::path weights;                 ///< transform; empty: not given
+    InputChanges inputs;                           ///< set-inputs
     TuneOptions tune;                              ///< tune; check uses maxDrop
     /// tune: files with measured times, each with the measured precision if it is given.
     std::vector<std::pair<std::optional<Precision>, std::filesystem::path>> profiles;
@@ -89,6 +91,7 @@ struct CommandOptions {
     bool sweep = false;        ///< --all-layers, --worst and --resume
     bool connections = false;  ///< --connections
     bool weights = false;      ///< --weights
+    bool inputs = false;       ///< only --output, --json and the changes to the inputs
     bool progress = false;     ///< --progress: progress is shown only on request
     bool checking = false;     ///< --max-drop and the reports of check
     bool tuning = false;       ///< --max-drop and related options; --save-config is for the result
@@ -134,6 +137,7 @@ class OptionReader {
     CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);
 
     void addPlaces(const CommandOptions& has);
+    void addInputChanges();
     void addTask();
     void addAnalysis();
     void addMaxDrop(bool required);

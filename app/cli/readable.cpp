@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/short_text.h"
+
 namespace quantloupe::cli {
 
 std::string percent(const std::optional<double>& rate) {
@@ -35,6 +37,11 @@ std::string bars(const Distribution& distribution) {
     for (const std::uint64_t bin : bins)
         text += kHeights[static_cast<std::size_t>((bin * 8 + fullest - 1) / fullest)];
     return text;
+}
+
+std::string nameTypeAndShape(const TensorInfo& tensor) {
+    return fmt::format("{}: {} {}", shortName(tensor.name), dataTypeName(tensor.type),
+                       tensor.shape ? shortName(toString(*tensor.shape)) : "of unknown shape");
 }
 
 std::string differenceHeader() {

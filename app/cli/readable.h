@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Numbers formatted for the readable output; "-" for a missing one.
+// Numbers and tensors formatted for the readable output; "-" for a missing number.
 
 #include <optional>
 #include <string>
 
 #include "analysis/distribution.h"
+#include "model/graph.h"
 #include "results/evaluation.h"
 
 namespace quantloupe::cli {
@@ -16,6 +17,8 @@ std::string number(const std::optional<double>& value);               ///< four 
 std::string qsOf(const std::optional<TensorDifference>& difference);  ///< "0.0123"
 /// One block character per bin, its height relative to the fullest bin; a space for an empty bin.
 std::string bars(const Distribution& distribution);
+
+std::string nameTypeAndShape(const TensorInfo& tensor);  ///< "images: float32 batch×3×224×224"
 
 /// The metrics of one tensor as a row under differenceHeader().
 std::string differenceHeader();

@@ -35,6 +35,49 @@ std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model, bo
     return bytes && values.ParseFromString(*bytes) ? std::optional(std::move(values)) : std::nullopt;
 }
 
+/// A copy of the model for the inference, without large weights: shape arithmetic needs values, convolutions
+/// only the shapes of weights. Control flow is left out, because an error in one body would end the
+/// inference, and nodes of other domains than ai.onnx, which have no inference.
+onnx::ModelProto skeletonOf(const onnx::ModelProto& model) {
+    constexpr std::size_t kSmall = 1024;
+    onnx::ModelProto copy;
+    copy.set_ir_version(model.ir_version());
+    *copy.mutable_opset_import() = model.opset_import();
+    onnx::GraphProto& graph = *copy.mutable_graph();
+    graph.set_name(model.graph().name());
+    *graph.mutable_input() = model.graph().input();
+    *graph.mutable_output() = model.graph().output();
+    *graph.mutable_value_info() = model.graph().value_info();
+    std::set<std::string> inputs;
+    for (const auto& input : graph.input()) inputs.insert(input.name());
+    for (const auto& node : model.graph().node()) {
+        const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
+                                          [](const onnx::AttributeProto& attribute) {
+                                              return attribute.has_g() || attribute.graphs_size() > 0;
+                                          });
+        if (controls || !isStandardDomain(node.domain())) continue;
+        *graph.add_node() = node;
+    }
+    for (const auto& tensor : model.graph().initializer()) {
+        if (tensor.ByteSizeLong() <= kSmall) {
+            *graph.add_initializer() = tensor;
+            continue;
+        }
+        if (inputs.contains(tensor.name())) continue;
+        onnx::ValueInfoProto& value = *graph.add_input();
+        value.set_name(tensor.name());
+        auto& type = *value.mutable_type()->mutable_tensor_type();
+        type.set_elem_type(tensor.data_type());
+        for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
+    }
+    return copy;
+}
+
+void forgetShapes(onnx::GraphProto& graph) {
+    graph.clear_value_info();
+    for (onnx::ValueInfoProto& output : *graph.mutable_output()) output.clear_type();
+}
+
 std::optional<Dims> knownDims(const onnx::TypeProto& type) {
     const std::optional<Shape> shape = shapeOf(type);
     if (!shape) return std::nullopt;
@@ -116,45 +159,17 @@ void noteType(GraphBuilder& builder, const onnx::ValueInfoProto& value) {
     if (!info.shape) info.shape = shapeOf(value.type());
 }
 
+onnx::GraphProto shapesFromInputs(const onnx::ModelProto& model) {
+    onnx::ModelProto skeleton = skeletonOf(model);
+    forgetShapes(*skeleton.mutable_graph());
+    return inferredValues(skeleton, true).value_or(onnx::GraphProto());
+}
+
 void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
-    // shape arithmetic needs values, convolutions only the shapes of weights
-    constexpr std::size_t kSmall = 1024;
-    onnx::ModelProto copy;
-    copy.set_ir_version(model.ir_version());
-    *copy.mutable_opset_import() = model.opset_import();
-    onnx::GraphProto& graph = *copy.mutable_graph();
-    graph.set_name(model.graph().name());
-    *graph.mutable_input() = model.graph().input();
-    *graph.mutable_output() = model.graph().output();
-    *graph.mutable_value_info() = model.graph().value_info();
-    std::set<std::string> inputs;
-    for (const auto& input : graph.input()) inputs.insert(input.name());
-    // Control flow is left out, because an error in one body would end the inference. Domains other than
-    // ai.onnx have no inference.
-    for (const auto& node : model.graph().node()) {
-        const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
-                                          [](const onnx::AttributeProto& attribute) {
-                                              return attribute.has_g() || attribute.graphs_size() > 0;
-                                          });
-        if (controls || !isStandardDomain(node.domain())) continue;
-        *graph.add_node() = node;
-    }
-    for (const auto& tensor : model.graph().initializer()) {
-        if (tensor.ByteSizeLong() <= kSmall) {
-            *graph.add_initializer() = tensor;
-            continue;
-        }
-        if (inputs.contains(tensor.name())) continue;
-        onnx::ValueInfoProto& value = *graph.add_input();
-        value.set_name(tensor.name());
-        auto& type = *value.mutable_type()->mutable_tensor_type();
-        type.set_elem_type(tensor.data_type());
-        for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
-    }
+    onnx::ModelProto copy = skeletonOf(model);
     std::optional<onnx::GraphProto> inferred = inferredValues(copy, false);
     if (!inferred) {  // some tools write wrong shapes, which end the inference
-        graph.clear_value_info();
-        for (onnx::ValueInfoProto& output : *graph.mutable_output()) output.clear_type();
+        forgetShapes(*copy.mutable_graph());
         inferred = inferredValues(copy, false);
     }
     if (!inferred) return;

@@ -2,7 +2,6 @@
 #include "model/known_shapes.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "base/is_one_of.h"
@@ -105,14 +104,9 @@ KnownShapes::KnownShapes(const onnx::GraphProto& graph, const KnownShapes* outer
 void KnownShapes::addConstant(const std::string& name, const onnx::TensorProto& tensor) {
     m_dims[name] = {tensor.dims().begin(), tensor.dims().end()};
     if (tensor.data_type() != onnx::TensorProto::INT64 || tensor.dims_size() != 1) return;
-    constexpr std::int64_t kMost = 8;  // dimensions of a shape
-    std::vector<std::int64_t> values(tensor.int64_data().begin(), tensor.int64_data().end());
-    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(tensor.dims(0), 0, kMost));
-    if (values.empty() && count > 0 && tensor.raw_data().size() == count * sizeof(std::int64_t)) {
-        values.resize(count);
-        std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
-    }
-    if (!values.empty()) m_shapes[name] = std::move(values);
+    constexpr std::size_t kMost = 8;  // dimensions of a shape
+    if (auto values = integersOf(tensor); values && !values->empty() && values->size() <= kMost)
+        m_shapes[name] = std::move(*values);
 }
 
 template <typename T, typename Compute>

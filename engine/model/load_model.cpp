@@ -281,7 +281,7 @@ void checkShape(const LoadedModel& model, std::vector<std::string>& notices) {
 namespace {
 
 LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t size, std::string_view head,
-                  const std::filesystem::path& folder) {
+                  const std::filesystem::path& folder, const InputChanges& changes = {}) {
     auto proto = std::make_shared<onnx::ModelProto>();
     if (size > 0x7fffffff)
         failInput(
@@ -304,6 +304,7 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
     LoadedModel model;
     const std::set<std::filesystem::path> dataFiles = externalFiles(proto->graph(), folder);
     model.dataFiles.assign(dataFiles.begin(), dataFiles.end());
+    setInputs(*proto, changes);
     // Names and structure come from the message that owns the weights; only the node list is processed again.
     model.graph = graphFromProto(*proto, proto, folder, model.notices);
     checkShape(model, model.notices);
@@ -327,20 +328,20 @@ LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem
 namespace {
 
 /// Reads the file in blocks, so that the weights are in memory only once, in the parsed message.
-LoadedModel parseFile(const std::filesystem::path& path) {
+LoadedModel parseFile(const std::filesystem::path& path, const InputChanges& changes) {
     const InputFile file(path);
     std::array<char, 64> head{};
     const auto known = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), head.size()));
     file.read(head.data(), known, 0);
     google::protobuf::io::FileInputStream stream(file.descriptor(), 1 << 20);
-    return parse(stream, file.size(), {head.data(), known}, path.parent_path());
+    return parse(stream, file.size(), {head.data(), known}, path.parent_path(), changes);
 }
 
 }  // namespace
 
-LoadedModel loadModel(const std::filesystem::path& path) {
+LoadedModel loadModel(const std::filesystem::path& path, const InputChanges& changes) {
     try {
-        LoadedModel model = parseFile(path);
+        LoadedModel model = parseFile(path, changes);
         model.path = path;
         return model;
     } catch (...) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/graph.h"
+#include "model/set_inputs.h"
 
 namespace quantloupe {
 
@@ -22,8 +23,8 @@ struct LoadedModel {
 /// Reads an ONNX file. Nodes without a name are named OpType_index, duplicates get the suffix _1; unknown
 /// operators are kept. Shapes are filled in as far as the file and ONNX's shape inference provide them.
 /// Throws Error if the file is not an ONNX model, is truncated, has a cycle, or refers to data outside its
-/// folder. Any thread.
-LoadedModel loadModel(const std::filesystem::path& path);
+/// folder, or if a change does not fit it. Any thread.
+LoadedModel loadModel(const std::filesystem::path& path, const InputChanges& changes = {});
 /// Like loadModel(), from the bytes of a file; external data must be inside `folder`.
 LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder = {});
 

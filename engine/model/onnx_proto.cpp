@@ -98,28 +98,45 @@ ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims d
 
 }  // namespace
 
-std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
-    const bool single = std::ranges::all_of(tensor.dims(), [](std::int64_t dim) { return dim == 1; });
-    if (!single || tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
+std::optional<std::vector<std::int64_t>> integersOf(const onnx::TensorProto& tensor) {
+    constexpr std::int64_t kMost = 64;
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
+    std::int64_t count = 1, longest = 1;
+    for (const std::int64_t dim : tensor.dims()) {
+        if (dim < 0 || dim > kMost) return std::nullopt;
+        longest = std::max(longest, dim);
+        count *= dim;
+        if (count > longest) return std::nullopt;  // more than one axis
+    }
     const std::string& raw = tensor.raw_data();
-    switch (tensor.data_type()) {
-        case onnx::TensorProto::INT64: {
-            std::int64_t value = 0;
-            if (raw.size() == sizeof value)
-                std::memcpy(&value, raw.data(), sizeof value);
-            else if (tensor.int64_data_size() == 1)
-                value = tensor.int64_data(0);
-            else
-                return std::nullopt;
-            return value;
+    const auto read = [&]<typename T>(T, const auto& typed) -> std::optional<std::vector<std::int64_t>> {
+        std::vector<T> values(typed.begin(), typed.end());
+        if (values.empty() && raw.size() == static_cast<std::size_t>(count) * sizeof(T)) {
+            values.resize(static_cast<std::size_t>(count));
+            std::copy_n(raw.data(), raw.size(), reinterpret_cast<char*>(values.data()));
         }
-        case onnx::TensorProto::BOOL:
-            if (raw.size() == 1) return raw[0] != 0 ? 1 : 0;
-            if (tensor.int32_data_size() == 1) return tensor.int32_data(0) != 0 ? 1 : 0;
-            return std::nullopt;
+        if (values.size() != static_cast<std::size_t>(count)) return std::nullopt;
+        return std::vector<std::int64_t>(values.begin(), values.end());
+    };
+    switch (tensor.data_type()) {
+        case onnx::TensorProto::INT64:
+            return read(std::int64_t{}, tensor.int64_data());
+        case onnx::TensorProto::INT32:
+            return read(std::int32_t{}, tensor.int32_data());
+        case onnx::TensorProto::BOOL: {
+            auto values = read(std::uint8_t{}, tensor.int32_data());
+            if (values)
+                for (auto& value : *values) value = value != 0;
+            return values;
+        }
         default:
             return std::nullopt;
     }
+}
+
+std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
+    const auto values = integersOf(tensor);
+    return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
 }
 
 ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,

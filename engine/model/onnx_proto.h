@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "model/graph.h"
 
@@ -19,7 +20,10 @@ class TensorProto;
 
 namespace quantloupe {
 
-/// Returns the value of a single int64 or bool that is stored in the file; empty for other tensors.
+/// Returns the elements of a scalar or list of int64, int32 or bool that is stored in the file; empty for
+/// other tensors, and for more elements than any shape has.
+std::optional<std::vector<std::int64_t>> integersOf(const onnx::TensorProto& tensor);
+/// Returns the value of a single int64, int32 or bool that is stored in the file; empty for other tensors.
 std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor);
 
 /// Returns the tensor's value; raw bytes are referenced, not copied (`owner` keeps the message alive).

@@ -9,9 +9,12 @@
 #include <optional>
 #include <set>
 
+#include "model/infer_shapes.h"
+#include "model/known_integers.h"
 #include "model/onnx_proto.h"
 #include "model/subgraphs.h"
 #include "model/tensor_lists.h"
+#include "model/unread_nodes.h"
 
 namespace quantloupe {
 namespace {
@@ -24,8 +27,9 @@ constexpr std::size_t kMaxListed = 1'000'000;  ///< tensors in all sequences tog
 
 class Unroller {
   public:
-    Unroller(onnx::GraphProto& graph, std::int64_t opset) : m_graph(graph), m_opset(opset) {
-        collectNames(graph, m_names);
+    Unroller(onnx::ModelProto& model, std::int64_t opset)
+        : m_model(model), m_graph(*model.mutable_graph()), m_opset(opset) {
+        collectNames(m_graph, m_names);
     }
 
     std::size_t run() {
@@ -44,7 +48,9 @@ class Unroller {
                 }
             }
             applyAliases();
+            changed = changed || decideConditions();
         }
+        if (!m_decided.empty()) removeUnread(m_graph, ancestorsOf(m_graph, m_decided));
         if (resolveSequences()) ++unrolled;
         return unrolled;
     }
@@ -55,6 +61,25 @@ class Unroller {
         for (const auto& tensor : m_graph.initializer())
             if (const auto value = scalarOf(tensor)) m_scalars[tensor.name()] = *value;
         for (const onnx::NodeProto& node : nodes) noteConstant(node, m_scalars);
+        m_scalars.insert(m_decided.begin(), m_decided.end());
+    }
+
+    /// Finds the conditions that follow from the shapes of the inputs. Returns whether there are new ones. An
+    /// If can hide the shapes that decide the next one.
+    bool decideConditions() {
+        constexpr int kMostRounds = 32;  // each of them infers the shapes of the whole network
+        std::vector<std::string> conditions;
+        for (const onnx::NodeProto& node : m_graph.node())
+            if (node.op_type() == "If" && node.input_size() == 1 && !scalar(node.input(0)))
+                conditions.push_back(node.input(0));
+        if (conditions.empty() || m_rounds++ == kMostRounds) return false;
+        const onnx::GraphProto shapes = shapesFromInputs(m_model);
+        KnownIntegers known(m_graph, shapes);
+        bool found = false;
+        for (const std::string& condition : conditions)
+            if (const auto value = known.scalar(condition))
+                found = m_decided.emplace(condition, *value).second || found;
+        return found;
     }
 
     static void noteConstant(const onnx::NodeProto& node, std::map<std::string, std::int64_t>& scalars) {
@@ -309,52 +334,18 @@ class Unroller {
         }
         if (makers.empty()) return false;
         const bool changed = joined || !resolved.empty();
-        removeNodes(resolved);
+        removeNodes(m_graph, resolved);
         applyAliases();
-        removeUnread();
+        removeUnread(m_graph, sequencesOf(m_graph));  // those that are no longer read
         return changed;
     }
 
-    void removeNodes(const std::set<int>& positions) {
-        google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
-        for (int n = 0; n < m_graph.node_size(); ++n)
-            if (!positions.contains(n)) *kept.Add() = std::move(*m_graph.mutable_node(n));
-        kept.Swap(m_graph.mutable_node());
-    }
-
-    /// Removes sequences that are no longer read.
-    void removeUnread() {
-        std::map<std::string, std::size_t> readers;
-        std::map<std::string, int> makers;
-        for (const auto& output : m_graph.output()) ++readers[output.name()];
-        std::vector<int> unread;
-        for (int n = 0; n < m_graph.node_size(); ++n) {
-            const onnx::NodeProto& node = m_graph.node(n);
-            for (const std::string& name : node.input()) ++readers[name];
-            for (const auto& attribute : node.attribute())
-                if (attribute.has_g())
-                    for (const std::string& name : freeNames(attribute.g())) ++readers[name];
-            const bool sequence = node.op_type() == "SequenceEmpty" ||
-                                  node.op_type() == "SequenceConstruct" ||
-                                  node.op_type() == "SequenceInsert" || node.op_type() == "SequenceErase";
-            if (sequence && node.output_size() == 1) makers[node.output(0)] = n;
-        }
-        for (const auto& [name, n] : makers)
-            if (readers[name] == 0) unread.push_back(n);
-        std::set<int> dead;
-        while (!unread.empty()) {
-            const int n = unread.back();
-            unread.pop_back();
-            dead.insert(n);
-            for (const std::string& name : m_graph.node(n).input())
-                if (--readers[name] == 0 && makers.contains(name)) unread.push_back(makers[name]);
-        }
-        removeNodes(dead);
-    }
-
+    onnx::ModelProto& m_model;
     onnx::GraphProto& m_graph;
     std::int64_t m_opset;
     std::map<std::string, std::int64_t> m_scalars;
+    std::map<std::string, std::int64_t> m_decided;  ///< conditions that follow from shapes
+    int m_rounds = 0;
     std::map<std::string, std::string> m_aliases;
     std::set<std::string> m_prefixes;
     std::set<std::string> m_names;  ///< of the tensors, without those of unrolled bodies
@@ -374,7 +365,7 @@ void unrollConstantControlFlow(onnx::ModelProto& model, std::vector<std::string>
     std::int64_t opset = 0;
     for (const auto& import : model.opset_import())
         if (isStandardDomain(import.domain())) opset = import.version();
-    const std::size_t unrolled = Unroller(*model.mutable_graph(), opset).run();
+    const std::size_t unrolled = Unroller(model, opset).run();
     if (unrolled > 0)
         notices.push_back(
             fmt::format("loops, branches and lists of tensors with constant conditions ({}) became "

@@ -20,8 +20,14 @@ std::vector<TensorDesc> descsOf(const Body& body) {
 }
 
 CompiledNode compileIf(const NodeContext& context) {
-    const Constant& condition = context.needConstant(0, "the condition of an If");
-    const Subgraph branch = subgraphOf(context, condition.scalar() != 0 ? "then_branch" : "else_branch");
+    const Constant* condition = context.constant(0);
+    if (condition == nullptr)
+        fail(ErrorKind::Unsupported,
+             "which branch runs depends on '{}', which is computed from the data; if an input decides, give "
+             "it "
+             "a value with 'quantloupe-cli set-inputs'",
+             context.graph.tensor(context.node.input(0)).name);
+    const Subgraph branch = subgraphOf(context, condition->scalar() != 0 ? "then_branch" : "else_branch");
     auto body = std::make_shared<const Body>(makeBody(branch, {}, context));
     if (body->outputs() < context.node.outputs.size())
         failInput("the branch of an If has {} outputs", body->outputs());
