@@ -111,6 +111,10 @@ class AtomicFileTest : public QObject {
         writeFileAtomically(file("link"), "new");
         QVERIFY(fs::is_symlink(file("link")));
         QCOMPARE(readFile(file("target")), std::string("new"));
+        fs::create_symlink("later", file("dangling"));
+        writeFileAtomically(file("dangling"), "made");
+        QVERIFY(fs::is_symlink(file("dangling")));
+        QCOMPARE(readFile(file("later")), std::string("made"));
     }
 
     void devicesStayDevices() {

@@ -120,6 +120,29 @@ class ControlFlowTest : public QObject {
         QCOMPARE(test::run(g, {1, 2}, {1, -2}), (std::vector<float>{1, 2}));
     }
 
+    /// The inputs fix the shapes that decide. Nothing remains of the arithmetic on them.
+    void branchesThatShapesDecideAreInlined() {
+        QString wide = kBranch, narrow = kBranch;
+        const GraphPtr sum = test::graph(wide.replace(QStringLiteral("[N,K]"), QStringLiteral("[N,4]")));
+        QCOMPARE(test::ops(*sum), "Neg Add");
+        const GraphPtr size = test::graph(narrow.replace(QStringLiteral("[N,K]"), QStringLiteral("[N,3]")));
+        QCOMPARE(test::ops(*size), "Neg Abs");
+        QCOMPARE(test::run(size, {1, 3}, {1, -2, 3}), (std::vector<float>{1, 2, 3}));
+        // Scripted modules of PyTorch ask for the number of dimensions. The second If is known only once the
+        // first one is inlined, and the third one is inside it.
+        const GraphPtr ranks = test::graph(
+            R"((float[N,K] X) => (float[A,B,C] Y) <int64 Two = {2}, int64 Three = {3}, int64[1] Axis = {0}>
+            { S = Shape (X) R = Size (S) Flat = Equal (R, Two)
+              T = If <then_branch = a () => (float[P,Q,U] t) { t = Unsqueeze (X, Axis) },
+                      else_branch = b () => (float[P,Q,U] u) { u = Neg (X) }> (Flat)
+              S1 = Shape (T) R1 = Size (S1) Odd = Equal (R1, Three) Not1 = Not (Odd) Even = Cast <to = 9> (Not1)
+              Y = If <then_branch = c () => (float[A,B,C] v) { v = Exp (T) },
+                      else_branch = d () => (float[A,B,C] w) {
+                          w = If <then_branch = e () => (float[A,B,C] f) { f = Abs (T) },
+                                  else_branch = h () => (float[A,B,C] i) { i = Exp (T) }> (Odd) }> (Even) })");
+        QCOMPARE(test::ops(*ranks), "Unsqueeze Abs Identity");
+    }
+
     /// A detector continues like this after its first NonZero: the value of the Relu must stay available
     /// although a Gemm could fuse it.
     void valuesAfterLayersAreKnown() {

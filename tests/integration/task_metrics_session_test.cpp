@@ -18,6 +18,7 @@
 #include "session/studies/compare_configs.h"
 #include "session/studies/leave_one_out.h"
 #include "session/studies/skip_groups.h"
+#include "support/errors.h"
 #include "support/task_networks.h"
 
 using namespace quantloupe;
@@ -188,6 +189,28 @@ class TaskMetricsSessionTest : public QObject {
         for (const ClassResult& one : classes.classes) pixels += one.labels;
         QCOMPARE(pixels, 99 * kSamples);
         QCOMPARE(leaveOneOut(session, fourBits()).metric, "miou");
+    }
+
+    /// The image that could not be judged was counted in addition to its correction.
+    void aCorrectedLabelImageIsJudgedAgain() {
+        Session plain(segmentation(false));
+        plain.setData(std::make_shared<Waves>(), std::make_shared<Waves>());
+        const QString folder = m_folder.filePath("corrected");
+        QDir().mkpath(folder);
+        const auto write = [&](std::size_t sample, int value) {
+            QImage image(10, 10, QImage::Format_Grayscale8);
+            image.fill(value);
+            return image.save(folder + QStringLiteral("/%1.png").arg(sample, 3, 10, QLatin1Char('0')));
+        };
+        for (std::size_t s = 0; s < kSamples; ++s) QVERIFY(write(s, s == 2 ? 100 : static_cast<int>(s % 7)));
+        Session session(segmentation(false));
+        session.setData(labeled(folder.toStdString()), std::make_shared<Waves>());
+        QVERIFY(errorOf([&] { session.evaluate(fourBits()); }).contains("002.png"));
+        QVERIFY(write(2, 2));
+        const double again = *session.evaluate(fourBits())->floating->pixelAccuracy;
+        Session fresh(segmentation(false));
+        fresh.setData(labeled(folder.toStdString()), std::make_shared<Waves>());
+        QCOMPARE(again, *fresh.evaluate(fourBits())->floating->pixelAccuracy);
     }
 };
 

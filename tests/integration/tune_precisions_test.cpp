@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches over precisions: compared with all choices on small networks and with ranked prefixes, within a
-// budget, resumed from a file, and measured on samples that the search did not use.
+// budget, and resumed from a file. (Samples that the search did not use: held_out_test.)
 #include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -345,37 +345,6 @@ class TunePrecisionsTest : public QObject {
         const TuneResult resumed = tune(*sessionOf(network(2, true)), coarse(), options);
         QVERIFY(resumed.reused >= 5 && resumed.evaluations < whole.evaluations);
         QCOMPARE(QString::fromStdString(textOf(resumed)), QString::fromStdString(textOf(whole)));
-    }
-
-    void chosenPointIsEvaluatedOnOtherSamples() {
-        const auto session = sessionOf(network(2, true), true, 300);
-        TuneOptions options;
-        options.maxDrop = 0.02;
-        QVERIFY(!tuneOnPart(*session, coarse(), options).heldOut);
-        const SampleSplit split = splitSamples(*session);
-        const TuneResult found = tuneOnPart(*session, coarse(), options, {}, 300);
-        QCOMPARE(found.samples, std::size_t(200));
-        QVERIFY(found.heldOut && found.heldOut->samples == 100);
-        QCOMPARE(session->sampleCount(), std::size_t(300));
-        session->setData(split.heldOut, split.calibration);
-        const EvaluationPtr measured = session->evaluate(found.curve[found.chosen].config, Depth::Accuracy);
-        QCOMPARE(found.heldOut->metric, *measured->quantized->top1);
-        QCOMPARE(found.heldOut->drop, *measured->floating->top1 - *measured->quantized->top1);
-        QVERIFY(found.heldOut->dropInterval && found.heldOut->dropInterval->low <= found.heldOut->drop);
-        QVERIFY(describe(found).find("on 100 samples that the search did not use: ") != std::string::npos);
-    }
-
-    void aCancelledSearchDoesNotEvaluateOtherSamples() {
-        const auto session = sessionOf(network(2, true), true, 300);
-        const CancelToken cancel;
-        TuneOptions options;
-        options.maxDrop = 0.02;
-        options.progress = [&](const TuneProgress&) { cancel.cancel(); };
-        const TuneResult stopped = tuneOnPart(*session, coarse(), options, cancel, 300);
-        QCOMPARE(stopped.ended, TuneEnd::Cancelled);
-        QVERIFY(!stopped.heldOut && !stopped.notices.empty());
-        QVERIFY(stopped.notices.back().find("held-out samples") != std::string::npos);
-        QCOMPARE(session->sampleCount(), std::size_t(300));
     }
 };
 

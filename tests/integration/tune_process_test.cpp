@@ -133,6 +133,12 @@ class TuneProcessTest : public QObject {
         QVERIFY2(found.out.contains("not reached within the time limit"), found.text());
         QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.text());
         QVERIFY(QFile::exists(saved));  // the best result found
+        const Outcome full =
+            runCli(arguments("tune", {"--config", demoPath("demo.config.json"), "--max-drop", "0.5",
+                                      "--max-seconds", "0.001", "--save-config", "/dev/full"}));
+        QCOMPARE(full.code, 1);
+        QVERIFY2(full.out.contains("not reached within the time limit"), full.text());
+        QVERIFY2(full.err.contains("No space left"), full.text());
         const Outcome broken =
             runCli(arguments("tune", {"--config", demoPath("no such file"), "--max-drop", "1"}));
         QCOMPARE(broken.code, 1);

@@ -110,13 +110,7 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
     }
 
     void cancelledDataDoesNotReplaceTheData() {
-        // Keeps the engine busy until the data has been cancelled.
-        auto cancelled = std::make_shared<std::promise<void>>();
-        m_document->job()->query(QStringLiteral("wait"),
-                                 [cancelled](Session&, const CancelToken&) -> std::function<void()> {
-                                     cancelled->get_future().wait();
-                                     return {};
-                                 });
+        const auto cancelled = keepBusy();
         QSignalSpy failed(m_document.get(), &Document::failed);
         m_document->openData(test::writeColors(m_folder, QStringLiteral("late")));
         m_document->job()->cancel();
@@ -124,6 +118,56 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
         QVERIFY(failed.wait(20000));
         QVERIFY(evaluated());
         QVERIFY(m_document->data()->evaluationPath == m_data);
+    }
+
+    /// The document had the labels that were not read; its numbers had the others.
+    void anEditDoesNotHideThatDataWasCancelled() {
+        m_document->setTask(classNames());
+        QVERIFY(evaluated());
+        for (const bool otherData : {false, true}) {
+            const auto cancelled = keepBusy();
+            QSignalSpy failed(m_document.get(), &Document::failed);
+            if (otherData)
+                m_document->openData(test::writeColors(m_folder, QStringLiteral("late")));
+            else
+                m_document->setTask({});
+            changeBits(otherData ? 6 : 7);
+            m_document->cancel();
+            cancelled->set_value();
+            QVERIFY(failed.wait(20000));
+            QVERIFY(evaluated());
+            QVERIFY(m_document->data()->evaluationPath == m_data);
+            QVERIFY(m_document->task() == classNames());
+            QVERIFY(m_document->data()->requestedTask == classNames());
+        }
+    }
+
+    void aProjectHasTheLabelsOfItsData() {
+        m_document->setTask(classNames());
+        QVERIFY(evaluated());
+        const auto read = keepBusy();
+        m_document->openData("missing");
+        const Project project = m_document->project();
+        QVERIFY(project.data == m_data);
+        QVERIFY(project.task == classNames());
+        read->set_value();
+        QVERIFY(evaluated());
+    }
+
+    /// The other model would replace this one together with the edit.
+    void editsAreRefusedWhileAnotherModelIsOpened() {
+        const auto opened = keepBusy();
+        const QuantizationConfig before = m_document->config();
+        m_document->open({m_document->model()->path, {}, {}, {}});
+        changeBits(5);
+        QVERIFY(m_document->config() == before);
+        m_document->setTask(classNames());
+        QVERIFY(m_document->task() == TaskSettings());
+        opened->set_value();
+        QVERIFY(evaluated());
+        changeBits(5);
+        QVERIFY(m_document->config() != before);
+        QVERIFY(evaluated());
     }
 
     /// A click on a layer of an earlier model crashed.
@@ -225,6 +269,22 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
     }
 
   private:
+    /// Keeps the engine busy until the promise is kept.
+    std::shared_ptr<std::promise<void>> keepBusy() const {
+        auto done = std::make_shared<std::promise<void>>();
+        m_document->job()->runExport(QStringLiteral("wait"), [done](Session&, const CancelToken&) -> QString {
+            done->get_future().wait();
+            return {};
+        });
+        return done;
+    }
+
+    void changeBits(int bits) const {
+        QuantizationConfig config = m_document->config();
+        config.quantization.weight.bits = bits;
+        m_document->edit({config, QStringLiteral("bits"), {}});
+    }
+
     TaskSettings classNames() const {
         QFile file(m_folder.filePath(QStringLiteral("names.txt")));
         if (file.open(QIODevice::WriteOnly)) file.write("green\nblue\n");

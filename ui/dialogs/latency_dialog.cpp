@@ -5,20 +5,16 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "models/headline.h"
+#include "models/tune_words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
 namespace {
 
 enum Column { kName, kPrecision, kLayers, kTime, kColumns };
-
-/// Precisions that the user can choose for a profile that states none, in addition to that of the
-/// configuration.
-constexpr std::array kPrecisions = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
 
 /// The sum of the times at each precision.
 std::map<Precision, double> timesOf(const LatencySource& source) {
@@ -152,7 +148,7 @@ QWidget* LatencyDialog::buildPending() {
     m_precision = new ChoiceBox(tr("Precision of the profile"));
     m_precision->addChoice(tr("as configured now"),
                            tr("Each layer has its precision in the current configuration"));
-    for (const char* name : kPrecisions) m_precision->addChoice(QString::fromLatin1(name), {});
+    for (const char* name : kUsualPrecisions) m_precision->addChoice(QString::fromLatin1(name), {});
     m_add = new QPushButton(tr("Import"));
     m_add->setAutoDefault(false);
     auto* cancel = new QPushButton(tr("Cancel"));
@@ -201,7 +197,7 @@ void LatencyDialog::importFrom(const std::filesystem::path& path) {
 void LatencyDialog::addPending() {
     if (!m_pending) return;
     if (const int choice = m_precision->currentIndex(); choice > 0 && m_pendingPart->isVisibleTo(this))
-        m_pending->precision = precisionNamed(kPrecisions[static_cast<std::size_t>(choice) - 1]);
+        m_pending->precision = precisionNamed(kUsualPrecisions[static_cast<std::size_t>(choice) - 1]);
     m_document.latency().add(*std::exchange(m_pending, std::nullopt));
     refresh();
 }

@@ -3,6 +3,7 @@
 // Texts for the costs and results of a search, and for the axes of its plot.
 
 #include <QString>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,10 @@ QString costAxisText(const TuneResult& result, double place, int moreDigits = 0)
 std::optional<double> targetOnAxis(const TuneResult& result);
 double dropOnAxis(const TuneResult& result, double place);  ///< the drop at a place of that axis
 double metricOnAxis(const TuneResult& result, double metric);
+
+/// The names of the precisions that are offered for layers, most precise first.
+inline constexpr std::array kUsualPrecisions = {"float32", "float16", "w16a16", "w8a16",
+                                                "w8a8",    "w4a16",   "w4a8"};
 
 /// Returns whether the precision differs from the layer's present one.
 bool changesPrecision(const LayerResult& layer, const Precision& precision);

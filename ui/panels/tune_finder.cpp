@@ -3,7 +3,6 @@
 
 #include <QGridLayout>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -16,7 +15,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr std::array kChoices = {"float32", "float16", "w16a16", "w8a16", "w8a8", "w4a16", "w4a8"};
 constexpr int kChipsInRow = 2;  // three are wider than the panel in a small window
 
 }  // namespace
@@ -110,7 +108,7 @@ QWidget* TuneFinder::buildPrecisions() {
     auto* grid = new QGridLayout(place);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(fontMetrics().height() / 4);
-    for (const char* name : kChoices) {
+    for (const char* name : kUsualPrecisions) {
         const Precision precision = precisionNamed(name);
         auto* chip = new QPushButton(precision.isInteger() ? QString::fromLatin1(name).toUpper()
                                                            : QString::fromLatin1(name));
