@@ -226,6 +226,7 @@ const std::map<std::string, Expand>& microsoftExpansions() {
     static const std::map<std::string, Expand> all{
         {"Attention", expandAttention},
         {"BiasGelu", expandBiasGelu},
+        {"DynamicQuantizeLSTM", expandDynamicLstm},
         {"DynamicQuantizeMatMul", expandDynamicMatMul},
         {"EmbedLayerNormalization", expandEmbedding},
         {"FastGelu", expandFastGelu},

@@ -26,6 +26,7 @@ void expandMultiHeadAttention(FusedBody& body);
 void expandGroupQueryAttention(FusedBody& body);
 void expandRotaryEmbedding(FusedBody& body);
 void expandRotaryEmbedding23(FusedBody& body);
+void expandDynamicLstm(FusedBody& body);
 void expandMatMulNBits(FusedBody& body);
 void expandGatherBlocks(FusedBody& body);
 
