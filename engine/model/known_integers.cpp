@@ -9,17 +9,11 @@
 namespace quantloupe {
 namespace {
 
-constexpr int kFarthest = 200;  ///< nodes to look back
+constexpr int kMostSteps = 200;  ///< nodes to look back
 /// Results from larger numbers, which no size of a tensor is, count as unknown, so that nothing overflows.
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 31;
 
-bool isSmall(std::int64_t value) { return value <= kLargest && value >= -kLargest; }
-
-const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::string& name) {
-    for (const auto& attribute : node.attribute())
-        if (attribute.name() == name) return &attribute;
-    return nullptr;
-}
+bool isSmall(std::int64_t value) { return value <= kMostCounted && value >= -kMostCounted; }
 
 std::int64_t integerOf(const onnx::NodeProto& node, const std::string& name, std::int64_t otherwise) {
     const auto* attribute = attributeOf(node, name);
@@ -84,7 +78,7 @@ std::optional<std::int64_t> KnownIntegers::scalar(const std::string& tensor) {
 KnownIntegers::Known KnownIntegers::valueOf(const std::string& tensor, int depth) {
     if (const auto known = m_values.find(tensor); known != m_values.end()) return known->second;
     const auto producer = m_producers.find(tensor);
-    if (producer == m_producers.end() || depth > kFarthest) return std::nullopt;
+    if (producer == m_producers.end() || depth > kMostSteps) return std::nullopt;
     m_values[tensor] = std::nullopt;  // within a circle
     const onnx::NodeProto& node = *producer->second;
     return m_values[tensor] = node.output(0) == tensor ? computed(node, depth + 1) : std::nullopt;

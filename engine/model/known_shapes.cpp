@@ -23,12 +23,6 @@ std::vector<std::int64_t> dimsOf(const onnx::ValueInfoProto& value) {
     return dims;
 }
 
-const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::string& name) {
-    for (const auto& attribute : node.attribute())
-        if (attribute.name() == name) return &attribute;
-    return nullptr;
-}
-
 /// Returns whether the output has as many dimensions as the first input, and these of the same width.
 bool keepsWidth(const std::string& op, int inputs) {
     static const std::set<std::string> ops{"BatchNormalization",

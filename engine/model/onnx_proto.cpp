@@ -252,6 +252,12 @@ std::set<fs::path> externalFiles(const onnx::GraphProto& graph, const fs::path& 
     return files;
 }
 
+const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::string& name) {
+    for (const auto& attribute : node.attribute())
+        if (attribute.name() == name) return &attribute;
+    return nullptr;
+}
+
 bool isStandardDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
 void collectNames(const onnx::GraphProto& graph, std::set<std::string>& names) {

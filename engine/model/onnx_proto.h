@@ -12,6 +12,7 @@
 #include "model/graph.h"
 
 namespace onnx {
+class AttributeProto;
 class GraphProto;
 class ModelProto;
 class NodeProto;
@@ -38,6 +39,8 @@ AttributeValue attributeFromProto(const onnx::NodeProto& node, int index,
 std::set<std::filesystem::path> externalFiles(const onnx::GraphProto& graph,
                                               const std::filesystem::path& folder);
 
+/// Returns the attribute of this name; null if there is none.
+const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::string& name);
 /// Whether this is the domain of ONNX's own operators.
 bool isStandardDomain(const std::string& domain);
 /// Adds the names of all tensors of the graph and its subgraphs.
