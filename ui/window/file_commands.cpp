@@ -7,6 +7,7 @@
 #include <QMessageBox>
 #include <algorithm>
 
+#include "dialogs/set_inputs_dialog.h"
 #include "document/demo.h"
 #include "document/output_folder.h"
 #include "document/recent_files.h"
@@ -84,6 +85,10 @@ void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* mode
     modelActions->add(
         addCommand(file, tr("Save Configura&tion As\u2026"), {}, {}, [this] { saveConfig(true); }));
     file->addSeparator();
+    modelActions->add(addCommand(
+        file, tr("Set &Inputs\u2026"), {},
+        tr("Writes a copy of the model with other sizes of its inputs, or constants, and opens it"),
+        [this] { setInputs(); }));
     modelActions->add(addCommand(file, tr("Re&load Model"), keySequence("Ctrl+Shift+R"),
                                  tr("Reads the file again and keeps your tuning"),
                                  [this] { m_document->reload(); }));
@@ -150,6 +155,17 @@ void FileCommands::chooseModel() {
     const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Model"), {},
                                                       tr("ONNX models (*.onnx);;All files (*)"));
     if (!path.isEmpty() && mayDiscard()) openPath(path);
+}
+
+void FileCommands::setInputs() {
+    SetInputsDialog dialog(*m_document, m_window);
+    connect(&dialog, &SetInputsDialog::saveRequested, &dialog, [this, &dialog] {
+        const std::filesystem::path path =
+            chooseOutput(tr("Save Model"), proposedOutput(m_document->model()->path, ".inputs.onnx"),
+                         tr("ONNX models (*.onnx)"), QStringLiteral("onnx"));
+        if (!path.empty()) dialog.write(path);
+    });
+    if (dialog.exec() == QDialog::Accepted && mayDiscard()) openPath(pathText(dialog.written()));
 }
 
 void FileCommands::chooseProject() {

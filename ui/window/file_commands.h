@@ -46,6 +46,7 @@ class FileCommands : public QObject {
     bool mayCancelExports();
     void chooseModel();
     void openPath(const QString& path);
+    void setInputs();
     void chooseProject();
     std::filesystem::path chooseOutput(const QString& title, const std::filesystem::path& proposal,
                                        const QString& filter, const QString& suffix);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialogs/set_inputs_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QHeaderView>
+#include <QVBoxLayout>
+#include <atomic>
+
+#include "model/load_model.h"
+#include "style/path_text.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+enum Column { kInput, kType, kSizes, kValue, kColumns };
+
+QString sizesOf(const TensorInfo& input) {
+    QStringList sizes;
+    for (const Dim& dim : input.shape.value_or(Shape()))
+        sizes << (dim.known()          ? QString::number(dim.value)
+                  : dim.symbol.empty() ? QStringLiteral("?")
+                                       : QString::fromStdString(dim.symbol));
+    return sizes.join(QStringLiteral(", "));
+}
+
+/// Written by the engine's thread.
+struct Outcome {
+    std::atomic<bool> finished = false;  ///< set last
+    QString failure;
+};
+
+}  // namespace
+
+SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
+    : QDialog(parent),
+      m_document(document),
+      m_table(new QTableWidget(this)),
+      m_status(makeLabel({}, "muted")) {
+    setWindowTitle(tr("Set Inputs"));
+    const int unit = fontMetrics().height();
+    resizeWithinScreen(this, QSize(unit * 38, unit * 24));
+    auto* what = makeLabel(
+        tr("Writes a copy of the model with other sizes of its inputs, or with constants instead of inputs, "
+           "and "
+           "opens it. Fix an input that decides which part of the network runs, such as a sampling rate, so "
+           "that the layers in that part can be quantized. A size is a number, a name, or ? for any size; "
+           "the "
+           "dimension of the samples has a name that contains \u201cbatch\u201d."),
+        "muted");
+    what->setWordWrap(true);
+    m_status->setWordWrap(true);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_save = buttons->addButton(tr("Save and Open\u2026"), QDialogButtonBox::ActionRole);
+    m_save->setDefault(true);
+    auto* column = new QVBoxLayout(this);
+    column->setSpacing(unit / 2);
+    column->addWidget(what);
+    column->addWidget(m_table, 1);
+    column->addWidget(m_status);
+    column->addWidget(buttons);
+    fill();
+    connect(m_table, &QTableWidget::itemChanged, this, [this] {
+        m_status->clear();
+        m_save->setEnabled(!changes().empty());
+    });
+    connect(m_save, &QPushButton::clicked, this, &SetInputsDialog::saveRequested);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+}
+
+void SetInputsDialog::fill() {
+    const GraphPtr graph = m_document.graph();
+    m_table->setColumnCount(kColumns);
+    m_table->setHorizontalHeaderLabels({tr("input"), tr("type"), tr("sizes"), tr("value")});
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->horizontalHeader()->setSectionResizeMode(kSizes, QHeaderView::Stretch);
+    m_table->verticalHeader()->hide();
+    m_table->setAccessibleName(tr("Inputs"));
+    m_table->setRowCount(static_cast<int>(graph->inputs().size()));
+    for (int row = 0; row < m_table->rowCount(); ++row) {
+        const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
+        const QString texts[kColumns] = {QString::fromStdString(input.name),
+                                         QString::fromUtf8(dataTypeName(input.type).data()),
+                                         sizesOf(input),
+                                         {}};
+        for (int column = 0; column < kColumns; ++column) {
+            auto* item = new QTableWidgetItem(texts[column]);
+            if (column == kInput || column == kType) item->setFlags(item->flags() & ~Qt::ItemIsEditable);
+            m_table->setItem(row, column, item);
+        }
+        m_table->item(row, kInput)->setToolTip(texts[kInput]);
+        m_table->item(row, kValue)->setToolTip(tr("A number: the input becomes a constant with this value"));
+    }
+    m_save->setEnabled(false);
+}
+
+InputChanges SetInputsDialog::changes() const {
+    InputChanges changes;
+    const GraphPtr graph = m_document.graph();
+    for (int row = 0; row < m_table->rowCount(); ++row) {
+        const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
+        const QString sizes = m_table->item(row, kSizes)->text().simplified(),
+                      value = m_table->item(row, kValue)->text().trimmed();
+        if (sizes != sizesOf(input)) {
+            std::vector<std::string>& list = changes.shapes[input.name];
+            for (const QString& size : sizes.split(QLatin1Char(',')))
+                list.push_back(size.trimmed().toStdString());
+        }
+        if (!value.isEmpty()) changes.values[input.name] = value.toStdString();
+    }
+    return changes;
+}
+
+void SetInputsDialog::write(const std::filesystem::path& path) {
+    try {
+        m_document.inputPaths().checkOutput(path);
+    } catch (const std::exception& error) {
+        setRole(m_status, "bad");
+        return m_status->setText(sentence(QString::fromUtf8(error.what())));
+    }
+    m_save->setEnabled(false);
+    setRole(m_status, "muted");
+    m_status->setText(tr("Writing %1\u2026").arg(pathText(path.filename())));
+    const auto outcome = std::make_shared<Outcome>();
+    auto* waiting = new QObject(this);
+    connect(m_document.job(), &EvaluationJob::exported, waiting, [this, waiting, outcome, path] {
+        if (!outcome->finished) return;  // another export
+        waiting->deleteLater();
+        m_save->setEnabled(true);
+        m_status->clear();
+        if (outcome->failure.isEmpty()) {
+            m_written = path;
+            return accept();
+        }
+        setRole(m_status, "bad");
+        m_status->setText(sentence(outcome->failure));
+    });
+    m_document.job()->runExport(
+        tr("model with other inputs"),
+        [outcome, path, model = m_document.model()->path, changes = changes()](Session&, const CancelToken&) {
+            try {
+                saveModel(*loadModel(model, changes).graph, path);
+            } catch (const std::exception& error) {
+                outcome->failure = QString::fromUtf8(error.what());
+            }
+            outcome->finished = true;
+            return QString();
+        });
+}
+
+}  // namespace quantloupe::ui
