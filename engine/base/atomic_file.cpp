@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/input_paths.h"
 
 namespace quantloupe {
 

@@ -24,8 +24,7 @@ CompiledNode compileIf(const NodeContext& context) {
     if (condition == nullptr)
         fail(ErrorKind::Unsupported,
              "which branch runs depends on '{}', which is computed from the data; if an input decides, fix "
-             "its "
-             "value (File → Set Inputs, or quantloupe-cli set-inputs)",
+             "its value (File → Set Inputs, or quantloupe-cli set-inputs)",
              context.graph.tensor(context.node.input(0)).name);
     const Subgraph branch = subgraphOf(context, condition->scalar() != 0 ? "then_branch" : "else_branch");
     auto body = std::make_shared<const Body>(makeBody(branch, {}, context));
