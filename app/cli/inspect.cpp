@@ -13,6 +13,7 @@
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
+#include "readable.h"
 
 namespace quantloupe::cli {
 namespace {
