@@ -55,7 +55,10 @@ OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_com
                                  : "The ONNX file")
         ->required(!has.window)
         ->type_name("FILE");
-    if (has.inputs) return addInputChanges();
+    if (has.inputs) {
+        addInputChanges();
+        return;
+    }
     addPlaces(has);
     addConfiguration();
     addSkips();

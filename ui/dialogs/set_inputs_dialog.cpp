@@ -14,7 +14,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-enum Column { kInput, kType, kSizes, kValue, kColumns };
+enum InputColumn { kInput, kType, kSizes, kValue, kInputColumns };
 
 QString sizesOf(const TensorInfo& input) {
     QStringList sizes;
@@ -71,7 +71,7 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
 
 void SetInputsDialog::fill() {
     const GraphPtr graph = m_document.graph();
-    m_table->setColumnCount(kColumns);
+    m_table->setColumnCount(kInputColumns);
     m_table->setHorizontalHeaderLabels({tr("input"), tr("type"), tr("sizes"), tr("value")});
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
@@ -81,11 +81,11 @@ void SetInputsDialog::fill() {
     m_table->setRowCount(static_cast<int>(graph->inputs().size()));
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
-        const QString texts[kColumns] = {QString::fromStdString(input.name),
+        const QString texts[kInputColumns] = {QString::fromStdString(input.name),
                                          QString::fromUtf8(dataTypeName(input.type).data()),
                                          sizesOf(input),
                                          {}};
-        for (int column = 0; column < kColumns; ++column) {
+        for (int column = 0; column < kInputColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             if (column == kInput || column == kType) item->setFlags(item->flags() & ~Qt::ItemIsEditable);
             m_table->setItem(row, column, item);
