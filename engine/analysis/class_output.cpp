@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,28 @@ std::vector<std::string> vectorNames(std::span<const OutputVector> outputs, std:
         if (o != without && isVector(outputs[o], binary))
             names.push_back(fmt::format("'{}'", shortName(outputs[o].name)));
     return names;
+}
+
+constexpr std::array<std::string_view, 3> kProbabilities = {"Sigmoid", "HardSigmoid", "Softmax"};
+
+bool turnsIntoProbabilities(const Node& node) { return isOneOf(node.op, kProbabilities); }
+
+/// Operators that select or keep the values of their first input.
+bool keepsValues(const Node& node) {
+    constexpr std::array<std::string_view, 13> kKeep = {
+        "Identity", "Cast",  "Reshape", "Flatten", "Squeeze",        "Unsqueeze",       "Transpose",
+        "Clip",     "Slice", "Gather",  "Dropout", "QuantizeLinear", "DequantizeLinear"};
+    return isOneOf(node.op, kKeep);
+}
+
+/// The operator that computes a tensor, not counting those that `passes` accepts; empty for an input.
+std::string origin(const Graph& graph, TensorId tensor, const std::function<bool(const Node&)>& passes) {
+    for (NodeId producer = graph.tensor(tensor).producer; producer.valid();
+         producer = graph.tensor(graph.node(producer).input(0)).producer) {
+        const Node& node = graph.node(producer);
+        if (!passes(node) || node.inputs.empty() || !node.input(0).valid()) return node.op;
+    }
+    return {};
 }
 
 }  // namespace
@@ -80,17 +103,21 @@ std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples)
     return dims.size() == 1 && dims[0] == static_cast<std::int64_t>(samples) ? 1 : 0;
 }
 
+bool isRanked(const Graph& graph, TensorId output) {
+    return origin(graph, output, [](const Node& node) {
+               return keepsValues(node) || turnsIntoProbabilities(node) ||
+                      isOneOf(node.op, {"LogSoftmax", "Add", "Sub", "Mul", "Div"});
+           }) == "TopK";
+}
+
+std::size_t scoreCount(const Graph& graph, TensorId output, std::span<const std::int64_t> dims,
+                       std::size_t samples) {
+    return isRanked(graph, output) ? 0 : vectorWidth(dims, samples);
+}
+
 float binaryThreshold(const Graph& graph, TensorId output) {
-    constexpr std::array<std::string_view, 13> kKeep = {
-        "Identity", "Cast",  "Reshape", "Flatten", "Squeeze",        "Unsqueeze",       "Transpose",
-        "Clip",     "Slice", "Gather",  "Dropout", "QuantizeLinear", "DequantizeLinear"};
-    for (NodeId producer = graph.tensor(output).producer; producer.valid();
-         producer = graph.tensor(graph.node(producer).input(0)).producer) {
-        const Node& node = graph.node(producer);
-        if (isOneOf(node.op, {"Sigmoid", "HardSigmoid", "Softmax"})) return 0.5f;
-        if (!isOneOf(node.op, kKeep)) break;
-    }
-    return 0;
+    const std::string op = origin(graph, output, keepsValues);
+    return isOneOf(op, kProbabilities) ? 0.5f : 0;
 }
 
 std::string binaryNotice(const std::string& output, float threshold) {

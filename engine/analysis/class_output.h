@@ -33,6 +33,13 @@ std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t
 /// or one value, for each sample.
 std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples);
 
+/// Whether TopK has sorted the values of an output, so that their positions are not classes.
+bool isRanked(const Graph& graph, TensorId output);
+
+/// Returns vectorWidth() of an output; 0 if it is ranked.
+std::size_t scoreCount(const Graph& graph, TensorId output, std::span<const std::int64_t> dims,
+                       std::size_t samples);
+
 /// Returns the value above which a single score per sample means class 1: 0.5 if the output is computed by a
 /// Sigmoid or Softmax, possibly followed by operators that select or keep its values (a probability);
 /// otherwise 0 (a logit). `graph`: the network before any transform.

@@ -129,9 +129,10 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
         double allowed = kRounding * normOf(*ours[o]);
         const bool sameShape = floating[o] && floating[o]->dims() == ours[o]->dims();
         if (sameShape) allowed = std::max(allowed, distanceOf(*ours[o], *floating[o]));
-        source.outputs.push_back({o, session.graph().tensor(names[o]).name, ours[o], allowed,
-                                  sameShape ? floating[o] : nullptr,
-                                  binaryThreshold(session.graph(), names[o])});
+        source.outputs.push_back(
+            {o, session.graph().tensor(names[o]).name, ours[o], allowed, sameShape ? floating[o] : nullptr,
+             binaryThreshold(session.graph(), names[o]),
+             scoreCount(session.graph(), names[o], ours[o]->dims(), source.samples->dataset().size())});
     }
     if (source.outputs.empty())
         fail(ErrorKind::Unsupported,
@@ -155,8 +156,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     result.exactFailure = theirs.exactFailure;
     const bool labeled = mayHaveClasses(data) && data.hasLabels();
     std::vector<OutputVector> vectors;
-    for (const VerifiedOutput& output : source.outputs)
-        vectors.push_back({output.name, vectorWidth(output.ours->dims(), data.size())});
+    for (const VerifiedOutput& output : source.outputs) vectors.push_back({output.name, output.scores});
     const auto scores = mayHaveClasses(data)
                             ? classOutput(vectors, chosenClassOutput(data), source.binaryLabels)
                             : std::nullopt;

@@ -27,8 +27,9 @@ struct VerifiedOutput {
     /// How far the file's values may be from the preview's (Euclidean distance): as far as the preview is
     /// from the float network. Rounding at ties and in sums changes much less.
     double allowed = 0;
-    ConstantPtr floating;  ///< the float network's output; null if it has another shape
-    float threshold = 0;   ///< binaryThreshold()
+    ConstantPtr floating;    ///< the float network's output; null if it has another shape
+    float threshold = 0;     ///< binaryThreshold()
+    std::size_t scores = 0;  ///< scoreCount()
 };
 
 /// The input of verify(). Holds only values, so it can be used on any thread.

@@ -7,6 +7,7 @@
 
 #include "analysis/class_output.h"
 #include "base/error.h"
+#include "base/short_text.h"
 #include "session/stages/unit_comparison.h"
 
 namespace quantloupe {
@@ -110,7 +111,7 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
                                const SampleBatches& batches, NetworkOutputs& outputs)
     : m_ends(std::move(ends)), m_batches(batches), m_outputs(outputs) {
     if (!outputs.descs.empty() || !outputs.others.empty()) return;
-    std::string unfit;
+    std::string unfit, ranked;
     std::vector<OutputVector> vectors;
     for (std::size_t o = 0; o < m_ends.size(); ++o) {
         const TensorDesc desc = outputDesc(program.desc(m_ends[o]), batches);
@@ -133,7 +134,9 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
         outputs.descs.push_back(desc);
         outputs.widths.push_back(desc.count() / batches.batch());
         outputs.rowWidth += outputs.widths.back();
-        vectors.push_back({outputs.names.back(), vectorWidth(desc.dims, batches.batch())});
+        vectors.push_back(
+            {outputs.names.back(), scoreCount(program.graph(), m_ends[o], desc.dims, batches.batch())});
+        if (isRanked(program.graph(), m_ends[o])) ranked = outputs.names.back();
     }
     if (outputs.descs.empty() && outputs.others.empty())
         fail(ErrorKind::Unsupported,
@@ -141,6 +144,11 @@ OutputRecorder::OutputRecorder(const Program& program, std::vector<TensorId> end
              unfit);
     const bool binary = !outputs.thresholds.empty();
     if (outputs.task && outputs.classes) outputs.scores = classOutput(vectors, outputs.chosenScores, binary);
+    if (outputs.task && outputs.classes && !outputs.scores && !ranked.empty())
+        outputs.scoresNotice = fmt::format(
+            "the positions of values in '{}' are not classes, because TopK has sorted them: no classes are "
+            "compared",
+            shortName(ranked));
     if (outputs.scores) {
         if (outputs.chosenScores.empty())
             outputs.scoresNotice = classOutputNotice(vectors, *outputs.scores, binary);

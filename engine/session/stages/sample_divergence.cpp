@@ -24,7 +24,7 @@ std::optional<TensorId> scoresOf(const Program& program, const Graph& graph, con
     for (const TensorId output : graph.outputs()) {
         const TensorDesc& desc = program.desc(output);
         if (desc.type != DataType::Float32 || graph.tensor(output).graphInput) continue;
-        vectors.push_back({graph.tensor(output).name, vectorWidth(desc.dims, 1)});
+        vectors.push_back({graph.tensor(output).name, scoreCount(graph, output, desc.dims, 1)});
         tensors.push_back(output);
     }
     const auto found = classOutput(vectors, chosenClassOutput(data), samples.binaryLabels());
