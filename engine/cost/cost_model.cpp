@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 
@@ -29,7 +30,7 @@ double bytesOf(std::uint64_t weights, std::uint64_t others, const Precision& pre
 }  // namespace
 
 double storedBytes(const LayerWork& layer, const Precision& precision) {
-    return bytesOf(layer.weights - layer.sharedWeights, layer.others - layer.sharedOthers, precision);
+    return bytesOf(layer.weights, layer.others, precision);
 }
 
 double movedBytes(const LayerWork& layer, const Precision& precision) {
@@ -103,8 +104,7 @@ CostModel::CostModel(CostKind kind, NetworkWork work, std::shared_ptr<const Late
 double CostModel::of(std::size_t layer, const Precision& precision) const {
     const LayerWork& work = m_work[layer];
     if (work.host != layer) return 0;
-    const auto parameters =
-        static_cast<double>(work.weights - work.sharedWeights + work.others - work.sharedOthers);
+    const auto parameters = static_cast<double>(work.weights + work.others);
     switch (m_kind) {
         case CostKind::Macs:
             return precision.isInteger() ? 0 : m_macsKnown ? static_cast<double>(work.macs) : parameters;
@@ -126,16 +126,47 @@ bool CostModel::estimated(std::size_t layer, const Precision& precision) const {
     return m_kind == CostKind::Milliseconds && m_latency->at(layer, precision).estimated;
 }
 
-double CostModel::total(std::span<const Precision> precisions) const {
+double CostModel::counted(const SharedConstant& constant, const Precision& precision) const {
+    const std::uint64_t weights = constant.weight ? constant.size : 0, others = constant.size - weights;
+    switch (m_kind) {
+        case CostKind::Macs:
+            return m_macsKnown || precision.isInteger() ? 0 : static_cast<double>(constant.size);
+        case CostKind::Parameters:
+            return precision.isInteger() ? 0 : static_cast<double>(constant.size);
+        case CostKind::Bytes:
+            return bytesOf(weights, others, precision);
+        default:
+            return 0;
+    }
+}
+
+double CostModel::saved(std::span<const Precision> precisions) const {
     double sum = 0;
-    for (std::size_t layer = 0; layer < m_work.size(); ++layer) sum += of(layer, precisions[layer]);
+    std::map<std::size_t, std::vector<double>> stored;  // the sizes of the copies of each constant
+    for (std::size_t layer = 0; layer < m_work.size(); ++layer) {
+        if (m_work[layer].host != layer) continue;
+        for (const SharedConstant& constant : m_work[layer].shared) {
+            const double size = counted(constant, precisions[layer]);
+            std::vector<double>& copies = stored[constant.id];
+            if (std::ranges::count(copies, size) > 0)
+                sum += size;
+            else
+                copies.push_back(size);
+        }
+    }
     return sum;
 }
 
-double CostModel::total() const {
+double CostModel::total(std::span<const Precision> precisions) const {
     double sum = 0;
-    for (std::size_t layer = 0; layer < m_work.size(); ++layer) sum += of(layer, m_work[layer].precision);
-    return sum;
+    for (std::size_t layer = 0; layer < m_work.size(); ++layer) sum += of(layer, precisions[layer]);
+    return sum - saved(precisions);
+}
+
+double CostModel::total() const {
+    std::vector<Precision> precisions;
+    for (const LayerWork& layer : m_work) precisions.push_back(layer.precision);
+    return total(precisions);
 }
 
 }  // namespace quantloupe

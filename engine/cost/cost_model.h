@@ -42,16 +42,21 @@ class CostModel {
 
     CostKind kind() const { return m_kind; }
     const NetworkWork& work() const { return m_work; }
-    /// Returns the cost of a layer of the source graph; 0 if another layer computes it. If the MACs of a
-    /// layer are unknown, parameters are counted instead of MACs.
+    /// Returns the cost of a layer of the source graph, with all constants that it reads; 0 if another layer
+    /// computes it. If the MACs of a layer are unknown, parameters are counted instead of MACs.
     double of(std::size_t layer, const Precision& precision) const;
     /// Returns whether of() is an estimate instead of a measurement; only possible for milliseconds.
     bool estimated(std::size_t layer, const Precision& precision) const;
-    /// Returns the sum over all layers, with the given precisions (one per layer) or with those of the work.
+    /// Returns what the sum of the layers' costs contains more than once: constants that several layers read
+    /// at the same precision. `precisions`: one per layer.
+    double saved(std::span<const Precision> precisions) const;
+    /// Returns the cost of the network, with the given precisions or with those of the work.
     double total(std::span<const Precision> precisions) const;
     double total() const;
 
   private:
+    double counted(const SharedConstant& constant, const Precision& precision) const;
+
     CostKind m_kind;
     NetworkWork m_work;
     std::shared_ptr<const LatencyTable> m_latency;

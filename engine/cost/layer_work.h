@@ -10,6 +10,13 @@
 
 namespace quantloupe {
 
+/// A constant that several layers read. The model contains it once for each precision at which they read it.
+struct SharedConstant {
+    std::size_t id = 0;  ///< the same for all readers
+    std::uint64_t size = 0;
+    bool weight = false;
+};
+
 struct LayerWork {
     std::string name;  ///< of the source layer
     /// Index of the layer that this one is fused or folded into; its own index if it is computed separately.
@@ -17,12 +24,11 @@ struct LayerWork {
     bool quantizable = false;
     std::uint64_t macs = 0;
     bool macsKnown = true;
-    std::uint64_t weights = 0;      ///< elements of its weights, which have the layer's weight bits
-    std::uint64_t others = 0;       ///< elements of its biases and other constants, which have 32 bits
-    std::uint64_t activations = 0;  ///< elements that it reads and writes; 0 if unknown
-    Precision precision;            ///< in the configuration that the work was taken from
-    /// Of `weights` and `others`: those that an earlier layer reads, too. The model contains them once.
-    std::uint64_t sharedWeights = 0, sharedOthers = 0;
+    std::uint64_t weights = 0;             ///< elements of its weights, which have the layer's weight bits
+    std::uint64_t others = 0;              ///< elements of its biases and other constants, which have 32 bits
+    std::uint64_t activations = 0;         ///< elements that it reads and writes; 0 if unknown
+    Precision precision;                   ///< in the configuration that the work was taken from
+    std::vector<SharedConstant> shared{};  ///< of `weights` and `others`
 };
 
 /// Return the bits of a weight or activation: 32 for float32, 16 for float16.
@@ -38,8 +44,7 @@ inline int activationBits(const Precision& precision) {
 /// One entry per node of the source graph.
 using NetworkWork = std::vector<LayerWork>;
 
-/// Returns the bytes of the constants at a precision, without shared ones. Biases count as 32 bits, in
-/// float16 as 16 bits.
+/// Returns the bytes of the constants at a precision. Biases count as 32 bits, in float16 as 16 bits.
 double storedBytes(const LayerWork& layer, const Precision& precision);
 /// Returns the bytes that the layer reads and writes at a precision: constants and activations.
 double movedBytes(const LayerWork& layer, const Precision& precision);

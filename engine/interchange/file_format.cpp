@@ -280,8 +280,15 @@ std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const
                                                  const ExportResult& result) {
     if (format.read == nullptr || result.files.at(0).text.empty()) return std::nullopt;
     try {
-        return format.read({source.prepared->source, source.config, result.files[0].text, source.output, {}})
-            .config;
+        QuantizationConfig config =
+            format.read({source.prepared->source, source.config, result.files[0].text, source.output, {}})
+                .config;
+        if (std::ranges::any_of(result.files, &ExportedFile::model)) {  // the tool reads a transformed model
+            const NpuOperators converted = config.transforms.npuOperators;
+            config.transforms = source.config.transforms;
+            config.transforms.npuOperators = converted;  // by the tool
+        }
+        return config;
     } catch (const Error&) {
         return std::nullopt;
     }

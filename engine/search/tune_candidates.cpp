@@ -104,7 +104,7 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
     };
     double ofCandidates = 0;
     for (const SkipGroup& group : skipGroups(session, config, cancel)) {
-        TuneCandidate candidate{group.owner, group.layers, {}, {}, 0};
+        TuneCandidate candidate{group.owner, group.layers, group.nodes, {}, {}, 0};
         bool weights = false;
         for (const NodeId node : group.nodes) {
             const LayerResult& layer = base.layers[node.index()];
@@ -131,8 +131,18 @@ TuneCandidates findCandidates(Session& session, const QuantizationConfig& config
         if (!candidate.options.empty()) found.list.push_back(std::move(candidate));
     }
     setWeights(found);
-    if (!countsFloat(options.cost)) found.fixedCost = costs.total() - ofCandidates;
-    found.startCost = found.fixedCost + ofCandidates;
+    // A layer in float that this search does not change has no cost, if only layers in float have one.
+    found.others = countsFloat(options.cost)
+                       ? std::vector<Precision>(costs.work().size(), Precision::integer(8, 8))
+                       : found.precisions;
+    if (!countsFloat(options.cost))
+        found.fixedCost = costs.total() + costs.saved(found.precisions) - ofCandidates;
+    std::vector<Precision> start = found.others;
+    for (const TuneCandidate& candidate : found.list)
+        for (const NodeId node : candidate.nodes) start[node.index()] = found.precisions[node.index()];
+    found.startCost = found.fixedCost + ofCandidates - costs.saved(start);
+    if (std::ranges::any_of(costs.work(), [](const LayerWork& layer) { return !layer.shared.empty(); }))
+        found.sharing = std::make_shared<const CostModel>(costs);
     return found;
 }
 
@@ -167,7 +177,12 @@ FloatShare shareOf(const TuneCandidates& candidates, const TuneChoice& choice) {
 double costOf(const TuneCandidates& candidates, const TuneChoice& choice) {
     double cost = candidates.fixedCost;
     for (std::size_t c = 0; c < choice.size(); ++c) cost += candidates.list[c].options[choice[c]].cost;
-    return cost;
+    if (!candidates.sharing) return cost;
+    std::vector<Precision> precisions = candidates.others;
+    for (std::size_t c = 0; c < choice.size(); ++c)
+        for (const NodeId node : candidates.list[c].nodes)
+            precisions[node.index()] = candidates.list[c].options[choice[c]].precision;
+    return cost - candidates.sharing->saved(precisions);
 }
 
 }  // namespace quantloupe

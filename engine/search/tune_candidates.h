@@ -19,6 +19,7 @@ struct TuneOption {
 struct TuneCandidate {
     NodeId owner;
     std::vector<std::string> layers;
+    std::vector<NodeId> nodes;
     FloatShare share;                 ///< if they are in float
     std::vector<TuneOption> options;  ///< cheapest first; none is better and at most as expensive as another
     std::uint16_t best = 0;           ///< the option with the most bits
@@ -35,6 +36,9 @@ struct TuneCandidates {
     bool allowStart = true;             ///< whether every candidate may keep its configured precision
     double fixedCost = 0;               ///< of all other layers; 0 if only layers in float cost something
     double startCost = 0;               ///< of the configuration
+    /// If layers share constants: their costs, and the precisions without the candidates.
+    std::shared_ptr<const CostModel> sharing{};
+    std::vector<Precision> others{};
 };
 
 /// `base` is an evaluation of the configuration. Throws Error, Cancelled.

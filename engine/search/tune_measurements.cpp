@@ -47,6 +47,7 @@ void TuneMeasurements::recordUnchanged(Start start) {
     if (!start.candidates.allowStart) return;
     start.candidates.list.clear();
     start.candidates.fixedCost = start.candidates.startCost;
+    start.candidates.sharing.reset();  // considered in this cost
     m_starts.push_back(std::move(start));
     record({}, measurementOf(*m_base));
     m_known.clear();

@@ -62,11 +62,22 @@ class CostTest : public QObject {
         QCOMPARE(bytes.of(0, Precision::float16()), 6 * 2.0);
         QCOMPARE(bytes.of(1, w4a8), 0.0);  // computed by its host
         QCOMPARE(bytes.total(), 4 + 2 * 4 + 4.0);
-        // A weight that an earlier layer reads, too, is stored once, but read again.
+        // A weight that two layers read is stored once for each precision, but read by both.
         NetworkWork sharing = work();
-        sharing[2].sharedWeights = sharing[2].weights;
-        QCOMPARE(CostModel(CostKind::Bytes, sharing).of(2, w4a8), 0.0);
-        QCOMPARE(CostModel(CostKind::Parameters, sharing).of(2, Precision::float32()), 0.0);
+        sharing[0].shared = sharing[2].shared = {{7, 4, true}};
+        const CostModel shared(CostKind::Bytes, sharing);
+        std::vector<Precision> precisions(4, w4a8);
+        QCOMPARE(bytes.total(precisions) - shared.total(precisions), 4 * 4 / 8.0);
+        precisions[2] = Precision::float32();
+        QCOMPARE(shared.total(precisions), bytes.total(precisions));
+        precisions[0] = Precision::float32();
+        QCOMPARE(bytes.total(precisions) - shared.total(precisions), 4 * 4.0);
+        const CostModel parameters(CostKind::Parameters, sharing);
+        QCOMPARE(parameters.of(2, Precision::float32()),
+                 CostModel(CostKind::Parameters, work()).of(2, Precision::float32()));
+        QCOMPARE(parameters.saved(precisions), 4.0);
+        precisions[0] = w4a8;
+        QCOMPARE(parameters.saved(precisions), 0.0);
         QCOMPARE(movedBytes(sharing[2], w4a8), movedBytes(work()[2], w4a8));
         QCOMPARE(bits.of(0, w4a8), 64 * 4 * 8.0);
         QCOMPARE(bits.of(2, Precision::float16()), 64 * 16 * 16.0);

@@ -152,6 +152,22 @@ class ExportsTest : public QObject {
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
 
+    /// The exported float model contains the transforms, although the script does not.
+    void transformsOfTheExportedModelAreNoChanges() {
+        const QuantizationConfig before = m_document.config();
+        QuantizationConfig config = before;
+        config.transforms.equalization.profile = EqualizationProfile::Aimet;
+        config.transforms.replaceRelu6 = ReplaceRelu6::Between;
+        m_document.edit({config, QStringLiteral("Equalized"), {}});
+        ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "quark"), file("net.py"));
+        QVERIFY(QTest::qWaitFor([&] { return dialog.saveButton()->isEnabled(); }, 600000));
+        for (const char* word : {"equalization", "relu6"})
+            QVERIFY2(!dialog.changes().contains(QLatin1String(word)), qPrintable(dialog.changes()));
+        if (!dialog.applyButton()->isHidden()) dialog.applyButton()->click();
+        QVERIFY(m_document.config().transforms == config.transforms);
+        m_document.edit({before, QStringLiteral("As before"), {}});
+    }
+
     /// Closing the dialog ends the work on the preview.
     void closedPreviewIsCancelled() {
         const auto exports = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/studies/layer_work.h"
 
-#include <unordered_set>
+#include <unordered_map>
 
 #include "model/layer_cost.h"
 #include "model/moved_constants.h"
@@ -17,10 +17,19 @@ bool isCode(DataType type) {
            type != DataType::Float64;
 }
 
-/// Counts the constants that a layer reads, `seen` being those of earlier layers. What it multiplies with its
-/// input are weights.
-void countParameters(const Graph& graph, const Node& node, std::unordered_set<const Constant*>& seen,
-                     LayerWork& work) {
+/// Numbers the constants that several layers read.
+std::unordered_map<const Constant*, std::size_t> sharedConstants(const Graph& graph,
+                                                                 const std::vector<LayerResult>& layers) {
+    std::unordered_map<const Constant*, std::size_t> readers, shared;
+    for (const LayerResult& layer : layers)
+        for (const Constant* constant : parametersOf(graph, graph.node(layer.node)))
+            if (++readers[constant] == 2) shared.emplace(constant, shared.size());
+    return shared;
+}
+
+/// Counts the constants that a layer reads. What it multiplies with its input are weights.
+void countParameters(const Graph& graph, const Node& node,
+                     const std::unordered_map<const Constant*, std::size_t>& shared, LayerWork& work) {
     const OperatorKind kind = traitsOf(node).kind;
     const bool multiplies =
         kind == OperatorKind::Convolution || kind == OperatorKind::Product || kind == OperatorKind::Recurrent;
@@ -33,7 +42,8 @@ void countParameters(const Graph& graph, const Node& node, std::unordered_set<co
                             !std::ranges::count(biases, constant);
         const auto size = static_cast<std::uint64_t>(constant->size());
         (weight ? work.weights : work.others) += size;
-        if (!seen.insert(constant).second) (weight ? work.sharedWeights : work.sharedOthers) += size;
+        if (const auto found = shared.find(constant); found != shared.end())
+            work.shared.push_back({found->second, size, weight});
     }
 }
 
@@ -72,7 +82,7 @@ NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
     const Graph& graph = session.graph();
     const MeasuredShapes& measured = partsOf(session).runner.sourceShapes();
     NetworkWork work;
-    std::unordered_set<const Constant*> seen;
+    const auto shared = sharedConstants(graph, evaluation.layers);
     for (const LayerResult& layer : evaluation.layers) {
         const Node& node = graph.node(layer.node);
         const LayerCost cost = costOf(graph, node, measured);
@@ -82,7 +92,7 @@ NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
         one.quantizable = layer.quantizable;
         one.macs = cost.macs;
         one.macsKnown = cost.macsReason.empty();
-        countParameters(graph, node, seen, one);
+        countParameters(graph, node, shared, one);
         one.activations = activationElements(graph, node, measured);
         one.precision = layer.precision;
         work.push_back(std::move(one));
