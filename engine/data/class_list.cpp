@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/is_one_of.h"
 #include "base/short_text.h"
 #include "base/text.h"
 
@@ -164,6 +165,30 @@ void takeWholeLines(std::vector<Line>& lines) {
     for (Line& line : lines) line = {line.number, line.text, {}, unquoted(line.text), {}};
 }
 
+/// For lines such as "a.jpg tabby cat", in which the class contains spaces: the first word is the name of an
+/// image in every line. Returns false if nothing changes.
+bool splitAtFirstBlank(std::vector<Line>& lines) {
+    const auto isImage = [](const std::string& word) {
+        const std::string ending = lowerCase(fs::path(word).extension().string());
+        return isOneOf(ending, {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm"});
+    };
+    std::vector<Line> split;
+    bool changes = false;
+    for (const Line& line : lines) {
+        const std::size_t blank = line.text.find_first_of(" \t");
+        const std::string name = unquoted(line.text.substr(0, blank));
+        if (blank == std::string::npos || !isImage(name)) return false;
+        changes = changes || name != line.name;
+        const std::string label = unquoted(line.text.substr(blank + 1));
+        if (wholeNumber(label.substr(0, label.find_first_of(" \t"))) && !wholeNumber(label))
+            failInput("line {} must contain the name of an image and its class, and nothing else",
+                      line.number);
+        split.push_back({line.number, line.text, name, label, {}});
+    }
+    if (changes) lines = std::move(split);
+    return changes;
+}
+
 std::vector<const Line*> byPosition(const std::vector<Line>& lines, const Dataset& data) {
     std::vector<const Line*> result;
     for (const Line& line : lines) result.push_back(&line);
@@ -190,7 +215,10 @@ std::vector<const Line*> linesOfSamples(std::vector<Line>& lines, const Dataset&
     const LinesByName byName(lines);
     std::vector<const Line*> result;
     for (std::size_t s = 0; s < data.size(); ++s) result.push_back(byName.find(data.sampleName(s)));
-    if (lines.size() == data.size() && std::ranges::all_of(result, [](const Line* line) { return !line; })) {
+    const auto isMissing = [](const Line* line) { return line == nullptr; };
+    if (std::ranges::any_of(result, isMissing) && splitAtFirstBlank(lines))
+        return linesOfSamples(lines, data, named);
+    if (lines.size() == data.size() && std::ranges::all_of(result, isMissing)) {
         takeWholeLines(lines);  // names of classes that contain spaces
         return byPosition(lines, data);
     }

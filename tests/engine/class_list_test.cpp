@@ -88,6 +88,18 @@ class ClassListTest : public QObject {
         QVERIFY(data->taskLabels()->task == Task::Classification);
     }
 
+    /// A name may contain spaces, or a class, but not both.
+    void classesWithSpaces() {
+        const std::vector<std::string> images = {"a.jpg", "b.png", "c.jpeg"};
+        const std::string list = "a.jpg tabby cat\nb.png fox\nc.jpeg red panda\n";
+        const DatasetPtr data = read(list, images, "labels.txt");
+        QCOMPARE(names(data), "fox,red panda,tabby cat");
+        QCOMPARE(labels(data), "2 0 1");
+        const QString error =
+            test::errorOf([&] { read("a.jpg 1 0.9\nb.png 0 0.8\nc.jpeg 2 0.1\n", images, "labels.txt"); });
+        QVERIFY2(error.contains("line 1 must contain the name of an image and its class"), qPrintable(error));
+    }
+
     void folders() {
         const std::vector<std::string> images = {"x/1.jpg", "y/1.jpg"};
         QCOMPARE(labels(read("x/1 4\ny/1 5\n", images)), "4 5");
