@@ -191,6 +191,26 @@ class LayerDetailsTest : public QObject {
         QVERIFY(errorOf([&] { layerDetails(*m_demo, config, "Conv_none"); }).contains("Conv_none"));
     }
 
+    /// The samples are on the second axis, and the last batch is not full. The channels were those of the
+    /// batch.
+    void channelsOfSequences() {
+        Session session(textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[N,7,3] X) => (float[7,N,2] Y) <float[3,2] W = {1, -2, 0.5, 1, 3, -1}, float[2] B = {1, -1}> {
+                t = Transpose<perm = [1, 0, 2]>(X)
+                m = MatMul(t, W)
+                Y = Add(m, B)
+            })"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 13, 2));
+        for (const char* layer : {"MatMul_1", "Add_2"}) {
+            const LayerDetails details = layerDetails(session, twoBits(), layer);
+            QCOMPARE(details.channels.size(), std::size_t{2});
+            double squares = 0;
+            for (const ChannelDetails& channel : details.channels)
+                squares += std::pow(channel.cumulative->absoluteL2, 2);
+            QVERIFY2(near(std::sqrt(squares), details.cumulative->absoluteL2, 1e-9), layer);
+        }
+    }
+
     void divergenceOfOneSample() {
         for (const auto& [index, qs] : {std::pair{"0", 0.414243447}, std::pair{"1", 0.316357092}}) {
             const auto divergence = sampleDivergence(*m_small, twoBits(), findSample(*m_small, index));

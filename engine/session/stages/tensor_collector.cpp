@@ -53,7 +53,15 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
         details.scale = quantizer.scales[0];
         details.zeroPoint = quantizer.zeroPoints[0];
     }
+    const ChannelLayout layout = channelLayout(weight.dims(), unit.weightAxis);
+    const auto channelOf = [&](std::size_t i) {
+        return channels == 1 ? 0 : i / layout.inner % layout.channels;
+    };
+    std::vector<char> used(channels, 0);  // the scale of a channel of zeros means nothing
+    for (std::size_t i = 0; i < floats.size(); ++i)
+        if (floats[i] != 0) used[channelOf(i)] = 1;
     for (std::size_t c = 0; c < channels; ++c) {
+        if (!used[c]) continue;
         const double scale = static_cast<double>(quantizer.scales[c]);
         details.clipLow = std::min(details.clipLow, scale * (quantizer.quantMin - quantizer.zeroPoints[c]));
         details.clipHigh = std::max(details.clipHigh, scale * (quantizer.quantMax - quantizer.zeroPoints[c]));
@@ -61,9 +69,8 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
 
     const FakeQuant codes{1, static_cast<float>(quantizer.quantMin), static_cast<float>(quantizer.quantMax)};
     CodeUsage stored(codes), unclipped(codes);
-    const ChannelLayout layout = channelLayout(weight.dims(), unit.weightAxis);
     for (std::size_t i = 0; i < floats.size(); ++i) {
-        const std::size_t channel = channels == 1 ? 0 : i / layout.inner % layout.channels;
+        const std::size_t channel = channelOf(i);
         const int zeroPoint = quantizer.zeroPoints[channel];
         stored.addCodes({&quantizer.codes[i], 1}, -zeroPoint);
         const float steps = floats[i] / quantizer.scales[channel] + static_cast<float>(zeroPoint);

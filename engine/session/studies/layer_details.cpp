@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/is_one_of.h"
 #include "config/layer_choices.h"
 #include "model/operator_traits.h"
 #include "session/session_parts.h"
@@ -37,6 +38,33 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
     return *index;
 }
 
+/// Whether the channels of a layer's output are on its last axis, and not on the one after the samples: if a
+/// matrix product, a recurrent layer or a LayerNormalization computes them, possibly followed by operators
+/// that keep the axes.
+bool channelsAreLast(const Graph& graph, NodeId layer) {
+    constexpr int kFarthest = 100;
+    for (int steps = 0; layer.valid() && steps < kFarthest; ++steps) {
+        const Node& node = graph.node(layer);
+        switch (traitsOf(node).kind) {
+            case OperatorKind::Convolution:
+                return false;
+            case OperatorKind::Product:
+            case OperatorKind::Recurrent:
+                return true;
+            default:
+                break;
+        }
+        if (node.op == "LayerNormalization") return true;
+        if (isOneOf(node.op, {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Gather"}))
+            return false;
+        NodeId producer;
+        for (const TensorId input : node.inputs)
+            if (input.valid() && !producer.valid()) producer = graph.tensor(input).producer;
+        layer = producer;
+    }
+    return false;
+}
+
 class DetailsRun {
   public:
     DetailsRun(NetworkRunner& runner, const SampleBatches& batches, std::shared_ptr<const Plan> plan,
@@ -47,6 +75,7 @@ class DetailsRun {
           m_index(unit),
           m_unit(m_plan->units.units[unit]),
           m_quantizers(m_plan->quantizers[unit]),
+          m_channelsAreLast(channelsAreLast(*m_plan->prepared->graph, m_unit.layer)),
           m_control(runner.control(cancel)) {}
 
     void fill(LayerDetails& details, std::size_t bins) {
@@ -113,13 +142,20 @@ class DetailsRun {
     }
 
     void addChannels(const ComparedTensor& tensor, Channels& sums) const {
-        // The channels of a matrix product are on the last axis, even if a sample has several rows.
-        const bool product = m_unit.kind == UnitKind::Weighted && tensor.desc.layout == Layout::Plain &&
-                             !isConvolution(m_plan->prepared->graph->node(m_unit.layer));
-        ChannelLayout layout = product ? channelLayout(tensor.desc.dims, -1) : channelLayout(tensor.desc);
-        const std::size_t each = layout.channels * layout.inner;
-        layout.outer = each == 0 ? 0 : tensor.elements / each;
-        if (tensor.desc.dims.size() < 2) layout = {1, 1, tensor.elements};
+        const bool together = samplesAreTogether(tensor.desc);
+        const auto samples = together ? std::nullopt : sampleDimension(tensor.desc);
+        ChannelLayout layout{1, 1, tensor.elements};
+        if (tensor.desc.dims.size() > 1 && (together || samples)) {
+            Dims dims = tensor.desc.dims;
+            if (samples) {  // the values are sample by sample
+                dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(*samples));
+                dims.insert(dims.begin(), static_cast<std::int64_t>(tensor.samples));
+            }
+            layout = tensor.desc.layout != Layout::Plain ? channelLayout(tensor.desc)
+                                                         : channelLayout(dims, m_channelsAreLast ? -1 : 1);
+            const std::size_t each = layout.channels * layout.inner;
+            layout.outer = each == 0 ? 0 : tensor.elements / each;
+        }
         sums[tensor.chunk].resize(layout.channels);
         addPerChannel(layout, tensor.reference, tensor.tested, sums[tensor.chunk]);
     }
@@ -139,6 +175,7 @@ class DetailsRun {
     std::size_t m_index;
     const Unit& m_unit;
     const UnitQuantizers& m_quantizers;
+    bool m_channelsAreLast;
     RunControl m_control;
     std::vector<ActivationCollector> m_inputs;
     Channels m_local, m_cumulative;
