@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "interchange/clika/clika_names.h"
 #include "json_output.h"
+#include "model/assumed_sizes.h"
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"
@@ -151,7 +152,10 @@ void runInspect(const Options& options) {
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::Structure);
-    for (const std::string& text : states->notices) notice(text);
+    std::vector<std::string> notices = states->notices;
+    if (const std::string sizes = describeAssumedSizes(opened.session->graph()); !sizes.empty())
+        notices.push_back("MACs depend on sizes of the inputs" + sizes);
+    for (const std::string& text : notices) notice(text);
     if (!options.json) return printReadable(*opened.session, *states, options.connections);
 
     const Graph& graph = opened.session->graph();
@@ -170,7 +174,7 @@ void runInspect(const Options& options) {
     document["totals"] = {{"layers", graph.nodeCount()}, {"parameters", totals.parameters}};
     setMacs(document["totals"], totals.macsReason.empty() ? totals.macs : 0, totals.macsReason);
     document["counts"] = toJson(states->counts);
-    document["notices"] = states->notices;
+    document["notices"] = notices;
     printJson(document);
 }
 

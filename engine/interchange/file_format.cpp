@@ -283,7 +283,8 @@ std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const
         QuantizationConfig config =
             format.read({source.prepared->source, source.config, result.files[0].text, source.output, {}})
                 .config;
-        if (std::ranges::any_of(result.files, &ExportedFile::model)) {  // the tool reads a transformed model
+        const auto isModel = [](const ExportedFile& file) { return file.model != nullptr; };
+        if (std::ranges::any_of(result.files, isModel)) {  // the tool reads a transformed model
             const NpuOperators converted = config.transforms.npuOperators;
             config.transforms = source.config.transforms;
             config.transforms.npuOperators = converted;  // by the tool

@@ -44,10 +44,12 @@ struct EditableLayers {
             if (node.index() < layers.size()) {
                 const LayerResult& layer = layers[hostOf(graph, layers, node.index())];
                 if (!layer.quantizable) {
-                    complaint = Words::tr("%1 cannot be quantized: %2")
-                                    .arg(qs(layer.name), layer.reason.empty()
-                                                             ? Words::tr("this operator is not quantized")
-                                                             : qs(layer.reason));
+                    complaint =
+                        (layer.state == LayerState::Quantized ? Words::tr("'%1' cannot be kept in float: %2")
+                                                              : Words::tr("'%1' cannot be quantized: %2"))
+                            .arg(qs(layer.name), layer.reason.empty()
+                                                     ? Words::tr("this operator is not quantized")
+                                                     : qs(layer.reason));
                     continue;
                 }
                 anyQuantized = anyQuantized || layer.state == LayerState::Quantized;

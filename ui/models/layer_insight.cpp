@@ -68,6 +68,9 @@ LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
     connect(document, &Document::selectionChanged, this, &LayerInsightModel::plan);
     connect(document, &Document::evaluationFinished, this, &LayerInsightModel::plan);
     connect(document, &Document::configChanged, this, &LayerInsightModel::changed);
+    connect(document, &Document::evaluationChanged, this, [this] {  // it may have been cancelled
+        if (!insight()) Q_EMIT changed();
+    });
     // What other work, for example an export, has cancelled is repeated afterwards.
     connect(document->job(), &EvaluationJob::queriesDropped, this, [this](bool byOtherWork) {
         m_queryAgain = std::exchange(m_querying, false) && byOtherWork;

@@ -198,9 +198,17 @@ void FlippedPanel::showAnswer(const QString& refusal) {
         const QString kept = m_sample;
         m_model->setEntries(std::move(entries), document()->data() ? document()->data()->evaluationPath
                                                                    : std::filesystem::path());
+        bool there = false;
         for (int i = 0; i < m_model->rowCount(); ++i)
-            if (m_model->index(i).data(FlippedModel::SampleRole).toString() == kept)
+            if (m_model->index(i).data(FlippedModel::SampleRole).toString() == kept) {
                 m_view->setCurrentIndex(m_model->index(i));
+                there = true;
+            }
+        if (answered() && !there && !kept.isEmpty()) {  // its class no longer changes
+            forgetSample();
+            m_sample.clear();
+            m_side->hide();
+        }
     }
     if (!refusal.isEmpty()) return m_summary->setText(sentence(refusal));
     if (!answered())

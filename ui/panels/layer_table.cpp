@@ -282,6 +282,12 @@ bool LayerTable::eventFilter(QObject* watched, QEvent* event) {
         if (event->type() == QEvent::Resize) fitColumns();
         return QWidget::eventFilter(watched, event);
     }
+    if (event->type() == QEvent::ShortcutOverride && watched == m_filterLine) {
+        // The field takes the keys even if it has nothing to undo; then they are for the configuration.
+        const auto* key = static_cast<QKeyEvent*>(event);
+        return (key->matches(QKeySequence::Undo) && !m_filterLine->isUndoAvailable()) ||
+               (key->matches(QKeySequence::Redo) && !m_filterLine->isRedoAvailable());
+    }
     if (event->type() == QEvent::KeyPress) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (watched == m_filterLine) {

@@ -15,7 +15,10 @@ NumberField::NumberField(const QString& accessibleName, QWidget* parent) : QLine
     setFont(numberFont(font()));
     setMinimumWidth(fontMetrics().height() * 3);
     connect(this, &QLineEdit::editingFinished, this, [this] {
-        if (text().trimmed() != m_value) Q_EMIT entered(text().trimmed());
+        if (text().trimmed() != m_value)
+            Q_EMIT entered(text().trimmed());
+        else
+            setComplaint({});  // of a text that was corrected
     });
 }
 
@@ -35,6 +38,16 @@ void NumberField::setComplaint(const QString& complaint) {
     setProperty("wrong", !complaint.isEmpty());
     style()->unpolish(this);
     style()->polish(this);
+}
+
+bool NumberField::event(QEvent* event) {
+    // Otherwise, Escape would cancel the evaluation.
+    if (event->type() == QEvent::ShortcutOverride &&
+        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && text() != m_value) {
+        event->accept();
+        return true;
+    }
+    return QLineEdit::event(event);
 }
 
 void NumberField::keyPressEvent(QKeyEvent* event) {

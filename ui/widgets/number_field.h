@@ -21,6 +21,7 @@ class NumberField : public QLineEdit {
     void entered(QString text);  ///< the user pressed Enter or left the field after changing the text
 
   protected:
+    bool event(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
   private:

@@ -5,6 +5,8 @@
 
 #include "dialogs/preprocess_dialog.h"
 #include "dialogs/task_dialog.h"
+#include "document/demo.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
@@ -47,9 +49,14 @@ void DataCommands::addTo(QMenu* file) {
 }
 
 QString DataCommands::askForPath(const QString& title, DataForm form) {
+    QString folder;  // empty: the one that was used last
+    if (m_document->hasModel() && !isDemo(m_document->model()->path))
+        folder =
+            pathText((m_document->dataPath().empty() ? m_document->model()->path : m_document->dataPath())
+                         .parent_path());
     return form == DataForm::Folder
-               ? QFileDialog::getExistingDirectory(m_window, title)
-               : QFileDialog::getOpenFileName(m_window, title, {},
+               ? QFileDialog::getExistingDirectory(m_window, title, folder)
+               : QFileDialog::getOpenFileName(m_window, title, folder,
                                               tr("NumPy arrays (*.npy *.npz);;All files (*)"));
 }
 

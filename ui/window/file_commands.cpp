@@ -151,8 +151,14 @@ bool FileCommands::openDemo(const OpenRequest& instead) {
     return true;
 }
 
+/// The folder in which the user looks for files: that of the model. Empty without an own model.
+QString FileCommands::folder() const {
+    if (!m_document->hasModel() || isDemo(m_document->model()->path)) return {};
+    return pathText(m_document->model()->path.parent_path());
+}
+
 void FileCommands::chooseModel() {
-    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Model"), {},
+    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Model"), folder(),
                                                       tr("ONNX models (*.onnx);;All files (*)"));
     if (!path.isEmpty() && mayDiscard()) openPath(path);
 }
@@ -169,7 +175,7 @@ void FileCommands::setInputs() {
 }
 
 void FileCommands::chooseProject() {
-    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Project"), {},
+    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Project"), folder(),
                                                       projectFilter() + tr(";;All files (*)"));
     if (path.isEmpty() || !mayDiscard()) return;
     if (!isProjectFile(path.toStdString())) {
@@ -206,7 +212,7 @@ bool FileCommands::saveProject(bool askName) {
 }
 
 void FileCommands::chooseConfig() {
-    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Configuration"), {},
+    const QString path = QFileDialog::getOpenFileName(m_window, tr("Open Configuration"), folder(),
                                                       tr("Configurations (*.json);;All files (*)"));
     if (!path.isEmpty()) m_document->openConfig(path.toStdString());
 }

@@ -44,6 +44,7 @@ class FileCommands : public QObject {
   private:
     void buildMenu(QMenu* file, DataCommands* data, ModelActions* modelActions);
     bool mayCancelExports();
+    QString folder() const;
     void chooseModel();
     void openPath(const QString& path);
     void setInputs();
