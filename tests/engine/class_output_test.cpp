@@ -66,6 +66,17 @@ class ClassOutputTest : public QObject {
         QCOMPARE(binaryThreshold(graph, graph.outputs()[2]), 0.0f);
     }
 
+    /// The first value is always the largest one.
+    void sortedValuesAreNoClasses() {
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,9] x) => (float[N,5] p, float[N,9] q) "
+            "<int64[1] five = {5}> { v, i = TopK(x, five) p = Softmax(v) q = Softmax(x) }");
+        const Graph& graph = *model.graph;
+        QVERIFY(isRanked(graph, graph.outputs()[0]) && !isRanked(graph, graph.outputs()[1]));
+        QCOMPARE(scoreCount(graph, graph.outputs()[0], Dims{4, 5}, 4), std::size_t(0));
+        QCOMPARE(scoreCount(graph, graph.outputs()[1], Dims{4, 9}, 4), std::size_t(9));
+    }
+
     void othersAreNamed() {
         QVERIFY(classOutputNotice(Outputs{{"y", 10}}, 0).empty());
         QVERIFY(classOutputNotice(Outputs{{"a", 1}, {"b", 1}}, 0, true).starts_with("'b' could contain"));

@@ -144,6 +144,10 @@ class TuningPanelTest : public QObject {
         QTest::keyClick(field, Qt::Key_Escape);
         QCOMPARE(field->text(), QStringLiteral("7"));
         QVERIFY(field->complaint().isEmpty());
+        type(field, "7000");
+        QVERIFY(!field->complaint().isEmpty());
+        type(field, "7");  // the value that it has
+        QVERIFY(field->complaint().isEmpty());
         QTest::mouseClick(named<QAbstractButton>("Until converged", true), Qt::LeftButton);
         QCOMPARE(config().transforms.equalization.steps, -1);
         QVERIFY(!field->isVisible());
