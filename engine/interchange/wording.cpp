@@ -95,8 +95,8 @@ std::vector<std::string> missingTransformNotices(const QuantizationConfig& confi
     const auto changes = otherTransforms(config);
     if (changes.empty()) return {};
     return {
-        fmt::format("{0}'s configuration cannot express {1}: write the transformed model with "
-                    "'quantloupe-cli transform' and pass it to {0}",
+        fmt::format("{0}'s configuration cannot express {1}: write the transformed model (Export → Equalized "
+                    "float model, or quantloupe-cli transform) and pass it to {0}",
                     tool, fmt::join(changes, " and "))};
 }
 

@@ -116,7 +116,9 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         case State:
             return stateText(layer.state);
         case Cosine:
-            return layer.local ? QString::number(layer.local->cosine, 'f', 4) : kNone;
+            return layer.local && !std::isnan(layer.local->cosine)
+                       ? QString::number(layer.local->cosine, 'f', 4)
+                       : kNone;
         case Parameters:
             return layer.parameters > 0 ? formatCount(layer.parameters) : kNone;
         case Bits: {

@@ -305,9 +305,10 @@ void Inspector::showMetrics(const LayerResult& layer, const LayerResult* host) {
         m_metrics[static_cast<qsizetype>(i)]->setDifference(
             value && before ? formatMetricDifference(*value, *before, kRows[i], gainUnit) : QString());
     }
-    m_metrics.back()->setValue(
-        valued.local ? QString::number(valued.local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,
-        stale || asIf);
+    m_metrics.back()->setValue(valued.local && !std::isnan(valued.local->cosine)
+                                   ? QString::number(valued.local->cosine, 'f', 4)
+                                   : QStringLiteral("\u2013"),
+                               -1, stale || asIf);
 }
 
 void Inspector::showLatency(const LayerResult& layer) {

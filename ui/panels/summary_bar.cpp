@@ -210,9 +210,11 @@ void SummaryBar::refresh() {
             : QString());
     const FloatCost cost = floatCostOf(m_document->layers());
     const bool macsKnown = cost.macsReason.empty() && cost.totalMacs > 0;
-    m_macs->setText(macsKnown
-                        ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs))
-                        : kNoNumber);
+    constexpr double kLeastShown = 0.0005;  // would be rounded to 0.0 %
+    const double share = macsKnown ? static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs) : 0;
+    m_macs->setText(
+        macsKnown ? (share > 0 && share < kLeastShown ? QStringLiteral("< 0.1\u202f%") : formatRate(share))
+                  : kNoNumber);
     m_macs->setToolTip(cost.macsReason.empty()
                            ? tr("Share of the MACs that stay in float")
                            : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
