@@ -20,9 +20,9 @@ std::int64_t integerOf(const onnx::NodeProto& node, const std::string& name, std
     return attribute == nullptr ? otherwise : attribute->i();
 }
 
-/// Operators whose output has the elements of their first input.
-bool passesOn(const std::string& op) {
-    return isOneOf(op, {"Identity", "Squeeze", "Unsqueeze", "Reshape", "Flatten"});
+/// Whether the output has the elements of the first input, and is a list if that is one.
+bool passesOn(const std::string& op, std::size_t elements) {
+    return op == "Identity" || (elements == 1 && isOneOf(op, {"Squeeze", "Unsqueeze", "Reshape", "Flatten"}));
 }
 
 std::optional<std::int64_t> resultOf(const std::string& op, std::int64_t a, std::int64_t b) {
@@ -118,7 +118,7 @@ KnownIntegers::Known KnownIntegers::computed(const onnx::NodeProto& node, int de
     }
     const Known first = input(0);
     if (!first) return std::nullopt;
-    if (passesOn(op)) return first;
+    if (passesOn(op, first->size())) return first;
     if (op == "Slice") return sliced(node, depth);
     if (op == "Cast") {
         const std::int64_t type = integerOf(node, "to", 0);

@@ -101,12 +101,10 @@ ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims d
 std::optional<std::vector<std::int64_t>> integersOf(const onnx::TensorProto& tensor) {
     constexpr std::int64_t kMost = 64;
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
-    std::int64_t count = 1, longest = 1;
+    std::int64_t count = 1;
     for (const std::int64_t dim : tensor.dims()) {
-        if (dim < 0 || dim > kMost) return std::nullopt;
-        longest = std::max(longest, dim);
+        if (dim < 0 || dim > kMost || (dim != 1 && tensor.dims_size() > 1)) return std::nullopt;
         count *= dim;
-        if (count > longest) return std::nullopt;  // more than one axis
     }
     const std::string& raw = tensor.raw_data();
     const auto read = [&]<typename T>(T, const auto& typed) -> std::optional<std::vector<std::int64_t>> {

@@ -128,6 +128,11 @@ class ControlFlowTest : public QObject {
         const GraphPtr size = test::graph(narrow.replace(QStringLiteral("[N,K]"), QStringLiteral("[N,3]")));
         QCOMPARE(test::ops(*size), "Neg Abs");
         QCOMPARE(test::run(size, {1, 3}, {1, -2, 3}), (std::vector<float>{1, 2, 3}));
+        // The second row of a matrix is no element of a list.
+        const GraphPtr row = test::graph(R"((float[N,3] X) => (float[N,3] Y) <int64[2,1] M = {1, 0}, int64[1] At = {1}, int64[1,1] One = {1}>
+            { R = Gather (M, At) C = Equal (R, One) S = Squeeze (C)
+              Y = If <then_branch = a () => (float[N,3] p) { p = Abs (X) }, else_branch = b () => (float[N,3] q) { q = Exp (X) }> (S) })");
+        QCOMPARE(test::run(row, {1, 3}, {0, 0, 0}), (std::vector<float>{1, 1, 1}));
         // Scripted modules of PyTorch ask for the number of dimensions. The second If is known only once the
         // first one is inlined, and the third one is inside it.
         const GraphPtr ranks = test::graph(
