@@ -129,7 +129,8 @@ class ControlFlowTest : public QObject {
         QCOMPARE(test::ops(*size), "Neg Abs");
         QCOMPARE(test::run(size, {1, 3}, {1, -2, 3}), (std::vector<float>{1, 2, 3}));
         // The second row of a matrix is no element of a list.
-        const GraphPtr row = test::graph(R"((float[N,3] X) => (float[N,3] Y) <int64[2,1] M = {1, 0}, int64[1] At = {1}, int64[1,1] One = {1}>
+        const GraphPtr row = test::graph(
+            R"((float[N,3] X) => (float[N,3] Y) <int64[2,1] M = {1, 0}, int64[1] At = {1}, int64[1,1] One = {1}>
             { R = Gather (M, At) C = Equal (R, One) S = Squeeze (C)
               Y = If <then_branch = a () => (float[N,3] p) { p = Abs (X) }, else_branch = b () => (float[N,3] q) { q = Exp (X) }> (S) })");
         QCOMPARE(test::run(row, {1, 3}, {0, 0, 0}), (std::vector<float>{1, 1, 1}));

@@ -82,9 +82,9 @@ void SetInputsDialog::fill() {
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
         const QString texts[kInputColumns] = {QString::fromStdString(input.name),
-                                         QString::fromUtf8(dataTypeName(input.type).data()),
-                                         sizesOf(input),
-                                         {}};
+                                              QString::fromUtf8(dataTypeName(input.type).data()),
+                                              sizesOf(input),
+                                              {}};
         for (int column = 0; column < kInputColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             if (column == kInput || column == kType) item->setFlags(item->flags() & ~Qt::ItemIsEditable);
