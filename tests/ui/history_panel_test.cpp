@@ -50,6 +50,22 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
         QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click goes back
     }
 
+    /// Edits in quick succession are evaluated together.
+    void quickEditsAreNamedTogether() {
+        QVERIFY(evaluated());
+        QuantizationConfig config = m_document->config();
+        config.quantization.weight.bits = 7;
+        m_document->edit({config, QStringLiteral("7 bits"), {}});
+        config.quantization.weight.perChannel = !config.quantization.weight.perChannel;
+        m_document->edit({config, QStringLiteral("Scales"), {}});
+        QVERIFY(evaluated());
+        QCOMPARE(m_document->history().entries().back().change, "7 bits; Scales");
+        config.quantization.weight.bits = 6;
+        m_document->edit({config, QStringLiteral("6 bits"), {}});
+        QVERIFY(evaluated());
+        QCOMPARE(m_document->history().entries().back().change, "6 bits");
+    }
+
     void differencesAreDescribed() {
         QuantizationConfig a = m_document->config(), b = a;
         QVERIFY(configDifference(a, a).isEmpty());

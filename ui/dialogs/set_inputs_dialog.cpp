@@ -82,7 +82,7 @@ void SetInputsDialog::fill() {
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
         const QString texts[kInputColumns] = {QString::fromStdString(input.name),
-                                              QString::fromUtf8(dataTypeName(input.type).data()),
+                                              QString::fromStdString(std::string(dataTypeName(input.type))),
                                               sizesOf(input),
                                               {}};
         for (int column = 0; column < kInputColumns; ++column) {

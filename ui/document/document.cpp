@@ -156,6 +156,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_selection.clear();
     m_current = NodeId();
     m_undo.clear();
+    m_measuredIndex = m_unfinishedIndex = 0;
     m_dataEdit = nullptr;
     m_onlyInProject = false;
     m_configPath.clear();

@@ -225,7 +225,8 @@ class Document : public QObject {
         bool lost = false;  ///< some settings or layers are gone
     };
     ModelChanges adoptProject(LoadingProject& loading);
-    std::optional<MeasuredConfig> measured(const EvaluationPtr& evaluation) const;
+    QString changeSinceMeasured() const;
+    std::optional<MeasuredConfig> measured(const EvaluationPtr& evaluation);
     /// Adds it to the history, if there is one.
     void remember(std::optional<MeasuredConfig> measured);
     void adoptPreprocess(const std::optional<Preprocess>& preprocess);
@@ -286,6 +287,8 @@ class Document : public QObject {
     std::set<std::string> m_onRandomInputs;  ///< versions in the history that were measured on random inputs
     /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.
     std::optional<MeasuredConfig> m_unfinished;
+    int m_unfinishedIndex = 0,
+        m_measuredIndex = 0;  ///< of the undo stack: of it, and of the last one before it
     LayerReference m_reference{this};
     LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;

@@ -240,9 +240,21 @@ bool Document::saveConfig(const std::filesystem::path& path) {
     return true;
 }
 
-std::optional<MeasuredConfig> Document::measured(const EvaluationPtr& evaluation) const {
-    const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
-    return measuredConfig(*evaluation, change.toStdString());
+/// The edits since the last configuration that was measured: quick edits are evaluated together.
+QString Document::changeSinceMeasured() const {
+    constexpr int kMost = 3;
+    const int index = m_undo.index();
+    if (index == 0) return tr("As opened");
+    QStringList texts;
+    for (int i = std::clamp(m_measuredIndex, std::max(0, index - kMost), index - 1); i < index; ++i)
+        texts << m_undo.text(i);
+    texts.removeDuplicates();
+    return texts.join(QStringLiteral("; "));
+}
+
+std::optional<MeasuredConfig> Document::measured(const EvaluationPtr& evaluation) {
+    m_unfinishedIndex = m_undo.index();
+    return measuredConfig(*evaluation, changeSinceMeasured().toStdString());
 }
 
 bool Document::isComparable(const MeasuredConfig& entry) const {
@@ -252,6 +264,7 @@ bool Document::isComparable(const MeasuredConfig& entry) const {
 
 void Document::remember(std::optional<MeasuredConfig> measured) {
     m_unfinished.reset();
+    if (measured) m_measuredIndex = m_unfinishedIndex;
     if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
 }
 
