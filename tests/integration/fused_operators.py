@@ -46,7 +46,7 @@ def check(folder):
         for output, value in zip(expected, found):
             if value.shape != expected[output].shape:
                 sys.exit(f"{name}: {output} has the shape {value.shape} instead of {expected[output].shape}")
-            if not np.allclose(value, expected[output], atol=0.02 if name.startswith("approximate_") else 5e-5):
+            if not np.allclose(value, expected[output], atol=1e-3 if name.startswith("approximate_") else 5e-5):
                 sys.exit(f"{name}: {output} differs by {np.abs(value - expected[output]).max()}")
 
 
@@ -122,8 +122,8 @@ def recurrent_networks(folder):
     steps, hidden = 4, 5
     for name, directions, per_gate in (("", 1, False), ("_both", 2, False), ("_gates", 1, True)):
         shape = (directions, 4 * hidden) if per_gate else (directions,)
-        weights = {"w": random.randint(-100, 100, (directions, D, 4 * hidden)).astype(np.int8),
-                   "r": random.randint(-100, 100, (directions, hidden, 4 * hidden)).astype(np.int8),
+        weights = {"w": random.randint(-60, 61, (directions, D, 4 * hidden)).astype(np.int8),  # larger ones saturate with AVX2
+                   "r": random.randint(-60, 61, (directions, hidden, 4 * hidden)).astype(np.int8),
                    "ws": np.full(shape, 0.004, np.float32), "rs": np.full(shape, 0.005, np.float32),
                    "wz": np.full(shape, 0 if per_gate else 3, np.int8), "rz": np.zeros(shape, np.int8), "b": values(directions, 8 * hidden)}
         # The steps come first in the operator, the samples in the network.
