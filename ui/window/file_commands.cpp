@@ -86,7 +86,7 @@ void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* mode
         addCommand(file, tr("Save Configura&tion As\u2026"), {}, {}, [this] { saveConfig(true); }));
     file->addSeparator();
     modelActions->add(addCommand(
-        file, tr("Set &Inputs\u2026"), {},
+        file, tr("Set Inp&uts\u2026"), {},
         tr("Writes a copy of the model with other sizes of its inputs, or constants, and opens it"),
         [this] { setInputs(); }));
     modelActions->add(addCommand(file, tr("Re&load Model"), keySequence("Ctrl+Shift+R"),
