@@ -16,7 +16,10 @@ namespace {
 
 enum InputColumn { kInput, kType, kSizes, kValue, kInputColumns };
 
+bool isScalar(const TensorInfo& input) { return input.shape && input.shape->empty(); }
+
 QString sizesOf(const TensorInfo& input) {
+    if (isScalar(input)) return SetInputsDialog::tr("scalar");
     QStringList sizes;
     for (const Dim& dim : input.shape.value_or(Shape()))
         sizes << (dim.known()          ? QString::number(dim.value)
@@ -76,6 +79,9 @@ void SetInputsDialog::fill() {
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setSectionResizeMode(kSizes, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(kValue, QHeaderView::Interactive);
+    m_table->setColumnWidth(kValue, fontMetrics().height() * 8);
+    m_table->setEditTriggers(QAbstractItemView::AllEditTriggers);
     m_table->verticalHeader()->hide();
     m_table->setAccessibleName(tr("Inputs"));
     m_table->setRowCount(static_cast<int>(graph->inputs().size()));
@@ -87,7 +93,8 @@ void SetInputsDialog::fill() {
                                               {}};
         for (int column = 0; column < kInputColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
-            if (column == kInput || column == kType) item->setFlags(item->flags() & ~Qt::ItemIsEditable);
+            if (column == kInput || column == kType || (column == kSizes && isScalar(input)))
+                item->setFlags(item->flags() & ~Qt::ItemIsEditable);
             m_table->setItem(row, column, item);
         }
         m_table->item(row, kInput)->setToolTip(texts[kInput]);
