@@ -27,7 +27,8 @@ class SetInputsDialogTest : public QObject {
               y = If <then_branch = a () => (float[n,samples] p) { p = Abs (x) },
                       else_branch = b () => (float[n,samples] q) { q = Exp (x) }> (fast) })"));
         Document document;
-        QVERIFY(test::openAndWait(document, model));
+        document.open({model, {}, {}, {}});  // it cannot be evaluated
+        QVERIFY(QTest::qWaitFor([&] { return document.hasModel() && !document.job()->busy(); }, 20000));
         SetInputsDialog dialog(document);
         dialog.show();
         QVERIFY(!dialog.saveButton()->isEnabled());
