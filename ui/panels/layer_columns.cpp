@@ -21,7 +21,7 @@ const QString kHiddenKey = QStringLiteral("layerTable/hidden"),
               kShownKey = QStringLiteral("layerTable/shown"), kOrderKey = QStringLiteral("layerTable/order");
 
 /// In units of the font's height.
-constexpr double kNarrowName = 12, kWideName = 20, kNarrowReason = 10, kUsualFilter = 11;
+constexpr double kNarrowName = 9, kWideName = 20, kNarrowReason = 10;
 
 /// The columns that are hidden if there is no room, the least important first. The name, the state and the
 /// sensitivities stay.
@@ -84,7 +84,7 @@ void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     m_head->setMinimumWidth(m_filterLine->minimumWidth() + row->spacing() + m_all->sizeHint().width());
     int needed = (row->count() - 2) * row->spacing();  // without the stretch
-    needed += qRound(fontMetrics().height() * kUsualFilter) + m_all->sizeHint().width();
+    needed += m_filterLine->minimumWidth() + m_all->sizeHint().width();
     for (const QWidget* part : hideable) needed += part->sizeHint().width();
     for (QWidget* part : hideable) {
         const bool fits = m_head->width() >= needed;
