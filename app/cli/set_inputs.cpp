@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/short_text.h"
+#include "base/text.h"
 #include "commands.h"
 #include "json_output.h"
 #include "model/load_model.h"
@@ -31,6 +32,7 @@ std::vector<std::string> splitSizes(const std::string& text) {
             sizes.emplace_back();
         else
             sizes.back() += c;
+    for (std::string& size : sizes) size = trimmed(size);
     if (std::ranges::any_of(sizes, &std::string::empty))
         throw UsageError(fmt::format("--shape takes sizes such as batch,3,224,224, not '{}'", text));
     return sizes;
@@ -49,10 +51,16 @@ void OptionReader::addInputChanges() {
          })
         ->type_name("INPUT=SIZES");
     text("--size", "Replace a size that has a name in all inputs and outputs: sequence=128",
-         [&changes](const std::string& value) { changes.sizes.insert(splitAssignment("--size", value)); })
+         [&changes](const std::string& value) {
+             const auto [name, size] = splitAssignment("--size", value);
+             changes.sizes[name] = size;
+         })
         ->type_name("NAME=SIZE");
     text("--value", "Make an input a constant, with this number as every element: sr=16000",
-         [&changes](const std::string& value) { changes.values.insert(splitAssignment("--value", value)); })
+         [&changes](const std::string& value) {
+             const auto [name, number] = splitAssignment("--value", value);
+             changes.values[name] = number;
+         })
         ->type_name("INPUT=NUMBER");
 }
 

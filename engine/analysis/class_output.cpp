@@ -38,8 +38,6 @@ std::vector<std::string> vectorNames(std::span<const OutputVector> outputs, std:
 
 constexpr std::array<std::string_view, 3> kProbabilities = {"Sigmoid", "HardSigmoid", "Softmax"};
 
-bool turnsIntoProbabilities(const Node& node) { return isOneOf(node.op, kProbabilities); }
-
 /// Operators that select or keep the values of their first input.
 bool keepsValues(const Node& node) {
     constexpr std::array<std::string_view, 13> kKeep = {
@@ -48,14 +46,15 @@ bool keepsValues(const Node& node) {
     return isOneOf(node.op, kKeep);
 }
 
-/// The operator that computes a tensor, not counting those that `passes` accepts; empty for an input.
-std::string origin(const Graph& graph, TensorId tensor, const std::function<bool(const Node&)>& passes) {
+/// The node that computes a tensor, not counting those that `passes` accepts; null for an input.
+const Node* origin(const Graph& graph, TensorId tensor, const std::function<bool(const Node&)>& passes) {
+    const Node* node = nullptr;
     for (NodeId producer = graph.tensor(tensor).producer; producer.valid();
-         producer = graph.tensor(graph.node(producer).input(0)).producer) {
-        const Node& node = graph.node(producer);
-        if (!passes(node) || node.inputs.empty() || !node.input(0).valid()) return node.op;
+         producer = graph.tensor(node->input(0)).producer) {
+        node = &graph.node(producer);
+        if (!passes(*node) || node->inputs.empty() || !node->input(0).valid()) return node;
     }
-    return {};
+    return nullptr;
 }
 
 }  // namespace
@@ -104,10 +103,17 @@ std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples)
 }
 
 bool isRanked(const Graph& graph, TensorId output) {
-    return origin(graph, output, [](const Node& node) {
-               return keepsValues(node) || turnsIntoProbabilities(node) ||
-                      isOneOf(node.op, {"LogSoftmax", "Add", "Sub", "Mul", "Div"});
-           }) == "TopK";
+    const Node* node = origin(graph, output, [](const Node& passed) {
+        const bool moves = isOneOf(passed.op, {"Transpose", "Gather", "Slice"});
+        return (keepsValues(passed) && !moves) || isOneOf(passed.op, kProbabilities) ||
+               isOneOf(passed.op, {"LogSoftmax", "Add", "Sub", "Mul", "Div"});
+    });
+    if (node == nullptr || node->op != "TopK") return false;
+    const auto& shape = graph.tensor(node->input(0)).shape;
+    const std::int64_t axis = node->attributes.integer("axis", -1);
+    const bool last = axis == -1 || (shape && axis == static_cast<std::int64_t>(shape->size()) - 1);
+    const Constant* count = node->inputs.size() > 1 ? graph.constantOf(node->input(1)) : nullptr;
+    return last && (count == nullptr || count->size() != 1 || count->toInt64s().front() > 1);
 }
 
 std::size_t scoreCount(const Graph& graph, TensorId output, std::span<const std::int64_t> dims,
@@ -116,8 +122,8 @@ std::size_t scoreCount(const Graph& graph, TensorId output, std::span<const std:
 }
 
 float binaryThreshold(const Graph& graph, TensorId output) {
-    const std::string op = origin(graph, output, keepsValues);
-    return isOneOf(op, kProbabilities) ? 0.5f : 0;
+    const Node* node = origin(graph, output, keepsValues);
+    return node != nullptr && isOneOf(node->op, kProbabilities) ? 0.5f : 0;
 }
 
 std::string binaryNotice(const std::string& output, float threshold) {

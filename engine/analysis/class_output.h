@@ -33,7 +33,7 @@ std::string classOutputNotice(std::span<const OutputVector> outputs, std::size_t
 /// or one value, for each sample.
 std::size_t vectorWidth(std::span<const std::int64_t> dims, std::size_t samples);
 
-/// Whether TopK has sorted the values of an output, so that their positions are not classes.
+/// Whether TopK has sorted the last axis of an output, so that the positions of values are not classes.
 bool isRanked(const Graph& graph, TensorId output);
 
 /// Returns vectorWidth() of an output; 0 if it is ranked.

@@ -55,7 +55,9 @@ std::size_t groupLeft() {
         const std::string folder = "/sys/fs/cgroup" + (path == "/" ? "" : path);
         const auto most = numberIn(folder + "/memory.max"), used = numberIn(folder + "/memory.current");
         if (most && used) {
-            const std::size_t cached = keyOf(folder + "/memory.stat", "inactive_file").value_or(0);
+            std::size_t cached = 0;
+            for (const char* key : {"inactive_file", "active_file", "slab_reclaimable"})
+                cached += keyOf(folder + "/memory.stat", key).value_or(0);
             const std::size_t needed = *used - std::min(*used, cached);
             least = std::min(least, *most - std::min(*most, needed));
         }

@@ -142,16 +142,18 @@ double CostModel::counted(const SharedConstant& constant, const Precision& preci
 
 double CostModel::saved(std::span<const Precision> precisions) const {
     double sum = 0;
-    std::map<std::size_t, std::vector<double>> stored;  // the sizes of the copies of each constant
+    // The copies of each constant: integers or not, and their size.
+    std::map<std::size_t, std::vector<std::pair<bool, double>>> stored;
     for (std::size_t layer = 0; layer < m_work.size(); ++layer) {
         if (m_work[layer].host != layer) continue;
         for (const SharedConstant& constant : m_work[layer].shared) {
             const double size = counted(constant, precisions[layer]);
-            std::vector<double>& copies = stored[constant.id];
-            if (std::ranges::count(copies, size) > 0)
+            const std::pair copy(precisions[layer].isInteger(), size);
+            auto& copies = stored[constant.id];
+            if (std::ranges::count(copies, copy) > 0)
                 sum += size;
             else
-                copies.push_back(size);
+                copies.push_back(copy);
         }
     }
     return sum;

@@ -180,7 +180,9 @@ bool splitAtFirstBlank(std::vector<Line>& lines) {
         if (blank == std::string::npos || !isImage(name)) return false;
         changes = changes || name != line.name;
         const std::string label = unquoted(line.text.substr(blank + 1));
-        if (wholeNumber(label.substr(0, label.find_first_of(" \t"))) && !wholeNumber(label))
+        const std::string_view last = std::string_view(label).substr(label.find_last_of(" \t") + 1);
+        if (wholeNumber(label.substr(0, label.find_first_of(" \t"))) && parsed<double>(last) &&
+            !wholeNumber(label))
             failInput("line {} must contain the name of an image and its class, and nothing else",
                       line.number);
         split.push_back({line.number, line.text, name, label, {}});

@@ -20,9 +20,12 @@ std::int64_t integerOf(const onnx::NodeProto& node, const std::string& name, std
     return attribute == nullptr ? otherwise : attribute->i();
 }
 
-/// Whether the output has the elements of the first input, and is a list if that is one.
-bool passesOn(const std::string& op, std::size_t elements) {
-    return op == "Identity" || (elements == 1 && isOneOf(op, {"Squeeze", "Unsqueeze", "Reshape", "Flatten"}));
+/// Whether an operator works along the only axis of a list.
+bool isAlongList(std::int64_t axis) { return axis == 0 || axis == -1; }
+
+bool isArithmetic(const std::string& op) {
+    return isOneOf(op, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor",
+                        "Max", "Min", "Add", "Sub", "Mul", "Div"});
 }
 
 std::optional<std::int64_t> resultOf(const std::string& op, std::int64_t a, std::int64_t b) {
@@ -55,15 +58,17 @@ KnownIntegers::KnownIntegers(const onnx::GraphProto& graph, const onnx::GraphPro
     for (const auto* values : {&graph.input(), &shapes.value_info()})
         for (const auto& value : *values) {
             if (!value.type().tensor_type().has_shape()) continue;
-            List& dims = m_dims[value.name()];
+            Elements& dims = m_dims[value.name()];
             dims.clear();
             for (const auto& dim : value.type().tensor_type().shape().dim())
                 dims.push_back(dim.dim_value() > 0 ? std::optional(dim.dim_value()) : std::nullopt);
         }
     for (const auto& tensor : graph.initializer()) {
-        m_dims[tensor.name()] = List(tensor.dims().begin(), tensor.dims().end());
-        const auto values = integersOf(tensor);
-        m_values[tensor.name()] = values ? Known(List(values->begin(), values->end())) : std::nullopt;
+        m_dims[tensor.name()] = Elements(tensor.dims().begin(), tensor.dims().end());
+        const auto values = tensor.dims_size() > 1 ? std::nullopt : integersOf(tensor);
+        m_values[tensor.name()] =
+            values ? Known({tensor.dims_size() == 1, Elements(values->begin(), values->end())})
+                   : std::nullopt;
     }
     for (const auto& node : graph.node())
         if (isStandardDomain(node.domain()))
@@ -72,7 +77,7 @@ KnownIntegers::KnownIntegers(const onnx::GraphProto& graph, const onnx::GraphPro
 
 std::optional<std::int64_t> KnownIntegers::scalar(const std::string& tensor) {
     const Known known = valueOf(tensor, 0);
-    return known && known->size() == 1 ? known->front() : std::nullopt;
+    return known && known->elements.size() == 1 ? known->elements.front() : std::nullopt;
 }
 
 KnownIntegers::Known KnownIntegers::valueOf(const std::string& tensor, int depth) {
@@ -88,76 +93,83 @@ KnownIntegers::Known KnownIntegers::computed(const onnx::NodeProto& node, int de
     const std::string& op = node.op_type();
     if (op == "Constant") {
         if (const auto* value = attributeOf(node, "value"); value != nullptr && value->has_t()) {
-            const auto values = integersOf(value->t());
-            return values ? Known(List(values->begin(), values->end())) : std::nullopt;
+            const auto values = value->t().dims_size() > 1 ? std::nullopt : integersOf(value->t());
+            return values ? Known({value->t().dims_size() == 1, Elements(values->begin(), values->end())})
+                          : std::nullopt;
         }
-        if (const auto* value = attributeOf(node, "value_int")) return List{value->i()};
+        if (const auto* value = attributeOf(node, "value_int")) return Value{false, {value->i()}};
         if (const auto* value = attributeOf(node, "value_ints"))
-            return List(value->ints().begin(), value->ints().end());
+            return Value{true, Elements(value->ints().begin(), value->ints().end())};
         return std::nullopt;
     }
     if (node.input_size() == 0) return std::nullopt;
-    if (op == "Shape") return shapeOf(node);
-    const auto input = [&](int i) { return i < node.input_size() ? valueOf(node.input(i), depth) : Known(); };
+    if (op == "Shape") return dimensionsOf(node);
+    if (op == "Concat") return joined(node, depth);
     if (op == "Size") {
         const auto dims = m_dims.find(node.input(0));
         if (dims == m_dims.end()) return std::nullopt;
         std::optional<std::int64_t> product = 1;
         for (const auto& dim : dims->second)
             product = product && dim ? resultOf("Mul", *product, *dim) : std::nullopt;
-        return List{product};
+        return Value{false, {product}};
     }
-    if (op == "Concat") {
-        List joined;
-        for (int i = 0; i < node.input_size(); ++i) {
-            const Known part = input(i);
-            if (!part) return std::nullopt;
-            joined.insert(joined.end(), part->begin(), part->end());
-        }
-        return joined;
-    }
-    const Known first = input(0);
+    const auto input = [&](int i) { return i < node.input_size() ? valueOf(node.input(i), depth) : Known(); };
+    Known first = input(0);
     if (!first) return std::nullopt;
-    if (passesOn(op, first->size())) return first;
-    if (op == "Slice") return sliced(node, depth);
-    if (op == "Cast") {
-        const std::int64_t type = integerOf(node, "to", 0);
-        if (!isInteger(type)) return std::nullopt;
-        List cast = *first;
-        if (type == onnx::TensorProto::BOOL)
-            for (auto& element : cast)
-                if (element) element = *element != 0;
-        return cast;
+    if (op == "Identity") return first;
+    if (op == "Slice") return sliced(node, *first, depth);
+    if (op == "Squeeze" || op == "Unsqueeze") {
+        if (first->isList != (op == "Squeeze") || first->elements.size() != 1) return std::nullopt;
+        return Value{op == "Unsqueeze", first->elements};
     }
-    if (op == "Not") {
-        List inverted = *first;
-        for (auto& element : inverted)
-            if (element) element = *element == 0;
-        return inverted;
+    if (op == "Cast" || op == "Not") {
+        const std::int64_t type =
+            op == "Not" ? std::int64_t{onnx::TensorProto::BOOL} : integerOf(node, "to", 0);
+        if (!isInteger(type)) return std::nullopt;
+        for (auto& element : first->elements)
+            if (element && type == onnx::TensorProto::BOOL) element = (*element != 0) != (op == "Not");
+        return first;
     }
     const Known second = input(1);
     if (!second || node.input_size() > 2) return std::nullopt;
-    if (op == "Gather") {
-        List gathered;
-        const auto count = static_cast<std::int64_t>(first->size());
-        for (const auto& index : *second) {
-            if (!index || *index < -count || *index >= count) return std::nullopt;
-            gathered.push_back((*first)[static_cast<std::size_t>(*index < 0 ? *index + count : *index)]);
-        }
-        return gathered;
-    }
-    const std::size_t count = std::max(first->size(), second->size());
-    if ((first->size() != count && first->size() != 1) || (second->size() != count && second->size() != 1))
-        return std::nullopt;
-    List result(count);
+    if (op == "Gather")
+        return isAlongList(integerOf(node, "axis", 0)) ? gathered(*first, *second) : std::nullopt;
+    if (!isArithmetic(op)) return std::nullopt;
+    const Elements &a = first->elements, &b = second->elements;
+    const std::size_t count = std::max(a.size(), b.size());
+    if ((a.size() != count && a.size() != 1) || (b.size() != count && b.size() != 1)) return std::nullopt;
+    Value result{first->isList || second->isList, Elements(count)};
     for (std::size_t i = 0; i < count; ++i) {
-        const auto a = (*first)[first->size() == 1 ? 0 : i], b = (*second)[second->size() == 1 ? 0 : i];
-        if (a && b) result[i] = resultOf(op, *a, *b);
+        const auto left = a[a.size() == 1 ? 0 : i], right = b[b.size() == 1 ? 0 : i];
+        if (left && right) result.elements[i] = resultOf(op, *left, *right);
     }
     return result;
 }
 
-KnownIntegers::Known KnownIntegers::shapeOf(const onnx::NodeProto& node) const {
+KnownIntegers::Known KnownIntegers::joined(const onnx::NodeProto& node, int depth) {
+    if (!isAlongList(integerOf(node, "axis", 0))) return std::nullopt;
+    Value all{true, {}};
+    for (const std::string& name : node.input()) {
+        const Known part = valueOf(name, depth);
+        if (!part || !part->isList) return std::nullopt;
+        all.elements.insert(all.elements.end(), part->elements.begin(), part->elements.end());
+    }
+    return all;
+}
+
+KnownIntegers::Known KnownIntegers::gathered(const Value& list, const Value& indices) {
+    if (!list.isList) return std::nullopt;
+    Value found{indices.isList, {}};
+    const auto count = static_cast<std::int64_t>(list.elements.size());
+    for (const auto& index : indices.elements) {
+        if (!index || *index < -count || *index >= count) return std::nullopt;
+        found.elements.push_back(
+            list.elements[static_cast<std::size_t>(*index < 0 ? *index + count : *index)]);
+    }
+    return found;
+}
+
+KnownIntegers::Known KnownIntegers::dimensionsOf(const onnx::NodeProto& node) const {
     const auto dims = m_dims.find(node.input(0));
     if (dims == m_dims.end()) return std::nullopt;
     const auto rank = static_cast<std::int64_t>(dims->second.size());
@@ -165,30 +177,33 @@ KnownIntegers::Known KnownIntegers::shapeOf(const onnx::NodeProto& node) const {
         return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
     };
     const std::int64_t start = place(integerOf(node, "start", 0)), end = place(integerOf(node, "end", rank));
-    return start >= end ? List() : List(dims->second.begin() + start, dims->second.begin() + end);
+    return Value{
+        true, start >= end ? Elements() : Elements(dims->second.begin() + start, dims->second.begin() + end)};
 }
 
-/// The only axis of a list, forward and without steps.
-KnownIntegers::Known KnownIntegers::sliced(const onnx::NodeProto& node, int depth) {
-    const Known list = valueOf(node.input(0), depth);
+/// Along the only axis, forward and without steps.
+KnownIntegers::Known KnownIntegers::sliced(const onnx::NodeProto& node, const Value& list, int depth) {
+    if (!list.isList) return std::nullopt;
     const auto single = [&](int i, const char* name, std::int64_t otherwise) -> std::optional<std::int64_t> {
         if (i < node.input_size() && !node.input(i).empty()) {
             const Known known = valueOf(node.input(i), depth);
-            return known && known->size() == 1 ? known->front() : std::nullopt;
+            return known && known->elements.size() == 1 ? known->elements.front() : std::nullopt;
         }
         const auto* attribute = attributeOf(node, name);
         return attribute == nullptr          ? otherwise
                : attribute->ints_size() == 1 ? std::optional(attribute->ints(0))
                                              : std::nullopt;
     };
-    const auto count = static_cast<std::int64_t>(list->size());
-    const auto start = single(1, "starts", 0), end = single(2, "ends", count), step = single(4, "steps", 1);
-    if (!start || !end || step != 1) return std::nullopt;
+    const auto count = static_cast<std::int64_t>(list.elements.size());
+    const auto start = single(1, "starts", 0), end = single(2, "ends", count), axis = single(3, "axes", 0),
+               step = single(4, "steps", 1);
+    if (!start || !end || step != 1 || !axis || !isAlongList(*axis)) return std::nullopt;
     const auto place = [&](std::int64_t at) {
         return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
     };
     const std::int64_t from = place(*start), to = place(*end);
-    return from >= to ? List() : List(list->begin() + from, list->begin() + to);
+    return Value{
+        true, from >= to ? Elements() : Elements(list.elements.begin() + from, list.elements.begin() + to)};
 }
 
 }  // namespace quantloupe

@@ -23,17 +23,23 @@ class KnownIntegers {
     std::optional<std::int64_t> scalar(const std::string& tensor);
 
   private:
-    /// The elements of a scalar or list, some of which may be unknown.
-    using List = std::vector<std::optional<std::int64_t>>;
-    using Known = std::optional<List>;
+    using Elements = std::vector<std::optional<std::int64_t>>;
+    /// A scalar or a list, some elements of which may be unknown.
+    struct Value {
+        bool isList = false;
+        Elements elements;
+    };
+    using Known = std::optional<Value>;
 
     Known valueOf(const std::string& tensor, int depth);
     Known computed(const onnx::NodeProto& node, int depth);
-    Known shapeOf(const onnx::NodeProto& node) const;
-    Known sliced(const onnx::NodeProto& node, int depth);
+    Known dimensionsOf(const onnx::NodeProto& node) const;
+    Known sliced(const onnx::NodeProto& node, const Value& list, int depth);
+    Known joined(const onnx::NodeProto& node, int depth);
+    static Known gathered(const Value& list, const Value& indices);
 
     std::map<std::string, const onnx::NodeProto*> m_producers;
-    std::map<std::string, List> m_dims;
+    std::map<std::string, Elements> m_dims;
     std::map<std::string, Known> m_values;
 };
 

@@ -26,9 +26,13 @@ constexpr std::int64_t kLargestSize = std::numeric_limits<std::int32_t>::max();
 
 void setSize(onnx::TensorShapeProto::Dimension& dim, const std::string& size) {
     dim.Clear();
-    if (const auto number = parsed<std::int64_t>(size)) {
-        if (*number < 1 || *number > kLargestSize)
-            failInput("a size is a number from 1 to {}, a name, or '?', not '{}'", kLargestSize, size);
+    const auto number = parsed<std::int64_t>(size);
+    const bool isName = !size.empty() &&
+                        std::string_view("0123456789+-.").find(size.front()) == std::string_view::npos &&
+                        size.find(',') == std::string::npos;
+    if (number ? *number < 1 || *number > kLargestSize : !isName)
+        failInput("a size is a number from 1 to {}, a name, or '?', not '{}'", kLargestSize, size);
+    if (number) {
         dim.set_dim_value(*number);
     } else if (size != "?") {
         dim.set_dim_param(size);
@@ -97,6 +101,8 @@ std::optional<double> numberOf(const std::string& text) {
 
 template <typename T>
 std::optional<ConstantPtr> filled(DataType type, const Dims& dims, double number) {
+    if (!std::isfinite(number) || std::abs(number) > static_cast<double>(std::numeric_limits<T>::max()))
+        return std::nullopt;
     if constexpr (std::is_integral_v<T>) {
         // The largest int64 is not a double.
         const auto most = static_cast<double>(std::numeric_limits<T>::max());
@@ -171,10 +177,13 @@ void setInputs(onnx::ModelProto& model, const InputChanges& changes) {
                       known.empty() ? "" : fmt::format("; their sizes are called {}", shortList(known, 10)));
     for (const auto& [name, sizes] : changes.shapes) setShape(inputNamed(graph, name), sizes);
     for (const auto& [name, value] : changes.values) fixValue(graph, name, value);
+    if (changes.shapes.empty() && changes.sizes.empty()) return;
     graph.clear_value_info();
     if (changes.shapes.empty()) return;
     for (auto& output : *graph.mutable_output())
-        if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+        if (output.type().tensor_type().has_shape())
+            for (auto& dim : *output.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+                dim.Clear();
 }
 
 }  // namespace quantloupe

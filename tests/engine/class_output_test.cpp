@@ -74,6 +74,11 @@ class ClassOutputTest : public QObject {
         const Graph& graph = *model.graph;
         QVERIFY(isRanked(graph, graph.outputs()[0]) && !isRanked(graph, graph.outputs()[1]));
         QCOMPARE(scoreCount(graph, graph.outputs()[0], Dims{4, 5}, 4), std::size_t(0));
+        // The largest value among the patches, for each class.
+        const LoadedModel pooled = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,6,9] x) => (float[N,9] y) "
+            "<int64[1] one = {1}> { v, i = TopK <axis = 1> (x, one) y = Squeeze(v, one) }");
+        QVERIFY(!isRanked(*pooled.graph, pooled.graph->outputs()[0]));
         QCOMPARE(scoreCount(graph, graph.outputs()[1], Dims{4, 9}, 4), std::size_t(9));
     }
 

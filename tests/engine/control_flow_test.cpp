@@ -134,6 +134,20 @@ class ControlFlowTest : public QObject {
             { R = Gather (M, At) C = Equal (R, One) S = Squeeze (C)
               Y = If <then_branch = a () => (float[N,3] p) { p = Abs (X) }, else_branch = b () => (float[N,3] q) { q = Exp (X) }> (S) })");
         QCOMPARE(test::run(row, {1, 3}, {0, 0, 0}), (std::vector<float>{1, 1, 1}));
+        // The values of other operators, and of matrices that are computed, are not known.
+        for (const char* list :
+             {"E = Expand (Nine, Three) L = Concat <axis = 0> (E, One)",
+              "U = Unsqueeze (Nine, Zero) V = Unsqueeze (One, Zero) M = Concat <axis = 1> (U, V) "
+              "R = Slice (M, Zero, One, Zero) L = Squeeze (R, Zero)"}) {
+            const GraphPtr other = test::graph(QString(R"((float[N,3] X) => (float[N,3] Y)
+                <int64[1] Nine = {9}, int64[1] One = {1}, int64[1] Three = {3}, int64[1] Zero = {0}, int64 At = {1}, int64 Same = {9}>
+                { %1 E1 = Gather (L, At) C = Equal (E1, Same)
+                  Y = If <then_branch = a () => (float[N,3] p) { p = Abs (X) }, else_branch = b () => (float[N,3] q) { q = Exp (X) }> (C) })")
+                                                   .arg(QString::fromLatin1(list)));
+            const bool nine = QByteArray(list).startsWith("E");  // 9 9 9 1, or 9 1
+            QCOMPARE(test::run(other, {1, 3}, {0, 0, 0}),
+                     nine ? (std::vector<float>{0, 0, 0}) : (std::vector<float>{1, 1, 1}));
+        }
         // Scripted modules of PyTorch ask for the number of dimensions. The second If is known only once the
         // first one is inlined, and the third one is inside it.
         const GraphPtr ranks = test::graph(

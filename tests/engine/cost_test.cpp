@@ -72,6 +72,10 @@ class CostTest : public QObject {
         QCOMPARE(shared.total(precisions), bytes.total(precisions));
         precisions[0] = Precision::float32();
         QCOMPARE(bytes.total(precisions) - shared.total(precisions), 4 * 4.0);
+        precisions[0] = Precision::float16();  // as many bits as integers of 16 bits, but another copy
+        precisions[2] = Precision::integer(16, 16);
+        QCOMPARE(shared.saved(precisions), 0.0);
+        precisions[0] = precisions[2] = Precision::float32();
         const CostModel parameters(CostKind::Parameters, sharing);
         QCOMPARE(parameters.of(2, Precision::float32()),
                  CostModel(CostKind::Parameters, work()).of(2, Precision::float32()));

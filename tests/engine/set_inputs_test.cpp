@@ -85,8 +85,11 @@ class SetInputsTest : public QObject {
     }
 
     void halfValuesAreExact() {
-        const GraphPtr graph = loaded({.shapes = {}, .sizes = {}, .values = {{"bias", "0.5"}}});
+        const GraphPtr graph = loaded({.shapes = {}, .sizes = {}, .values = {{"bias", "0.1"}}});
         QCOMPARE(graph->inputs().size(), std::size_t(4));
+        const Constant* bias = graph->constantOf(*graph->findTensor("bias"));
+        QVERIFY(bias != nullptr && bias->size() == 2);
+        QCOMPARE(bias->floats()[1], 0.0999755859375f);  // the nearest half; the network computes in float32
     }
 
     void wrongChangesAreRefused_data() {
@@ -99,6 +102,8 @@ class SetInputsTest : public QObject {
             "no input 'z'; its inputs are x, rate, cached, state, bias");
         row("rank", {"shape", "x", "512"}, "the input 'x' has 2 dimensions, not 1");
         row("zero", {"size", "samples", "0"}, "a number from 1 to 2147483647, a name, or '?', not '0'");
+        row("no number or name", {"size", "samples", "3.5"}, "a name, or '?', not '3.5'");
+        row("not finite", {"value", "rate", "nan"}, "cannot be 'nan'");
         row("no such size", {"size", "time", "5"},
             "no input has a size called 'time'; their sizes are called "
             "batch, samples");

@@ -124,7 +124,7 @@ def recurrent_networks(folder):
         shape = (directions, 4 * hidden) if per_gate else (directions,)
         weights = {"w": random.randint(-60, 61, (directions, D, 4 * hidden)).astype(np.int8),  # larger ones saturate with AVX2
                    "r": random.randint(-60, 61, (directions, hidden, 4 * hidden)).astype(np.int8),
-                   "ws": np.full(shape, 0.004, np.float32), "rs": np.full(shape, 0.005, np.float32),
+                   "ws": random.uniform(0.002, 0.006, shape).astype(np.float32), "rs": random.uniform(0.002, 0.006, shape).astype(np.float32),
                    "wz": np.full(shape, 0 if per_gate else 3, np.int8), "rz": np.zeros(shape, np.int8), "b": values(directions, 8 * hidden)}
         # The steps come first in the operator, the samples in the network.
         write(folder, f"approximate_DynamicQuantizeLSTM{name}",

@@ -39,6 +39,7 @@ struct Outcome {
 SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
     : QDialog(parent),
       m_document(document),
+      m_model(document.model()),
       m_table(new QTableWidget(this)),
       m_status(makeLabel({}, "muted")) {
     setWindowTitle(tr("Set Inputs"));
@@ -73,7 +74,7 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
 }
 
 void SetInputsDialog::fill() {
-    const GraphPtr graph = m_document.graph();
+    const GraphPtr graph = m_model->graph;
     m_table->setColumnCount(kInputColumns);
     m_table->setHorizontalHeaderLabels({tr("input"), tr("type"), tr("sizes"), tr("value")});
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -105,7 +106,7 @@ void SetInputsDialog::fill() {
 
 InputChanges SetInputsDialog::changes() const {
     InputChanges changes;
-    const GraphPtr graph = m_document.graph();
+    const GraphPtr graph = m_model->graph;
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
         const QString sizes = m_table->item(row, kSizes)->text().simplified(),
@@ -118,6 +119,11 @@ InputChanges SetInputsDialog::changes() const {
         if (!value.isEmpty()) changes.values[input.name] = value.toStdString();
     }
     return changes;
+}
+
+void SetInputsDialog::reject() {
+    m_document.job()->cancelExport(m_writing);
+    QDialog::reject();
 }
 
 void SetInputsDialog::write(const std::filesystem::path& path) {
@@ -144,11 +150,15 @@ void SetInputsDialog::write(const std::filesystem::path& path) {
         setRole(m_status, "bad");
         m_status->setText(sentence(outcome->failure));
     });
-    m_document.job()->runExport(
+    m_writing = m_document.job()->runExport(
         tr("model with other inputs"),
-        [outcome, path, model = m_document.model()->path, changes = changes()](Session&, const CancelToken&) {
+        [outcome, path, model = m_model->path, changes = changes()](Session&, const CancelToken& cancel) {
             try {
-                saveModel(*loadModel(model, changes).graph, path);
+                const LoadedModel changed = loadModel(model, changes);
+                cancel.check();
+                saveModel(*changed.graph, path);
+            } catch (const Cancelled&) {
+                throw;
             } catch (const std::exception& error) {
                 outcome->failure = QString::fromUtf8(error.what());
             }

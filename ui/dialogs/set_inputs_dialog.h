@@ -25,6 +25,7 @@ class SetInputsDialog : public QDialog {
     /// Writes the model. The dialog is accepted once it is written; if that fails, it says why.
     void write(const std::filesystem::path& path);
     const std::filesystem::path& written() const { return m_written; }
+    void reject() override;
 
   Q_SIGNALS:
     /// The user has made changes and wants to choose a file.
@@ -34,6 +35,8 @@ class SetInputsDialog : public QDialog {
     void fill();
 
     Document& m_document;
+    ModelPtr m_model;  ///< whose inputs are in the table
+    CancelToken m_writing;
     QTableWidget* m_table;
     QLabel* m_status;
     QPushButton* m_save;

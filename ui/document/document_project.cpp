@@ -246,6 +246,7 @@ QString Document::changeSinceMeasured() const {
     const int index = m_undo.index();
     if (index == 0) return tr("As opened");
     QStringList texts;
+    if (m_measuredIndex < index - kMost) texts << QStringLiteral("\u2026");
     for (int i = std::clamp(m_measuredIndex, std::max(0, index - kMost), index - 1); i < index; ++i)
         texts << m_undo.text(i);
     texts.removeDuplicates();

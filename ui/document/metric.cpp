@@ -97,8 +97,9 @@ static_assert([] {
 QString metricKey(Metric metric) { return QString::fromLatin1(textsOf(metric).key); }
 
 std::optional<Metric> metricOfKey(const QString& key) {
-    const auto found = std::ranges::find_if(
-        kTexts, [&](const MetricTexts& texts) { return key == QLatin1String(texts.key); });
+    const auto found = std::ranges::find_if(kTexts, [&](const MetricTexts& texts) {
+        return key == QLatin1String(texts.key) || key == QLatin1String(texts.name);  // of earlier versions
+    });
     return found == kTexts.end() ? std::nullopt : std::optional(found->metric);
 }
 

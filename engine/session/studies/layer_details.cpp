@@ -148,7 +148,9 @@ class DetailsRun {
         if (tensor.desc.dims.size() > 1 && (together || samples)) {
             Dims dims = tensor.desc.dims;
             if (samples) {  // the values are sample by sample
-                dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(*samples));
+                const auto place = dims.begin() + static_cast<std::ptrdiff_t>(*samples);
+                *place /= tensor.desc.samples.count;  // the rest of a dimension that is also something else
+                if (*place == 1) dims.erase(place);
                 dims.insert(dims.begin(), static_cast<std::int64_t>(tensor.samples));
             }
             layout = tensor.desc.layout != Layout::Plain ? channelLayout(tensor.desc)
