@@ -195,13 +195,14 @@ class LayerDetailsTest : public QObject {
     /// batch.
     void channelsOfSequences() {
         Session session(textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
-            net (float[N,7,3] X) => (float[7,N,2] Y) <float[3,2] W = {1, -2, 0.5, 1, 3, -1}, float[2] B = {1, -1}> {
+            net (float[N,7,3] X) => (float[7,N,2] Y) <float[3,2] W = {1, -2, 0.5, 1, 3, -1}, float[3,2] V = {2, 1, -1, 0.5, 1, -3}> {
                 t = Transpose<perm = [1, 0, 2]>(X)
                 m = MatMul(t, W)
-                Y = Add(m, B)
+                n = MatMul(t, V)
+                Y = Add(m, n)
             })"));
         session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 13, 2));
-        for (const char* layer : {"MatMul_1", "Add_2"}) {
+        for (const char* layer : {"MatMul_1", "Add_3"}) {
             const LayerDetails details = layerDetails(session, twoBits(), layer);
             QCOMPARE(details.channels.size(), std::size_t{2});
             double squares = 0;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 namespace quantloupe {
 namespace {
@@ -60,7 +62,9 @@ std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& 
 std::optional<ExpectedEffect> EffectModel::expect(const MeasuredState& before,
                                                   const MeasuredState& after) const {
     const auto known = features(before, after);
-    if (!known) return std::nullopt;
+    std::vector<NodeId> changed;
+    std::ranges::set_symmetric_difference(before.quantized, after.quantized, std::back_inserter(changed));
+    if (!known || changed.size() > kMostChanged) return std::nullopt;
     const Context& context = m_contexts.at(after.context);
     for (const bool ofSqnr : {false, true}) {
         const PredictedEffect effect = (ofSqnr ? context.sqnr : context.metric).predict(*known);

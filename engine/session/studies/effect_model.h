@@ -37,8 +37,12 @@ class EffectModel {
     void learnShares(const Version& context, const LayerSweep& sweep);
     bool knows(const Version& context) const { return m_contexts.contains(context); }
 
+    /// The effects of layers add up only while few of them change. The published accuracy of predictions is
+    /// that of one to three layers.
+    static constexpr std::size_t kMostChanged = 5;
+
     /// Predicts the effect of going from a measured state to another one; empty unless the prediction is
-    /// trusted.
+    /// trusted, or if more than kMostChanged layers change.
     std::optional<ExpectedEffect> expect(const MeasuredState& before, const MeasuredState& after) const;
     void observe(const MeasuredState& before, const MeasuredState& after);
     /// Returns the number of observations in this context; 0 if it is unknown.

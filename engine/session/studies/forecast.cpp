@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/studies/forecast.h"
 
-#include <algorithm>
-#include <iterator>
-#include <vector>
-
 #include "session/stages/network_states.h"
 
 namespace quantloupe {
@@ -14,12 +10,7 @@ std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfi
     const EvaluationObserver silent;
     const EvaluationRequest request{partsOf(session), config, silent, cancel, EvaluationPurpose::Experiment};
     const Evaluation evaluation = evaluationOf(request, resolveNetwork(request));
-    const MeasuredState state = predictableState(request, evaluation);
-    std::vector<NodeId> changed;
-    std::ranges::set_symmetric_difference(state.quantized, request.parts.predictor.last().quantized,
-                                          std::back_inserter(changed));
-    if (changed.size() > kMostForecast) return std::nullopt;
-    return request.parts.predictor.expect(state);
+    return request.parts.predictor.expect(predictableState(request, evaluation));
 }
 
 ForecastBasis forecastBasis(Session& session) {

@@ -9,14 +9,9 @@
 
 namespace quantloupe {
 
-/// The effects of layers add up only while few of them change. The published accuracy of predictions is that
-/// of one to three layers.
-inline constexpr std::size_t kMostForecast = 5;
-
 /// Predicts the change from the last evaluated configuration to this one. Resolves the layer states, but runs
 /// no inference and stores nothing. Empty unless the prediction is trusted (session/studies/effect_model.h),
-/// which requires Session::measureInBackground(), or if more than kMostForecast layers change. Throws Error,
-/// Cancelled.
+/// which requires Session::measureInBackground(). Throws Error, Cancelled.
 std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
                                        const CancelToken& cancel = {});
 
