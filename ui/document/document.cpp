@@ -140,9 +140,9 @@ void Document::open(const OpenRequest& request) {
 
 void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
                           const LayerNames& names) {
-    const bool reloaded = std::exchange(m_reloading, false);
     std::optional<LoadingProject> loading =
-        reloaded ? std::optional(toContinue()) : std::exchange(m_loading, std::nullopt);
+        m_reloading ? std::optional(toContinue()) : std::exchange(m_loading, std::nullopt);
+    const bool reloaded = std::exchange(m_reloading, false);  // until here, edits are accepted
     m_names = names;
     m_model = model;
     m_picture.reset();
