@@ -39,7 +39,8 @@ struct Outcome {
 SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
     : QDialog(parent),
       m_document(document),
-      m_model(document.model()),
+      m_graph(document.graph()),
+      m_path(document.model()->path),
       m_table(new QTableWidget(this)),
       m_status(makeLabel({}, "muted")) {
     setWindowTitle(tr("Set Inputs"));
@@ -74,7 +75,7 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
 }
 
 void SetInputsDialog::fill() {
-    const GraphPtr graph = m_model->graph;
+    const GraphPtr graph = m_graph;
     m_table->setColumnCount(kInputColumns);
     m_table->setHorizontalHeaderLabels({tr("input"), tr("type"), tr("sizes"), tr("value")});
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -106,7 +107,7 @@ void SetInputsDialog::fill() {
 
 InputChanges SetInputsDialog::changes() const {
     InputChanges changes;
-    const GraphPtr graph = m_model->graph;
+    const GraphPtr graph = m_graph;
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
         const QString sizes = m_table->item(row, kSizes)->text().simplified(),
@@ -152,7 +153,7 @@ void SetInputsDialog::write(const std::filesystem::path& path) {
     });
     m_writing = m_document.job()->runExport(
         tr("model with other inputs"),
-        [outcome, path, model = m_model->path, changes = changes()](Session&, const CancelToken& cancel) {
+        [outcome, path, model = m_path, changes = changes()](Session&, const CancelToken& cancel) {
             try {
                 const LoadedModel changed = loadModel(model, changes);
                 cancel.check();

@@ -35,7 +35,8 @@ class SetInputsDialog : public QDialog {
     void fill();
 
     Document& m_document;
-    ModelPtr m_model;  ///< whose inputs are in the table
+    GraphPtr m_graph;  ///< whose inputs are in the table
+    std::filesystem::path m_path;
     CancelToken m_writing;
     QTableWidget* m_table;
     QLabel* m_status;
