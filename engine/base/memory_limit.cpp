@@ -44,7 +44,8 @@ std::optional<std::size_t> numberIn(const std::string& path) {
     return file >> value ? std::optional(value) : std::nullopt;  // "max" is no number
 }
 
-/// Bytes that the control group of a container leaves; what it caches of files is free on demand.
+/// The bytes left within the memory limits of the control groups that contain the process (those of a
+/// container, for example). The page cache counts as available because the kernel can reclaim it.
 std::size_t groupLeft() {
     std::ifstream file("/proc/self/cgroup");
     std::string line, path;

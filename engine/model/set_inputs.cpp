@@ -101,15 +101,13 @@ std::optional<double> numberOf(const std::string& text) {
 
 template <typename T>
 std::optional<ConstantPtr> filled(DataType type, const Dims& dims, double number) {
-    if (!std::isfinite(number) || std::abs(number) > static_cast<double>(std::numeric_limits<T>::max()))
-        return std::nullopt;
-    if constexpr (std::is_integral_v<T>) {
-        // The largest int64 is not a double.
-        const auto most = static_cast<double>(std::numeric_limits<T>::max());
-        if (number != std::floor(number) || number < static_cast<double>(std::numeric_limits<T>::lowest()) ||
-            number > most || (sizeof(T) == 8 && number == most))
-            return std::nullopt;
-    }
+    constexpr bool kInteger = std::is_integral_v<T>;
+    const auto least = static_cast<double>(std::numeric_limits<T>::lowest()),
+               most = static_cast<double>(std::numeric_limits<T>::max());
+    if (!std::isfinite(number) || number < least || number > most) return std::nullopt;
+    if (kInteger && number != std::floor(number)) return std::nullopt;
+    if (kInteger && sizeof(T) == 8 && number == most)
+        return std::nullopt;  // rounded up from the largest int64
     const std::vector<T> values(static_cast<std::size_t>(elementCount(dims)), static_cast<T>(number));
     const auto bytes = std::as_bytes(std::span(values));
     return Constant::fromBytes(type, dims, {bytes.begin(), bytes.end()});

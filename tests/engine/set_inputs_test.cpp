@@ -113,6 +113,7 @@ class SetInputsTest : public QObject {
             "batch, samples");
         row("no number", {"value", "rate", "fast"}, "the input 'rate' is of type int64 and cannot be 'fast'");
         row("a fraction", {"value", "rate", "0.5"}, "cannot be '0.5'");
+        row("a large unsigned number", {"value", "rate", "9223372036854775808"}, "cannot be");
         row("too large", {"value", "rate", "1e30"}, "cannot be '1e30'");
         row("no condition", {"value", "cached", "2"}, "of type bool and cannot be '2'");
         row("an open size", {"value", "state", "0"}, "needs a shape of numbers");

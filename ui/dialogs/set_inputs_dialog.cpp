@@ -47,12 +47,11 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
     const int unit = fontMetrics().height();
     resizeWithinScreen(this, QSize(unit * 38, unit * 24));
     auto* what = makeLabel(
-        tr("Writes a copy of the model with other sizes of its inputs, or with constants instead of inputs, "
-           "and "
-           "opens it. Fix an input that decides which part of the network runs, such as a sampling rate, so "
-           "that the layers in that part can be quantized. A size is a number, a name, or ? for any size; "
-           "the "
-           "dimension of the samples has a name that contains \u201cbatch\u201d."),
+        tr("Writes and opens a copy of the model with other input shapes, or with constants instead of "
+           "inputs. Use it to fix an input that selects a branch, such as a sampling rate, so that the "
+           "layers "
+           "of the branch can be quantized. A size is a number, a name, or ? for any size. The batch "
+           "dimension has a name that contains \u201cbatch\u201d."),
         "muted");
     what->setWordWrap(true);
     m_status->setWordWrap(true);
@@ -75,7 +74,6 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
 }
 
 void SetInputsDialog::fill() {
-    const GraphPtr graph = m_graph;
     m_table->setColumnCount(kInputColumns);
     m_table->setHorizontalHeaderLabels({tr("input"), tr("type"), tr("sizes"), tr("value")});
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -86,9 +84,9 @@ void SetInputsDialog::fill() {
     m_table->setEditTriggers(QAbstractItemView::AllEditTriggers);
     m_table->verticalHeader()->hide();
     m_table->setAccessibleName(tr("Inputs"));
-    m_table->setRowCount(static_cast<int>(graph->inputs().size()));
+    m_table->setRowCount(static_cast<int>(m_graph->inputs().size()));
     for (int row = 0; row < m_table->rowCount(); ++row) {
-        const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
+        const TensorInfo& input = m_graph->tensor(m_graph->inputs()[static_cast<std::size_t>(row)]);
         const QString texts[kInputColumns] = {QString::fromStdString(input.name),
                                               QString::fromStdString(std::string(dataTypeName(input.type))),
                                               sizesOf(input),
@@ -107,9 +105,8 @@ void SetInputsDialog::fill() {
 
 InputChanges SetInputsDialog::changes() const {
     InputChanges changes;
-    const GraphPtr graph = m_graph;
     for (int row = 0; row < m_table->rowCount(); ++row) {
-        const TensorInfo& input = graph->tensor(graph->inputs()[static_cast<std::size_t>(row)]);
+        const TensorInfo& input = m_graph->tensor(m_graph->inputs()[static_cast<std::size_t>(row)]);
         const QString sizes = m_table->item(row, kSizes)->text().simplified(),
                       value = m_table->item(row, kValue)->text().trimmed();
         if (sizes != sizesOf(input)) {

@@ -287,8 +287,8 @@ class Document : public QObject {
     std::set<std::string> m_onRandomInputs;  ///< versions in the history that were measured on random inputs
     /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.
     std::optional<MeasuredConfig> m_unfinished;
-    int m_unfinishedIndex = 0,
-        m_measuredIndex = 0;  ///< of the undo stack: of it, and of the last one before it
+    int m_unfinishedIndex = 0;  ///< position of m_unfinished in the undo stack
+    int m_measuredIndex = 0;    ///< position of the last configuration in the history
     LayerReference m_reference{this};
     LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;
