@@ -9,8 +9,6 @@
 #include <limits>
 #include <string>
 
-#include "base/error.h"
-
 namespace quantloupe {
 namespace {
 
@@ -81,17 +79,17 @@ std::optional<std::size_t> availableMemory() {
 void requireMemory(std::size_t bytes) {
     const std::size_t space = addressSpaceLeft();
     if (bytes > space)
-        fail(ErrorKind::Unsupported,
-             "not enough memory: {:.0f} MiB more are needed, and the limit for this process (ulimit -v) "
-             "leaves {:.0f} MiB; raise it",
-             mebibytes(bytes), mebibytes(space));
+        throw OutOfMemory(
+            fmt::format("not enough memory: {:.0f} MiB more are needed, and the limit for this process "
+                        "(ulimit -v) leaves {:.0f} MiB; raise it",
+                        mebibytes(bytes), mebibytes(space)));
     if (bytes < kLarge) return;
     const std::size_t left = availableMemory().value_or(kUnlimited);
     if (bytes > left)
-        fail(ErrorKind::Unsupported,
-             "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the "
-             "model's fixed dimensions smaller, use fewer threads, or close other programs",
-             mebibytes(bytes), mebibytes(left));
+        throw OutOfMemory(fmt::format(
+            "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the "
+            "model's fixed dimensions smaller, use fewer threads, or close other programs",
+            mebibytes(bytes), mebibytes(left)));
 }
 
 }  // namespace quantloupe

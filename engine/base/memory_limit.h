@@ -5,12 +5,21 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+
+#include "base/error.h"
 
 namespace quantloupe {
 
-/// Throws Error stating the required and the available memory if the process cannot allocate `bytes` now:
-/// because of its address space limit (ulimit -v) or, from 64 MiB on, because the machine or its container
-/// has less available. Any thread.
+/// There is not enough memory. A session that catches it drops what it keeps and tries again.
+class OutOfMemory : public Error {
+  public:
+    explicit OutOfMemory(const std::string& message) : Error(ErrorKind::Unsupported, message) {}
+};
+
+/// Throws OutOfMemory stating the required and the available memory if the process cannot allocate `bytes`
+/// now: because of its address space limit (ulimit -v) or, from 64 MiB on, because the machine or its
+/// container has less available. Any thread.
 void requireMemory(std::size_t bytes);
 
 /// Returns the bytes that the process can get without swapping, within the limits of its address space and of

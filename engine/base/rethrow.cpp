@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 
 namespace quantloupe {
 
@@ -18,7 +19,9 @@ void rethrowWithContext(const std::string& context) {
     } catch (const Cancelled&) {
         throw;
     } catch (const std::bad_alloc&) {
-        throw Error(ErrorKind::Unsupported, "there is not enough memory for this").addContext(context);
+        OutOfMemory error("there is not enough memory for this");
+        error.addContext(context);
+        throw error;
     } catch (const std::length_error&) {
         throw Error(ErrorKind::BadInput, "it contains a size that exceeds any possible memory")
             .addContext(context);

@@ -264,7 +264,8 @@ Evaluation runStages(const EvaluationRequest& request, Depth depth) {
 
 EvaluationPtr evaluateFor(const EvaluationRequest& request, Depth depth) {
     const Stopwatch watch;
-    Evaluation result = runStages(request, depth);
+    Evaluation result = request.parts.withFreedMemory([&] { return runStages(request, depth); });
+    add(result.notices, request.parts.memoryNotice());
     result.complete = true;
     result.seconds.total = watch.seconds();
     auto evaluation = std::make_shared<const Evaluation>(std::move(result));

@@ -95,7 +95,7 @@ std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, cons
     if (quantizationOperators(*m_parts->model.graph) > 0)
         failInput(
             "the model is already quantized and cannot be quantized again; open the original float model");
-    return m_parts->plan(config, m_parts->runner.control(cancel));
+    return m_parts->withFreedMemory([&] { return m_parts->plan(config, m_parts->runner.control(cancel)); });
 } catch (...) {
     m_parts->rethrowWithModel();
 }

@@ -4,8 +4,11 @@
 // the functions of the stages and studies (tests/engine/architecture_test.cpp checks that).
 
 #include <memory>
+#include <new>
 #include <optional>
+#include <string>
 
+#include "base/memory_limit.h"
 #include "session/caches/evaluation_results.h"
 #include "session/network_runner.h"
 #include "session/pipeline.h"
@@ -28,7 +31,7 @@ struct SessionParts {
     Session& session;  ///< for studies that evaluate other configurations
     const LoadedModel model;
     const SessionOptions options;
-    const std::size_t memoryBudget;  ///< bytes for everything kept between evaluations
+    std::size_t memoryBudget;  ///< bytes for everything kept between evaluations
 
     SessionMetric metric;
     SessionSamples samples;
@@ -47,6 +50,23 @@ struct SessionParts {
     void limitCaches();
     std::size_t cacheBytes();
     void clear();
+    /// Calls `task` and returns its result. If there is not enough memory for it, drops everything that is
+    /// kept, halves the budget, and calls it again, as long as there is something to drop. Not in a group,
+    /// whose processes must keep the same tensors. The caller must not hold references into a cache.
+    template <typename Task>
+    auto withFreedMemory(const Task& task) {
+        for (;;) {
+            try {
+                return task();
+            } catch (const OutOfMemory&) {
+                if (!freeMemory()) throw;
+            } catch (const std::bad_alloc&) {
+                if (!freeMemory()) throw;
+            }
+        }
+    }
+    /// Says by how much the budget was reduced; empty if it was not.
+    std::string memoryNotice() const;
     /// Drops all results that depend on the metric of the user.
     void clearMetric();
 
@@ -57,7 +77,10 @@ struct SessionParts {
     /// With a budget, shrinks each cache to its share of it. Returns the bytes of all caches except
     /// activations.
     std::size_t visitCaches(std::optional<std::size_t> budget);
+    /// Drops everything that is kept, and halves the budget. Returns false if that would not help.
+    bool freeMemory();
 
+    const std::size_t m_fullBudget = memoryBudget;
     int m_evaluationsSinceTrim = 0;
 };
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that a session keeps is counted and bounded: it does not grow with the number of edits.
+#include <sys/resource.h>
+
 #include <QtTest>
+#include <fstream>
 
 #include "config/presets.h"
 #include "support/demo.h"
+#include "support/hostile.h"
 #include "support/random_edits.h"
 
 using namespace quantloupe;
@@ -18,6 +22,24 @@ std::size_t weightsOf(const Graph& graph) {
         if (tensor.constant) bytes += tensor.constant->bytes().size();
     return bytes;
 }
+
+/// Limits the address space of this process to what it uses now and `bytes` more.
+class AddressSpaceLimit {
+  public:
+    explicit AddressSpaceLimit(std::size_t bytes) {
+        ::getrlimit(RLIMIT_AS, &m_before);
+        std::size_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        rlimit limit = m_before;
+        limit.rlim_cur = pages * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE)) + bytes;
+        ::setrlimit(RLIMIT_AS, &limit);
+    }
+    ~AddressSpaceLimit() { ::setrlimit(RLIMIT_AS, &m_before); }
+    Q_DISABLE_COPY_MOVE(AddressSpaceLimit)
+
+  private:
+    rlimit m_before{};
+};
 
 }  // namespace
 
@@ -73,6 +95,29 @@ class MemoryTest : public QObject {
         // memory.
         QVERIFY2(session->cacheBytes() < 6 * weights + 64 * kMiB,
                  qPrintable(QString::number(session->cacheBytes() / kMiB)));
+    }
+
+    /// Results that are kept between evaluations are given back when the memory is needed.
+    void anEvaluationThatRunsOutOfMemoryKeepsLess() {
+        if (!test::kLimitsMemory) QSKIP("sanitizers reserve all address space");
+        SessionOptions options{2, 32, 0};
+        options.memory = 1024 * kMiB;
+        const QuantizationConfig config = presetConfig("w4a8");
+        const EvaluationPtr expected = test::openDemo(options)->evaluate(config, Depth::Metrics);
+        const auto session = test::openDemo(options);
+        session->evaluate(config, Depth::States);  // starts the threads
+        const auto isNotice = [](const std::string& text) {
+            return text.find("not enough memory") != std::string::npos;
+        };
+        QVERIFY(std::ranges::none_of(expected->notices, isNotice));
+        const AddressSpaceLimit limit(128 * kMiB);
+        const EvaluationPtr result = session->evaluate(config, Depth::Metrics);
+        QCOMPARE(result->quantized->top1, expected->quantized->top1);
+        QCOMPARE(result->layers.size(), expected->layers.size());
+        for (std::size_t l = 0; l < result->layers.size(); ++l)
+            QCOMPARE(result->layers[l].local.has_value(), expected->layers[l].local.has_value());
+        QVERIFY(std::ranges::any_of(result->notices, isNotice));
+        QVERIFY(session->cacheBudget() < *options.memory);
     }
 };
 

@@ -344,6 +344,8 @@ void ProgramCompiler::addOrLeaveOut(NodeId id) {
         }
     try {
         addNode(id);
+    } catch (const OutOfMemory&) {  // the node is supported
+        rethrowWithContext(fmt::format("node '{}' ({})", node.name, node.op));
     } catch (const Error& error) {
         if (!partial || error.kind() != ErrorKind::Unsupported)
             rethrowWithContext(fmt::format("node '{}' ({})", node.name, node.op));

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/recycled_limits.h"
+#include "base/recycled_memory.h"
 #include "session/session_parts.h"
 
 namespace quantloupe {
@@ -146,6 +147,28 @@ void SessionParts::limitCaches() {
         malloc_trim(0);
         m_evaluationsSinceTrim = 0;
     }
+}
+
+bool SessionParts::freeMemory() {
+    constexpr std::size_t kWorthwhile = std::size_t{16} << 20;
+    const std::size_t kept = runner.activations().bytes() + recycledBytes();
+    if (options.group || kept < kWorthwhile) return false;
+    memoryBudget = std::min(memoryBudget, cacheBytes()) / 2;
+    pipeline.clear();
+    runner.clear();
+    results.clear();
+    runner.limitActivations(memoryBudget);
+    RecycledMemory::trim();
+    malloc_trim(0);
+    return true;
+}
+
+std::string SessionParts::memoryNotice() const {
+    if (memoryBudget == m_fullBudget) return {};
+    return fmt::format(
+        "there is not enough memory to keep {} MiB of results between evaluations: only {} MiB are kept, so "
+        "evaluations take longer",
+        m_fullBudget >> 20, memoryBudget >> 20);
 }
 
 std::size_t SessionParts::cacheBytes() { return visitCaches(std::nullopt) + runner.activations().bytes(); }
