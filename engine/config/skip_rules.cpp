@@ -70,7 +70,10 @@ NodeSet coveredByType(const Graph& graph, const SkipRule& rule) {
 NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
     const NamePattern pattern(rule.regex);
     NodeSet covered(graph.nodeCount(), false);
-    for (std::size_t n = 0; n < covered.size(); ++n) covered[n] = pattern.matches(graph.nodes()[n].name);
+    for (std::size_t n = 0; n < covered.size(); ++n) {
+        const Node& node = graph.nodes()[n];
+        covered[n] = pattern.matches(node.name) || pattern.matches(node.path);
+    }
     if (!any(covered)) {
         std::vector<std::string> names;
         for (const Node& node : graph.nodes()) names.push_back(node.name);
@@ -84,9 +87,9 @@ NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
     if (blocks.empty()) {
         std::set<std::string> scopes;
         for (const Node& node : graph.nodes())
-            for (const std::string_view scope : scopesOf(node.name)) scopes.emplace(scope);
-        failInput("the model has no block '{}': no layer has this name or a name that begins with '{}/'{}",
-                  rule.like, rule.like, didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
+            for (const std::string_view scope : scopesOf(node.path)) scopes.emplace(scope);
+        failInput("the model has no block '{}': no layer has this name, and no module has this path{}",
+                  rule.like, didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
     }
     NodeSet covered(graph.nodeCount(), false);
     for (const Block& block : blocks)

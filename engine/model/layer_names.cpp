@@ -153,7 +153,7 @@ bool repeatsOperator(std::string_view part, std::string_view op) {
 std::vector<std::string> displayNames(const Graph& graph) {
     std::vector<Parts> all;
     all.reserve(graph.nodeCount());
-    for (const Node& node : graph.nodes()) all.push_back(nameParts(node.name));
+    for (const Node& node : graph.nodes()) all.push_back(nameParts(node.path));
     dropCommonParts(all);
 
     // The operator is left out if its module contains nothing else.
@@ -181,10 +181,11 @@ std::vector<std::string> displayNames(const Graph& graph) {
 LayerNames::LayerNames(GraphPtr graph) : m_graph(std::move(graph)), m_display(displayNames(*m_graph)) {
     m_searched.reserve(m_display.size());
     for (std::size_t n = 0; n < m_display.size(); ++n) {
-        const std::string& name = m_graph->nodes()[n].name;
-        const Parts parts = nameParts(name);
-        m_searched.push_back(searchText(m_display[n]) + '\n' +
-                             searchText(joinedParts(parts, parts.size(), '.')) + '\n' + searchText(name));
+        const Node& node = m_graph->nodes()[n];
+        const Parts parts = nameParts(node.path);
+        std::string& searched = m_searched.emplace_back(searchText(m_display[n]));
+        for (const std::string& text : {joinedParts(parts, parts.size(), '.'), node.path, node.name})
+            searched += '\n' + searchText(text);
     }
 }
 

@@ -47,7 +47,7 @@ class LayerNames {
   private:
     GraphPtr m_graph;
     std::vector<std::string> m_display;
-    std::vector<std::string> m_searched;  ///< display name, module path and full name in lines, normalized
+    std::vector<std::string> m_searched;  ///< display name, module, path and name in lines, normalized
 };
 
 }  // namespace quantloupe

@@ -21,6 +21,7 @@
 #include "model/infer_shapes.h"
 #include "model/inline_functions.h"
 #include "model/legacy_broadcast.h"
+#include "model/module_paths.h"
 #include "model/moved_constants.h"
 #include "model/onnx_proto.h"
 #include "model/operator_signatures.h"
@@ -109,6 +110,7 @@ Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loadin
     Node node;
     node.name = name;
     node.op = item.op_type();
+    node.path = pathFromScopes(metadataOf(item, kModuleScopesKey), node.op);
     node.domain = item.domain() == "ai.onnx" ? "" : item.domain();
     for (const std::string& in : item.input())
         node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
@@ -147,6 +149,7 @@ void addInitializers(const onnx::GraphProto& proto, const Loading& loading, Grap
 
 void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& names, const Loading& loading,
               GraphBuilder& builder) {
+    std::unordered_map<std::string, int> samePaths;
     for (int n = 0; n < proto.node_size(); ++n) {
         const onnx::NodeProto& item = proto.node(n);
         const std::string& name = names[static_cast<std::size_t>(n)];
@@ -162,7 +165,11 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
                     continue;
                 }
             }
-            builder.addNode(nodeFrom(item, name, loading, builder));
+            Node node = nodeFrom(item, name, loading, builder);
+            // As TorchScript's exporter does: "Conv", "Conv_1".
+            if (const int before = node.path.empty() ? 0 : samePaths[node.path]++; before > 0)
+                node.path += fmt::format("_{}", before);
+            builder.addNode(std::move(node));
         } catch (Error& error) {
             error.addContext(fmt::format("node '{}' ({})", name, item.op_type()));
             throw;

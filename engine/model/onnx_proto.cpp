@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/onnx_proto.h"
 
+#include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "model/module_paths.h"
 #include "model/subgraphs.h"
 
 namespace quantloupe {
@@ -256,6 +258,58 @@ const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::
     return nullptr;
 }
 
+namespace {
+
+/// NodeProto.metadata_props, which earlier versions of the library treat as an unknown field.
+constexpr int kMetadataField = 9;
+
+template <typename Proto>
+constexpr bool hasMetadata = requires(Proto node) {
+    node.metadata_props();
+};
+
+/// Calls `visit` for each entry until it returns true.
+template <typename Proto, typename Visit>
+void visitMetadata(const Proto& node, const Visit& visit) {
+    if constexpr (hasMetadata<Proto>) {
+        for (const auto& entry : node.metadata_props())
+            if (visit(entry)) return;
+    } else {
+        const auto& fields = node.unknown_fields();
+        for (int i = 0; i < fields.field_count(); ++i) {
+            const auto& field = fields.field(i);
+            onnx::StringStringEntryProto entry;
+            if (field.number() == kMetadataField &&
+                field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+                entry.ParseFromString(field.length_delimited()) && visit(entry))
+                return;
+        }
+    }
+}
+
+template <typename Proto>
+void addMetadata(Proto& node, std::string_view key, std::string value) {
+    onnx::StringStringEntryProto entry;
+    entry.set_key(std::string(key));
+    entry.set_value(std::move(value));
+    if constexpr (hasMetadata<Proto>)
+        *node.add_metadata_props() = std::move(entry);
+    else
+        node.mutable_unknown_fields()->AddLengthDelimited(kMetadataField, entry.SerializeAsString());
+}
+
+}  // namespace
+
+std::string metadataOf(const onnx::NodeProto& node, std::string_view key) {
+    std::string value;
+    visitMetadata(node, [&](const onnx::StringStringEntryProto& entry) {
+        if (entry.key() != key) return false;
+        value = entry.value();
+        return true;
+    });
+    return value;
+}
+
 bool isStandardDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
 void collectNames(const onnx::GraphProto& graph, std::set<std::string>& names) {
@@ -378,6 +432,7 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         item.set_name(node.name);
         item.set_op_type(node.op);
         item.set_domain(node.domain);
+        if (node.path != node.name) addMetadata(item, kModuleScopesKey, scopesFromPath(node.path, node.name));
         const std::vector<std::string> captured = capturedNames(node.attributes);
         const std::size_t formal = node.inputs.size() - captured.size();
         std::map<std::string, std::string> renamed;

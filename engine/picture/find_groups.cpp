@@ -16,10 +16,10 @@ std::vector<Group> groupsByScope(const Graph& graph) {
     std::map<std::string_view, std::size_t> indices;
     std::vector<Group> found;
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
-        const std::string& name = graph.nodes()[n].name;
+        const std::string& path = graph.nodes()[n].path;
         std::size_t parent = Group::kNone;
-        for (const std::string_view scope : scopesOf(name)) {
-            if (scope.size() + 1 == name.size()) break;
+        for (const std::string_view scope : scopesOf(path)) {
+            if (scope.size() + 1 == path.size()) break;
             const auto [at, isNew] = indices.emplace(scope, found.size());
             if (isNew) found.push_back({std::string(scope), {}, parent});
             found[at->second].nodes.push_back(NodeId(n));

@@ -177,7 +177,7 @@ class SkipRulesTest : public QObject {
                                << "skip rule 2 (names matching /(/): the regular expression '(' is not valid";
         QTest::newRow("block")
             << "block"
-            << "the model has no block 'heat': no layer has this name or a name that begins with 'heat/'";
+            << "the model has no block 'heat': no layer has this name, and no module has this path";
         QTest::newRow("layer") << "layer"
                                << "settings of layers: the model has no layer 'heat' (did you mean 'head'";
     }
