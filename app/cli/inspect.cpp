@@ -12,6 +12,7 @@
 #include "interchange/clika/clika_names.h"
 #include "json_output.h"
 #include "model/assumed_sizes.h"
+#include "model/layer_names.h"
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"
@@ -53,6 +54,7 @@ OrderedJson layersToJson(const Graph& graph, const Evaluation& states, bool conn
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
         OrderedJson layer = {{"name", node.name},
+                             {"module", moduleOf(node)},
                              {"clika_name", clika.of(NodeId(i))},
                              {"op", node.op},
                              {"domain", node.domain}};
@@ -117,17 +119,24 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     std::size_t width = 5;
     for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());
     width = std::min<std::size_t>(width, 60);
+    std::size_t moduleWidth = 0;  // if the names do not contain the modules
+    for (const Node& node : graph.nodes())
+        if (node.path != node.name)
+            moduleWidth = std::max({moduleWidth, moduleOf(node).size(), std::size_t{6}});
+    const auto moduleColumn = [&](const std::string& text) {
+        return moduleWidth == 0 ? std::string() : fmt::format("  {:<{}}", text, moduleWidth);
+    };
     std::size_t clikaWidth = 5;
     for (std::size_t i = 0; i < graph.nodeCount(); ++i)
         clikaWidth = std::max(clikaWidth, clika.of(NodeId(i)).size());
-    fmt::print("{:<{}}  {:<{}}  {:<20} {:<16} {:>12} {:>12}  {}\n", "layer", width, "CLIKA", clikaWidth, "op",
-               "output", "parameters", "MACs", "state");
+    fmt::print("{:<{}}{}  {:<{}}  {:<20} {:<16} {:>12} {:>12}  {}\n", "layer", width, moduleColumn("module"),
+               "CLIKA", clikaWidth, "op", "output", "parameters", "MACs", "state");
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
         const TensorId output = node.output();
         const bool known = output.valid() && graph.tensor(output).shape;
-        fmt::print("{:<{}}  {:<{}}  {:<20} {:<16}", shortName(node.name), width, clika.of(NodeId(i)),
-                   clikaWidth, shortName(node.op),
+        fmt::print("{:<{}}{}  {:<{}}  {:<20} {:<16}", shortName(node.name), width,
+                   moduleColumn(moduleOf(node)), clika.of(NodeId(i)), clikaWidth, shortName(node.op),
                    known ? shortName(toString(*graph.tensor(output).shape)) : "?");
         const LayerResult& layer = states.layers[i];
         // Most reasons begin with the state: "folded into ...".

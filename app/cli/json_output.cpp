@@ -93,6 +93,7 @@ OrderedJson toJson(const TensorDifference& difference) {
 
 OrderedJson toJson(const LayerResult& layer) {
     OrderedJson object = {{"name", layer.name},
+                          {"module", layer.module},
                           {"op", layer.op},
                           {"state", layerStateName(layer.state)},
                           {"precision", precisionName(layer.precision)},

@@ -11,6 +11,7 @@
 #include "config/precision_rules.h"
 #include "config/tail_rule.h"
 #include "model/blocks.h"
+#include "model/layer_names.h"
 #include "model/operator_signatures.h"
 #include "model/operator_traits.h"
 
@@ -180,10 +181,14 @@ std::string describe(const SkipRule& rule) {
 }
 
 std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& name, std::size_t most) {
-    std::vector<std::string> names;
+    std::vector<std::string> names, inModule;
     names.reserve(graph.nodeCount());
-    for (const Node& node : graph.nodes()) names.push_back(node.name);
-    return nearNames(names, name, most);
+    for (const Node& node : graph.nodes()) {
+        names.push_back(node.name);
+        if (inModule.size() < most && (node.path == name || moduleOf(node) == name))
+            inModule.push_back(node.name);
+    }
+    return inModule.empty() ? nearNames(names, name, most) : inModule;
 }
 
 Error unknownLayer(const Graph& graph, const std::string& name) {

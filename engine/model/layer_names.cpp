@@ -143,6 +143,11 @@ std::vector<std::string_view> nameParts(std::string_view name) {
     return parts;
 }
 
+std::string moduleOf(const Node& node) {
+    const Parts parts = nameParts(node.path);
+    return joinedParts(parts, parts.size() - 1, '.');
+}
+
 bool repeatsOperator(std::string_view part, std::string_view op) {
     if (!part.starts_with(op)) return false;
     part.remove_prefix(op.size());

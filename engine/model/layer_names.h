@@ -17,6 +17,9 @@ namespace quantloupe {
 /// characters.
 std::vector<std::string_view> nameParts(std::string_view name);
 
+/// Returns the path of the module that contains the node: "features.3.conv"; empty if there is none.
+std::string moduleOf(const Node& node);
+
 /// Returns whether the part of a name only repeats the operator: "Conv", "Conv_3".
 bool repeatsOperator(std::string_view part, std::string_view op);
 

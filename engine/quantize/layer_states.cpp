@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "config/precision_rules.h"
 #include "model/layer_cost.h"
+#include "model/layer_names.h"
 #include "model/operator_traits.h"
 #include "model/quantized_model.h"
 #include "quantize/plan.h"
@@ -43,6 +44,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         LayerResult layer;
         layer.node = NodeId(n);
         layer.name = node.name;
+        layer.module = moduleOf(node);
         layer.op = node.op;
         const LayerCost cost = costOf(source, node);
         layer.macs = cost.macs;

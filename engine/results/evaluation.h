@@ -70,6 +70,7 @@ struct LayerResult {
     std::uint64_t parameters = 0;
     /// Without those that an earlier layer reads, too. The sum over all layers is the network's.
     std::uint64_t ownParameters = 0;
+    std::string module = {};  ///< the module of the network's code that contains the layer (layer_names.h)
 };
 
 /// 95 % Wilson score interval of a rate (0 to 1).

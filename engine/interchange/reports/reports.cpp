@@ -185,9 +185,10 @@ ExportResult writeJsonReport(const ExportSource& source) {
     using D = TensorDifference;
     const bool mixed = hasPrecisions(source.config);
     for (const LayerResult& layer : source.layers) {
-        OrderedJson row = {
-            {"name", layer.name}, {"op", layer.op},         {"state", layerStateName(layer.state)},
-            {"io", layer.io},     {"reason", layer.reason}, {"host", layer.host}};
+        OrderedJson row = {{"name", layer.name}, {"module", layer.module},
+                           {"op", layer.op},     {"state", layerStateName(layer.state)},
+                           {"io", layer.io},     {"reason", layer.reason},
+                           {"host", layer.host}};
         if (mixed) row["precision"] = precisionName(layer.precision);
         const auto difference = [&](const char* key, const std::optional<D>& d) {
             row[key] = d ? OrderedJson{{"qs", numberOrNull(d->qs)},
