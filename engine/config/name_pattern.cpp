@@ -26,8 +26,8 @@ NamePattern::~NamePattern() = default;
 NamePattern::NamePattern(NamePattern&&) noexcept = default;
 NamePattern& NamePattern::operator=(NamePattern&&) noexcept = default;
 
-bool NamePattern::matches(std::string_view name) const {
-    return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *m_regex);
+bool NamePattern::matches(const Node& node) const {
+    return RE2::PartialMatch(node.name, *m_regex) || RE2::PartialMatch(node.path, *m_regex);
 }
 
 }  // namespace quantloupe

@@ -5,7 +5,8 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
+
+#include "model/graph.h"
 
 namespace re2 {
 class RE2;
@@ -22,8 +23,8 @@ class NamePattern {
     NamePattern(NamePattern&&) noexcept;
     NamePattern& operator=(NamePattern&&) noexcept;
 
-    /// Returns whether the pattern matches anywhere in the name.
-    bool matches(std::string_view name) const;
+    /// Returns whether the pattern matches anywhere in the name or in the path of the node.
+    bool matches(const Node& node) const;
 
   private:
     std::unique_ptr<re2::RE2> m_regex;

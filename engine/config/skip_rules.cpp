@@ -71,10 +71,7 @@ NodeSet coveredByType(const Graph& graph, const SkipRule& rule) {
 NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
     const NamePattern pattern(rule.regex);
     NodeSet covered(graph.nodeCount(), false);
-    for (std::size_t n = 0; n < covered.size(); ++n) {
-        const Node& node = graph.nodes()[n];
-        covered[n] = pattern.matches(node.name) || pattern.matches(node.path);
-    }
+    for (std::size_t n = 0; n < covered.size(); ++n) covered[n] = pattern.matches(graph.nodes()[n]);
     if (!any(covered)) {
         std::vector<std::string> names;
         for (const Node& node : graph.nodes()) names.push_back(node.name);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Converts the module scopes that PyTorch's exporter stores in the metadata of each node since version 2.5.
-// Its names of nodes ("node_Conv_511") contain no scopes, unlike those of the older exporter, which is based
-// on TorchScript.
+// Converts the module scopes that PyTorch's newer exporter (dynamo=True) stores in the metadata of each node.
+// Its names of nodes ("node_Conv_511") contain no scopes, unlike those of the exporter based on TorchScript.
 
 #include <string>
 #include <string_view>

@@ -130,7 +130,7 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
         return (term.orEqual && number == term.number) ||
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
-    if (term.pattern) return layers && term.pattern->matches(layers->fullName(row));
+    if (term.pattern) return layers && layers->matches(row, *term.pattern);
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
     if (layers && layers->hasName(row, term.text)) return true;
     for (const int column : {LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})

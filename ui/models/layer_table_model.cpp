@@ -143,14 +143,14 @@ bool LayerTableModel::isQuantizable(int row) const {
 
 GainUnit LayerTableModel::gainUnit() const { return gainUnitOf(m_document->evaluation().get()); }
 
-std::string LayerTableModel::fullName(int row) const {
-    const LayerResult* layer = layerAt(row);
-    return layer ? layer->name : std::string();
-}
-
 bool LayerTableModel::hasName(int row, const QString& text) const {
     const LayerResult* layer = layerAt(row);
     return layer && m_document->names().matches(layer->node, text.toStdString());
+}
+
+bool LayerTableModel::matches(int row, const NamePattern& pattern) const {
+    const LayerResult* layer = layerAt(row);
+    return layer && pattern.matches(m_document->graph()->node(layer->node));
 }
 
 const LayerResult* LayerTableModel::layerAt(int row) const {

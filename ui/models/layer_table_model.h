@@ -5,6 +5,7 @@
 #include <QAbstractTableModel>
 #include <optional>
 
+#include "config/name_pattern.h"
 #include "document/document.h"
 #include "document/metric.h"
 
@@ -52,12 +53,13 @@ class LayerTableModel : public QAbstractTableModel {
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
     GainUnit gainUnit() const;
-    std::string fullName(int row) const;
     /// Returns whether the layer is quantized or could be quantized; true for all rows if there is no such
     /// layer.
     bool isQuantizable(int row) const;
     /// Returns whether the text occurs in a name of the row's layer (LayerNames::matches).
     bool hasName(int row, const QString& text) const;
+    /// Returns whether the pattern matches the row's layer.
+    bool matches(int row, const NamePattern& pattern) const;
 
   private:
     void update();

@@ -11,6 +11,7 @@ namespace quantloupe {
 
 const std::vector<std::string>& reportColumns() {
     static const std::vector<std::string> kColumns = {"layer",
+                                                      "module",
                                                       "operator",
                                                       "state",
                                                       "reason",
@@ -43,6 +44,7 @@ std::vector<std::string> reportRow(const ExportSource& source, const LayerResult
     };
     const LayerSettings* const own = source.config.settingsOf(layer.name);
     return {layer.name,
+            layer.module,
             layer.op,
             std::string(layerStateName(layer.state)),
             layer.reason,

@@ -83,7 +83,7 @@ std::string layerTable(const ExportSource& source) {
         text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
         const auto cells = reportRow(source, layer);
         for (std::size_t i = 0; i < cells.size(); ++i)
-            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "",
+            text += fmt::format("<td{}>{}</td>", i >= 6 && i + 1 < cells.size() ? " class=\"n\"" : "",
                                 escapedXml(cells[i]));
         text += "</tr>\n";
     }
