@@ -55,6 +55,7 @@ class Difference(Record):
 class Layer(Record):
     """The state and the sensitivity of a layer, as `quantloupe-cli analyze --json` prints them."""
     name: str
+    module: str  # its path in the network's code, such as "features.3.conv"; empty if unknown
     op: str
     state: str  # "quantized", "skipped", "float", "folded" or "fused"
     io: bool
