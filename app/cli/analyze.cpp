@@ -92,9 +92,9 @@ void printLayers(const Evaluation& result, const Options& options) {
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
     for (const LayerResult* layer : layers)
-        width = std::max(width, std::min(layer->name.size(), kMaxNameWidth));
+        width = std::max(width, std::min(nameWithModule(*layer).size(), kMaxNameWidth));
     for (const LayerResult* layer : layers) {
-        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", shortName(layer->name), width,
+        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", nameWithModule(*layer), width,
                    shortName(layer->op), layerStateName(layer->state), qsOf(layer->weight),
                    qsOf(layer->local), qsOf(layer->cumulative),
                    layer->local ? decibels(layer->local->sqnrDb) : "-");
@@ -104,7 +104,7 @@ void printLayers(const Evaluation& result, const Options& options) {
          {std::pair{"local", &LayerResult::local}, {"cumulative", &LayerResult::cumulative}}) {
         fmt::print("\n{}\n  {:<{}}  {}\n", what, "", width, differenceHeader());
         for (const LayerResult* layer : layers)
-            fmt::print("  {:<{}}  {}\n", shortName(layer->name), width, differenceRow(layer->*member));
+            fmt::print("  {:<{}}  {}\n", nameWithModule(*layer), width, differenceRow(layer->*member));
     }
 }
 

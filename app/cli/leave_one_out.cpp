@@ -47,8 +47,11 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
         return std::pair(layer->change, layer->sqnrDb.value_or(-HUGE_VAL));
     });
     if (!options.allLayers && layers.size() > options.worst) layers.resize(options.worst);
+    const auto nameOf = [&](const LayerEffect* layer) {
+        return nameWithModule(base->layers[layer->node.index()]);
+    };
     std::size_t width = 5;
-    for (const LayerEffect* layer : layers) width = std::max(width, shortName(layer->name).size());
+    for (const LayerEffect* layer : layers) width = std::max(width, nameOf(layer).size());
     fmt::print("{} by gain with only this layer in float, in {}; 95 % interval; SQNR\n",
                options.allLayers ? "all layers" : "worst layers", unit.gain);
     for (const LayerEffect* layer : layers) {
@@ -56,8 +59,8 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
         if (layer->paired)
             interval = fmt::format("{:+.2f} to {:+.2f}", unit.factor * layer->paired->low,
                                    unit.factor * layer->paired->high);
-        fmt::print("  {:<{}}  {:>+8.2f}  {:<16}  {:>10}\n", shortName(layer->name), width,
-                   unit.factor * layer->change, interval, decibels(layer->sqnrDb));
+        fmt::print("  {:<{}}  {:>+8.2f}  {:<16}  {:>10}\n", nameOf(layer), width, unit.factor * layer->change,
+                   interval, decibels(layer->sqnrDb));
     }
     fmt::print("\n{}{:.1f} seconds\n", reused == 0 ? "" : fmt::format("{} evaluations reused, ", reused),
                sweep.seconds);

@@ -39,6 +39,12 @@ std::string bars(const Distribution& distribution) {
     return text;
 }
 
+std::string nameWithModule(const LayerResult& layer) {
+    const bool contained = layer.name.find('/') != std::string::npos;
+    std::string name = shortName(layer.name);
+    return contained || layer.module.empty() ? name : fmt::format("{} ({})", name, shortName(layer.module));
+}
+
 std::string nameTypeAndShape(const TensorInfo& tensor) {
     return fmt::format("{}: {} {}", shortName(tensor.name), dataTypeName(tensor.type),
                        tensor.shape ? shortName(toString(*tensor.shape)) : "of unknown shape");

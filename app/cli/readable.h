@@ -18,6 +18,9 @@ std::string qsOf(const std::optional<TensorDifference>& difference);  ///< "0.01
 /// One block character per bin, its height relative to the fullest bin; a space for an empty bin.
 std::string bars(const Distribution& distribution);
 
+/// "node_conv2d_2 (features.3.conv)": the module follows a name that does not contain it.
+std::string nameWithModule(const LayerResult& layer);
+
 std::string nameTypeAndShape(const TensorInfo& tensor);  ///< "images: float32 batch×3×224×224"
 
 /// The metrics of one tensor as a row under differenceHeader().
