@@ -40,7 +40,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 5);
+    m_filterLine->setMinimumWidth(unit * 9);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     m_filterLine->installEventFilter(this);
