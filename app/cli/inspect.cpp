@@ -121,7 +121,7 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     width = std::min<std::size_t>(width, 60);
     std::size_t moduleWidth = 0;  // if the names do not contain the modules
     for (const Node& node : graph.nodes())
-        if (node.path != node.name)
+        if (!node.modulePath.empty())
             moduleWidth = std::max({moduleWidth, moduleOf(node).size(), std::size_t{6}});
     const auto moduleColumn = [&](const std::string& text) {
         return moduleWidth == 0 ? std::string() : fmt::format("  {:<{}}", text, moduleWidth);

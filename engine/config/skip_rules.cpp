@@ -85,7 +85,7 @@ NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
     if (blocks.empty()) {
         std::set<std::string> scopes;
         for (const Node& node : graph.nodes())
-            for (const std::string_view scope : scopesOf(node.path)) scopes.emplace(scope);
+            for (const std::string_view scope : scopesOf(node.path())) scopes.emplace(scope);
         failInput("the model has no block '{}': no layer has this name, and no module has this path{}",
                   rule.like, didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
     }
@@ -182,7 +182,7 @@ std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& n
     names.reserve(graph.nodeCount());
     for (const Node& node : graph.nodes()) {
         names.push_back(node.name);
-        if (inModule.size() < most && (node.path == name || moduleOf(node) == name))
+        if (inModule.size() < most && (node.path() == name || moduleOf(node) == name))
             inModule.push_back(node.name);
     }
     return inModule.empty() ? nearNames(names, name, most) : inModule;

@@ -70,7 +70,7 @@ std::vector<Block> blocksLike(const Graph& graph, const std::string& scope) {
         std::map<std::string_view, std::size_t> indices;
         const std::size_t parts = partsOf(scope);
         for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
-            const std::string_view own = scopeOf(graph.nodes()[n].path, parts);
+            const std::string_view own = scopeOf(graph.nodes()[n].path(), parts);
             if (own.empty()) continue;
             const auto [at, isNew] = indices.emplace(own, candidates.size());
             if (isNew) candidates.push_back({std::string(own), {}});

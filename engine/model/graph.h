@@ -27,10 +27,12 @@ struct Node {
     std::vector<TensorId> inputs;   ///< an omitted optional input is an invalid id
     std::vector<TensorId> outputs;  ///< likewise
     Attributes attributes;
+    /// path(), if the file stores it separately from the name (module_paths.h); else empty.
+    std::string modulePath = {};
+
     /// Where the node is in the network's code: scopes and operator between slashes, such as
-    /// "/features/features.3/conv/Conv". It is the name, unless the file stores the scopes separately
-    /// (module_paths.h). Not necessarily unique.
-    std::string path;
+    /// "/features/features.3/conv/Conv". Not necessarily unique. It is the name if nothing else is known.
+    const std::string& path() const { return modulePath.empty() ? name : modulePath; }
 
     /// Input `i`, or an invalid id if it is omitted or out of range.
     TensorId input(std::size_t i) const { return i < inputs.size() ? inputs[i] : TensorId(); }

@@ -21,7 +21,7 @@ Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors,
         builder.add(std::string_view(node.name))
             .add(std::string_view(node.op))
             .add(std::string_view(node.domain));
-        if (node.path != node.name) builder.add(std::string_view(node.path));
+        if (!node.modulePath.empty()) builder.add(std::string_view(node.modulePath));
         for (const auto* ids : {&node.inputs, &node.outputs}) {
             builder.add(ids->size());
             for (const TensorId id : *ids) {
@@ -102,7 +102,6 @@ std::string GraphBuilder::unusedNodeName(const std::string& stem) {
 
 NodeId GraphBuilder::addNode(Node node) {
     if (!m_nodeNames.empty()) m_nodeNames.insert(node.name);
-    if (node.path.empty()) node.path = node.name;
     m_nodes.push_back(std::move(node));
     m_removed.push_back(0);
     return NodeId(m_nodes.size() - 1);

@@ -144,7 +144,7 @@ std::vector<std::string_view> nameParts(std::string_view name) {
 }
 
 std::string moduleOf(const Node& node) {
-    const Parts parts = nameParts(node.path);
+    const Parts parts = nameParts(node.path());
     return joinedParts(parts, parts.size() - 1, '.');
 }
 
@@ -158,7 +158,7 @@ bool repeatsOperator(std::string_view part, std::string_view op) {
 std::vector<std::string> displayNames(const Graph& graph) {
     std::vector<Parts> all;
     all.reserve(graph.nodeCount());
-    for (const Node& node : graph.nodes()) all.push_back(nameParts(node.path));
+    for (const Node& node : graph.nodes()) all.push_back(nameParts(node.path()));
     dropCommonParts(all);
 
     // The operator is left out if its module contains nothing else.
@@ -187,9 +187,9 @@ LayerNames::LayerNames(GraphPtr graph) : m_graph(std::move(graph)), m_display(di
     m_searched.reserve(m_display.size());
     for (std::size_t n = 0; n < m_display.size(); ++n) {
         const Node& node = m_graph->nodes()[n];
-        const Parts parts = nameParts(node.path);
+        const Parts parts = nameParts(node.path());
         std::string& searched = m_searched.emplace_back(searchText(m_display[n]));
-        for (const std::string& text : {joinedParts(parts, parts.size(), '.'), node.path, node.name})
+        for (const std::string& text : {joinedParts(parts, parts.size(), '.'), node.path(), node.name})
             searched += '\n' + searchText(text);
     }
 }

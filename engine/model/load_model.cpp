@@ -110,7 +110,7 @@ Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loadin
     Node node;
     node.name = name;
     node.op = item.op_type();
-    node.path = pathFromScopes(metadataOf(item, kModuleScopesKey), node.op);
+    node.modulePath = pathFromScopes(metadataOf(item, kModuleScopesKey), node.op);
     node.domain = item.domain() == "ai.onnx" ? "" : item.domain();
     for (const std::string& in : item.input())
         node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
@@ -167,8 +167,8 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
             }
             Node node = nodeFrom(item, name, loading, builder);
             // As TorchScript's exporter does: "Conv", "Conv_1".
-            if (const int before = node.path.empty() ? 0 : samePaths[node.path]++; before > 0)
-                node.path += fmt::format("_{}", before);
+            if (const int before = node.modulePath.empty() ? 0 : samePaths[node.modulePath]++; before > 0)
+                node.modulePath += fmt::format("_{}", before);
             builder.addNode(std::move(node));
         } catch (Error& error) {
             error.addContext(fmt::format("node '{}' ({})", name, item.op_type()));

@@ -11,7 +11,7 @@ namespace quantloupe {
 /// The key of the metadata.
 inline constexpr std::string_view kModuleScopesKey = "pkg.torch.onnx.name_scopes";
 
-/// Returns the path of a node (Node::path) in the form of the older exporter:
+/// Returns the path of a node (Node::modulePath) in the form of the older exporter:
 /// "/features/features.3/conv/Conv" for the operator Conv and the value "['', 'features', 'features.3',
 /// 'features.3.conv', 'conv2d_2']". Empty if the value has another form, names no module, or has more than 64
 /// parts or 1,000 characters.

@@ -432,7 +432,8 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         item.set_name(node.name);
         item.set_op_type(node.op);
         item.set_domain(node.domain);
-        if (node.path != node.name) addMetadata(item, kModuleScopesKey, scopesFromPath(node.path, node.name));
+        if (!node.modulePath.empty())
+            addMetadata(item, kModuleScopesKey, scopesFromPath(node.modulePath, node.name));
         const std::vector<std::string> captured = capturedNames(node.attributes);
         const std::size_t formal = node.inputs.size() - captured.size();
         std::map<std::string, std::string> renamed;

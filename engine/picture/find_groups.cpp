@@ -16,7 +16,7 @@ std::vector<Group> groupsByScope(const Graph& graph) {
     std::map<std::string_view, std::size_t> indices;
     std::vector<Group> found;
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
-        const std::string& path = graph.nodes()[n].path;
+        const std::string& path = graph.nodes()[n].path();
         std::size_t parent = Group::kNone;
         for (const std::string_view scope : scopesOf(path)) {
             if (scope.size() + 1 == path.size()) break;

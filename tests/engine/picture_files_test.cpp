@@ -74,8 +74,8 @@ void PictureFilesTest::subtitles() {
     GraphBuilder builder;
     const TensorId x = builder.tensor("x"), y = builder.tensor("y"), z = builder.tensor("z");
     builder.addInput(x, DataType::Float32, std::nullopt);
-    builder.addNode({"/features/features.2/conv/conv.0/conv.0.0/Conv", "Conv", "", {x}, {y}, {}, {}});
-    builder.addNode({"/features/features.2/conv/conv.1/Conv", "Conv", "", {y}, {z}, {}, {}});
+    builder.addNode({"/features/features.2/conv/conv.0/conv.0.0/Conv", "Conv", "", {x}, {y}, {}});
+    builder.addNode({"/features/features.2/conv/conv.1/Conv", "Conv", "", {y}, {z}, {}});
     builder.addOutput(z);
     QStringList subtitles;
     for (const PictureNode& node : describePicture(*builder.build()).nodes)

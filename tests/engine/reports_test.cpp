@@ -83,7 +83,7 @@ class ReportsTest : public QObject {
         for (const auto& row : rows) QCOMPARE(row.size(), rows[0].size());
         QCOMPARE(rows[7][0], std::string("out,\"Conv\" <&>"));
         QCOMPARE(rows[4].back(), std::string("no, not\nthis one"));
-        QCOMPARE(rows[1][8], std::string("inf"));
+        QCOMPARE(rows[1][9], std::string("inf"));
     }
 
     void jsonDocument() {

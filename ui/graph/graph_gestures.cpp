@@ -22,7 +22,7 @@ std::vector<BlockChoice> blockChoices(const Graph& graph, NodeId layer) {
             choices, [&](const BlockChoice& c) { return c.blocks == blocks.size() && c.nodes == nodes; });
         if (!known) choices.push_back({like, blocks.size(), nodes});
     };
-    const std::vector<std::string_view> scopes = scopesOf(graph.node(layer).path);
+    const std::vector<std::string_view> scopes = scopesOf(graph.node(layer).path());
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) offer(std::string(*scope));
     offer(name);
     return choices;

@@ -54,8 +54,8 @@ std::vector<Family> familiesByScope(const Graph& graph) {
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
         const Node& node = graph.nodes()[n];
         if (!isWeighted(graph, node)) continue;
-        for (const std::string_view scope : scopesOf(node.path)) {
-            if (!isDigit(scope.back()) || scope.size() + 1 == node.path.size()) continue;
+        for (const std::string_view scope : scopesOf(node.path())) {
+            if (!isDigit(scope.back()) || scope.size() + 1 == node.path().size()) continue;
             const std::string pattern = patternOf(scope);
             Family& family = families[pattern];
             const auto [at, isNew] = places[pattern].emplace(scope, family.size());

@@ -73,7 +73,7 @@ std::vector<RoleParts> rolesIn(const Graph& graph, const std::string& scope,
             inModule[{node.op}].push_back(i);
             continue;
         }
-        for (const std::string_view part : nameParts(std::string_view(node.path).substr(scope.size() + 1)))
+        for (const std::string_view part : nameParts(std::string_view(node.path()).substr(scope.size() + 1)))
             roles[i].emplace_back(part);
         // Exporters repeat the block's name: "/features.18/features.18.0".
         if (std::string& first = roles[i].front(); first.size() > last.size() && first.starts_with(last))
