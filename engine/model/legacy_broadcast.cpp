@@ -34,6 +34,16 @@ void setAxis(onnx::NodeProto& node) {
     axis.set_i(1);
 }
 
+void setConcatAxes(onnx::GraphProto& graph) {
+    for (onnx::NodeProto& node : *graph.mutable_node()) {
+        if (node.op_type() == "Concat" && isStandardDomain(node.domain()) &&
+            attributeOf(node, "axis") == nullptr)
+            setAxis(node);
+        for (auto& attribute : *node.mutable_attribute())
+            if (attribute.has_g()) setConcatAxes(*attribute.mutable_g());
+    }
+}
+
 class Aligner {
   public:
     Aligner(onnx::GraphProto& graph, const KnownShapes* outer, std::set<std::string>& names)
@@ -118,9 +128,12 @@ class Aligner {
 }  // namespace
 
 void alignOperands(onnx::ModelProto& model) {
-    constexpr std::int64_t kAlwaysLastAxes = 7;  // from this opset on
+    constexpr std::int64_t kAlwaysLastAxes = 7, kConcatHasAxis = 4;  // from these opsets on
+    std::int64_t version = 1;
     for (const auto& opset : model.opset_import())
-        if (isStandardDomain(opset.domain()) && opset.version() >= kAlwaysLastAxes) return;
+        if (isStandardDomain(opset.domain())) version = opset.version();
+    if (version >= kAlwaysLastAxes) return;
+    if (version < kConcatHasAxis) setConcatAxes(*model.mutable_graph());
     std::set<std::string> names;
     collectNames(model.graph(), names);
     Aligner(*model.mutable_graph(), nullptr, names).run();

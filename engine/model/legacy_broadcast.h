@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Before opset 7, the second operand of Add, Mul and others was broadcast only on request, and could be
-// aligned with any axis of the first, for example a bias with the channels. Later opsets align the last axes.
+// Nodes of early opsets. Before opset 7, the second operand of Add, Mul and others was broadcast only on
+// request, and could be aligned with any axis of the first, for example a bias with the channels. Later
+// opsets align the last axes. Before opset 4, the axis of Concat was 1 if it was omitted.
 
 namespace onnx {
 class ModelProto;
@@ -11,7 +12,7 @@ namespace quantloupe {
 
 /// Gives the second operands the trailing dimensions of extent 1 with which later opsets broadcast them in
 /// the same way, and removes the attributes. If the number of dimensions is unknown, the attribute `axis`
-/// stays, and the node is not evaluated.
+/// stays, and the node is not evaluated. Also gives each Concat its axis.
 void alignOperands(onnx::ModelProto& model);
 
 }  // namespace quantloupe

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/storage_types.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "model/raise_opset.h"
 
@@ -66,8 +68,10 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
 
     std::int64_t needed = kOpsetPlain;
     // With such biases, ONNX Runtime's optimizer can insert operators of opset 11 (Round), which a model of
-    // opset 10 cannot contain.
-    if (otherBias && graph.opset() < kOpsetOtherBias && canRaise(graph, kOpsetOtherBias))
+    // opset 10 cannot contain. It moves DepthToSpace between codes, but its kernel for codes needs opset 11.
+    const bool movesCodes = std::ranges::any_of(
+        graph.nodes(), [](const Node& node) { return node.op == "DepthToSpace" && node.domain.empty(); });
+    if ((otherBias || movesCodes) && graph.opset() < kOpsetOtherBias && canRaise(graph, kOpsetOtherBias))
         needed = kOpsetOtherBias;
     if (perChannel) {
         needed = kOpsetPerChannel;

@@ -21,6 +21,11 @@ class OperatorValuesTest : public QObject {
                             const char* node, const char* expected) {
             QTest::newRow(name) << opset << shape << constant << node << expected;
         };
+        row("backwards to the end", 13, "1,1,5",
+            "int64[1] s = {-1}, int64[1] e = {9223372036854775807}, int64[1] a = {2}",
+            "Slice (X, s, e, a, s)", "3 6.75 -0.5 3.25 -4");
+        row("axis of an early Concat", 3, "2,1,2", "", "Concat (X, X)",
+            "-4 3.25 -4 3.25 -0.5 6.75 -0.5 6.75");
         row("average over declared padding only", 17, "1,1,5,5", "",
             "AveragePool <kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1, count_include_pad = 1, "
             "pads = [0, 0, 1, 0]> (X)",

@@ -312,6 +312,29 @@ class ExportedModelsTest : public QObject {
         QVERIFY(result.optimized && result.optimized->agreement >= 0.9);
     }
 
+    /// ONNX Runtime has a kernel for codes only from opset 11 on.
+    void depthToSpaceOfEarlierOpsetsRunsOptimized() {
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
+        for (const int opset : {7, 9, 10, 11}) {
+            std::mt19937 random(20);
+            const auto session = sessionOn(fmt::format(
+                R"(<ir_version: 4, opset_import: ["" : {}]> g (float[N,2,4,4] x) => (float[N,2,8,8] y)
+                <float[8,2,1,1] w = {}, float[2,2,1,1] v = {}> {{
+                    a = Conv(x, w)
+                    d = DepthToSpace<blocksize = 2>(a)
+                    y = Conv(d, v)
+                }})",
+                opset, floats(random, 16), floats(random, 4)));
+            QTemporaryDir folder;
+            const VerifySource source = prepareVerification(*session, preset("default"),
+                                                            folder.path().toStdString() + "/quantized.onnx");
+            const Verification result =
+                verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
+            const std::string why = whyVerificationFailed(result);
+            QVERIFY2(why.empty(), fmt::format("opset {}: {}", opset, why).c_str());
+        }
+    }
+
     void verificationFailsIfTheModelDoesNotLoad() {
         Verification result;
         result.runtime = "ONNX Runtime 1.0.0";

@@ -149,13 +149,16 @@ CompiledNode compileSlice(const NodeContext& context) {
         if (strides[i] == 0) failInput("Slice's step is 0");
         const std::int64_t stride = std::clamp(strides[i], -longest, longest);  // a longer one has no effect
         const std::int64_t lowest = stride > 0 ? 0 : -1, highest = stride > 0 ? extent : extent - 1;
-        const auto place = [&](std::int64_t at) {  // INT64_MIN and INT64_MAX mean "to the end"
+        const auto place = [&](std::int64_t at) {
             return std::clamp(at < 0 ? std::max(at, -extent - 1) + extent : std::min(at, extent), lowest,
                               highest);
         };
         const std::int64_t from =
             stride > 0 ? place(starts[i]) : std::max<std::int64_t>(place(starts[i]), extent == 0 ? -1 : 0);
-        const std::int64_t to = place(ends[i]);
+        // As in ONNX Runtime, the largest numbers mean "to the end" in both directions.
+        const bool whole = ends[i] == std::numeric_limits<std::int64_t>::max() ||
+                           ends[i] == std::numeric_limits<std::int32_t>::max();
+        const std::int64_t to = stride < 0 && whole ? lowest : place(ends[i]);
         const std::int64_t room = stride > 0 ? to - from : from - to, size = std::abs(stride);
         output.dims[d] = room <= 0 ? 0 : 1 + (room - 1) / size;
         start += from * steps[d];
