@@ -48,6 +48,9 @@ std::string inQuotes(std::string_view text) {
 
 std::string pathFromScopes(std::string_view scopes, std::string_view op) {
     const std::vector<std::string> names = pythonStrings(scopes);
+    // The first one is the whole network. A placeholder is there instead for operations outside of all
+    // modules.
+    if (names.empty() || !names.front().empty()) return {};
     std::string path, part;
     std::string_view outer;
     for (std::size_t i = 0; i + 1 < names.size(); ++i) {  // the last one is the name of the operation

@@ -69,7 +69,8 @@ class ModulePathsTest : public QObject {
         QTest::newRow("slash") << "['', 'a/b', 'x']"
                                << "/a.b/Op";
         for (const char* none : {"", "[]", "['']", "['', 'x']", "['', 'a', 'x'", "'', 'a', 'x'",
-                                 "['', 'a' 'x']", "['', a, 'x']", "['', 'a\\"})
+                                 "['', 'a' 'x']", "['_empty_nn_module_stack_from_metadata_hook', 'x']",
+                                 "['a', 'a.b', 'x']", "['', a, 'x']", "['', 'a\\"})
             QTest::newRow(none) << none << "";
     }
     void scopes() {
