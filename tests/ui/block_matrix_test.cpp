@@ -9,6 +9,7 @@
 
 #include "model/graph_builder.h"
 #include "models/block_roles.h"
+#include "support/text_model.h"
 #include "window_test_support.h"
 
 using namespace quantloupe;
@@ -139,6 +140,29 @@ class BlockMatrixTest : public QObject {
         QCOMPARE(matrices[0].title, QStringLiteral("encoder/layer.*"));
         QCOMPARE(matrices[1].title, QStringLiteral("decoder/layer.*"));
         QCOMPARE(list(matrices[1].roles), words("query value"));
+    }
+
+    /// In a network without scopes, the two halves of a transformer's blocks alternate.
+    void halvesOfBlocksWithoutScopesAreTwoMatrices() {
+        QString body;
+        for (int k = 0; k < 4; ++k)
+            body += QStringLiteral(
+                        "m%1 = MatMul(x%1, w) s%1 = Softmax(m%1) o%1 = MatMul(s%1, w) "
+                        "a%1 = Add(x%1, o%1) u%1 = MatMul(a%1, w) r%1 = Relu(u%1) "
+                        "d%1 = MatMul(r%1, w) x%2 = Add(a%1, d%1) ")
+                        .arg(k)
+                        .arg(k + 1);
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2] x0) => (float[N,2] x4) "
+            "<float[2,2] w = {1, 2, 3, 4}> {" +
+            body.toStdString() + "}");
+        const auto matrices = blockMatrices(*model.graph);
+        QCOMPARE(matrices.size(), 2u);
+        QCOMPARE(matrices[0].title, QString::fromUtf8("block 1 … block 7"));
+        QCOMPARE(list(matrices[1].blocks), (QStringList{"block 2", "block 4", "block 6"}));
+        QCOMPARE(matrices[1].roles.size(), 2u);
+        QCOMPARE(model.graph->node(matrices[1].at(2, 0)).op, std::string("MatMul"));
+        QVERIFY(matrices[0].at(1, 0) < matrices[1].at(1, 0));
     }
 
     void rolesGrowUntilTheyDiffer() {

@@ -69,17 +69,23 @@ std::vector<Family> familiesByScope(const Graph& graph) {
     return found;
 }
 
-/// For a network without scopes: its parts between waists.
+/// For a network without scopes: its parts between waists. Those with the same operators are a family, so
+/// that attentions and the matrix products between them do not share columns.
 std::vector<Family> familiesByStructure(const Graph& graph) {
-    Family family;
+    std::map<std::set<std::string>, Family> families;
     for (const Group& group : findGroups(graph)) {
         if (group.shape || group.name.find('/') != std::string::npos) continue;
         Candidate candidate{group.name.substr(0, group.name.find(" (")), {}, {}};
-        for (const NodeId node : group.nodes)
+        std::set<std::string> operators;
+        for (const NodeId node : group.nodes) {
+            operators.insert(graph.node(node).op);
             if (isWeighted(graph, graph.node(node))) candidate.layers.push_back(node);
-        if (!candidate.layers.empty()) family.push_back(std::move(candidate));
+        }
+        if (!candidate.layers.empty()) families[operators].push_back(std::move(candidate));
     }
-    return {std::move(family)};
+    std::vector<Family> found;
+    for (auto& [operators, family] : families) found.push_back(std::move(family));
+    return found;
 }
 
 /// The roles that most blocks of the family have; empty if too few of them are alike.
@@ -211,6 +217,11 @@ std::vector<BlockMatrix> blockMatrices(const Graph& graph) {
     std::erase_if(families, [](Family& family) { return !keepAlike(family); });
     std::vector<BlockMatrix> matrices;
     for (const Family& family : withoutOverlap(std::move(families))) matrices.push_back(matrixOf(family));
+    std::map<QString, std::size_t> titles;
+    for (const BlockMatrix& matrix : matrices) ++titles[matrix.title];
+    for (BlockMatrix& matrix : matrices)
+        if (titles[matrix.title] > 1)
+            matrix.title = matrix.blocks.front() + QStringLiteral(" \u2026 ") + matrix.blocks.back();
     return matrices;
 }
 

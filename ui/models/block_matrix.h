@@ -11,7 +11,7 @@
 namespace quantloupe::ui {
 
 struct BlockMatrix {
-    QString title;                ///< where the blocks are: "encoder/layer.*"
+    QString title;                ///< where the blocks are: "encoder/layer.*", or "block 1 … block 11"
     std::vector<QString> blocks;  ///< "layer.0"
     std::vector<QString> roles;   ///< the shortest names that distinguish the layers within a block
     std::vector<NodeId> layers;   ///< by block, then by role; invalid where a block has no such layer
@@ -20,10 +20,10 @@ struct BlockMatrix {
 };
 
 /// Finds blocks of weighted layers (Conv, ConvTranspose, Gemm, MatMul): scopes whose names differ only in
-/// their numbers or, in a network without scopes, the parts between waists (picture/groups.h). There are
-/// three blocks or more with the same roles, two or more, and the same operators. Blocks with additional
-/// layers are included, such as the first one of each stage of a ResNet. Matrices are in graph order and
-/// share no layers. Empty if the network has no such blocks. O(length of all names × depth).
+/// their numbers or, in a network without scopes, the parts between waists (picture/groups.h) with the same
+/// operators. There are three blocks or more with the same roles, two or more, and the same operators. Blocks
+/// with additional layers are included, such as the first one of each stage of a ResNet. Matrices are in
+/// graph order and share no layers. Empty if the network has no such blocks. O(length of all names × depth).
 std::vector<BlockMatrix> blockMatrices(const Graph& graph);
 
 }  // namespace quantloupe::ui
