@@ -115,7 +115,15 @@ bool computesInDouble(const onnx::GraphProto& graph) {
     const auto isWeight = [](const auto& tensor) {
         return isDouble(tensor.data_type()) && tensor.dims_size() > 1;
     };
-    if (std::none_of(graph.initializer().begin(), graph.initializer().end(), isWeight)) return false;
+    const auto hasWeight = [&](const onnx::NodeProto& node) {
+        const auto& attributes = node.attribute();
+        return node.op_type() == "Constant" &&
+               std::any_of(attributes.begin(), attributes.end(),
+                           [&](const onnx::AttributeProto& a) { return isWeight(a.t()); });
+    };
+    if (std::none_of(graph.initializer().begin(), graph.initializer().end(), isWeight) &&
+        std::none_of(graph.node().begin(), graph.node().end(), hasWeight))
+        return false;
     std::set<std::string> doubles;
     for (const auto& input : graph.input())
         if (isDouble(input.type().tensor_type().elem_type())) doubles.insert(input.name());

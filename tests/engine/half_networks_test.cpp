@@ -104,6 +104,10 @@ class HalfNetworksTest : public QObject {
         QVERIFY2(lines(model.notices).contains("float64"), qPrintable(lines(model.notices)));
         for (const TensorInfo& tensor : model.graph->tensors()) QCOMPARE(tensor.type, DataType::Float32);
         QCOMPARE(run(model.graph, {1, 2}, {1, 1}), (std::vector<float>{-0.1f, -3}));
+        const LoadedModel node = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
+            g (double[1,2] X) => (double[1,2] Y)
+            { W = Constant <value = double[2,2] {0.5, 0, 0, 3}> () Y = MatMul (X, W) })");
+        QCOMPARE(run(node.graph, {1, 2}, {1, 1}), (std::vector<float>{0.5f, 3}));
         const LoadedModel mask = textModel(R"(<ir_version: 8, opset_import: ["" : 17]>
             g (double[1,2] X) => (double[1,2] Y) <double M = {-1.7976931348623157e308},
             double[2,2] W = {1, 0, 0, 1}> { a = MatMul (X, W) Y = Mul (a, M) })");
