@@ -123,6 +123,7 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     for (const Node& node : graph.nodes())
         if (!node.modulePath.empty())
             moduleWidth = std::max({moduleWidth, moduleOf(node).size(), std::size_t{6}});
+    moduleWidth = std::min<std::size_t>(moduleWidth, 60);
     const auto moduleColumn = [&](const std::string& text) {
         return moduleWidth == 0 ? std::string() : fmt::format("  {:<{}}", text, moduleWidth);
     };
@@ -136,8 +137,8 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
         const TensorId output = node.output();
         const bool known = output.valid() && graph.tensor(output).shape;
         fmt::print("{:<{}}{}  {:<{}}  {:<20} {:<16}", shortName(node.name), width,
-                   moduleColumn(moduleOf(node)), clika.of(NodeId(i)), clikaWidth, shortName(node.op),
-                   known ? shortName(toString(*graph.tensor(output).shape)) : "?");
+                   moduleColumn(shortName(moduleOf(node))), clika.of(NodeId(i)), clikaWidth,
+                   shortName(node.op), known ? shortName(toString(*graph.tensor(output).shape)) : "?");
         const LayerResult& layer = states.layers[i];
         // Most reasons begin with the state: "folded into ...".
         const std::string state(layerStateName(layer.state));

@@ -27,7 +27,9 @@ NamePattern::NamePattern(NamePattern&&) noexcept = default;
 NamePattern& NamePattern::operator=(NamePattern&&) noexcept = default;
 
 bool NamePattern::matches(const Node& node) const {
-    return RE2::PartialMatch(node.name, *m_regex) || RE2::PartialMatch(node.path(), *m_regex);
+    return matchesName(node) || (!node.modulePath.empty() && RE2::PartialMatch(node.modulePath, *m_regex));
 }
+
+bool NamePattern::matchesName(const Node& node) const { return RE2::PartialMatch(node.name, *m_regex); }
 
 }  // namespace quantloupe

@@ -25,6 +25,8 @@ class NamePattern {
 
     /// Returns whether the pattern matches anywhere in the name or in the path of the node.
     bool matches(const Node& node) const;
+    /// The same for the name alone, which other tools use.
+    bool matchesName(const Node& node) const;
 
   private:
     std::unique_ptr<re2::RE2> m_regex;

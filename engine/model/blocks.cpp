@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "model/layer_names.h"
+
 namespace quantloupe {
 namespace {
 
@@ -61,7 +63,21 @@ Version blockShape(const Graph& graph, const Block& block) {
     return builder.finish();
 }
 
-std::vector<Block> blocksLike(const Graph& graph, const std::string& scope) {
+namespace {
+
+/// Returns the scope of a module that is given by its path ("features.3"); the text itself if there is none.
+std::string scopeOfModule(const Graph& graph, const std::string& text) {
+    if (text.find('/') != std::string::npos || graph.findNode(text)) return text;
+    for (const Node& node : graph.nodes())
+        for (const std::string_view scope : scopesOf(node.path()))
+            if (scope.size() > text.size() && moduleOfScope(scope) == text) return std::string(scope);
+    return text;
+}
+
+}  // namespace
+
+std::vector<Block> blocksLike(const Graph& graph, const std::string& module) {
+    const std::string scope = scopeOfModule(graph, module);
     std::vector<Block> candidates;
     if (graph.findNode(scope)) {
         for (std::size_t n = 0; n < graph.nodeCount(); ++n)

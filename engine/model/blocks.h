@@ -28,8 +28,8 @@ Version blockShape(const Graph& graph, const Block& block);
 /// The scope of a node is the part of its path before the last slashes: the nodes of "/features/features.3"
 /// are those whose paths begin with "/features/features.3/". Same structure: the same operators with the same
 /// attributes in graph order, connected in the same way. Widths may differ, and with them the groups of a
-/// grouped convolution. The name of a layer denotes a block with only that layer. Empty if `scope` contains
-/// no nodes. O(nodes + edges).
+/// grouped convolution. The name of a layer denotes a block with only that layer, and the path of a module
+/// ("features.3") its scope. Empty if the scope contains no nodes. O(nodes + edges).
 std::vector<Block> blocksLike(const Graph& graph, const std::string& scope);
 
 }  // namespace quantloupe

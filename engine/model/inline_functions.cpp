@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "model/module_paths.h"
 #include "model/onnx_proto.h"
 #include "model/subgraphs.h"
 
@@ -119,6 +120,7 @@ class Inliner {
         importOpsets(*function);
         const std::string call =
             node.name().empty() ? fmt::format("{}_{}", node.op_type(), index) : node.name();
+        const std::string scopes = metadataOf(node, kModuleScopesKey);
         const Names names = namesOf(node, *function, call + "/", nodes);
         AttributesByName attributes = defaultsOf(*function);
         for (const auto& attribute : node.attribute()) attributes[attribute.name()] = attribute;
@@ -129,6 +131,8 @@ class Inliner {
                           kMaxBytes >> 20);
             onnx::NodeProto copy = function->node(n);
             resolveAttributes(copy, attributes);
+            if (!scopes.empty() && metadataOf(copy, kModuleScopesKey).empty())
+                addMetadata(copy, kModuleScopesKey, scopes);
             copy.set_name(call + "/" +
                           (copy.name().empty() ? fmt::format("{}_{}", copy.op_type(), n) : copy.name()));
             for (std::string& in : *copy.mutable_input())

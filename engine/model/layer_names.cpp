@@ -148,6 +148,11 @@ std::string moduleOf(const Node& node) {
     return joinedParts(parts, parts.size() - 1, '.');
 }
 
+std::string moduleOfScope(std::string_view scope) {
+    const Parts parts = nameParts(scope);
+    return joinedParts(parts, parts.size(), '.');
+}
+
 bool repeatsOperator(std::string_view part, std::string_view op) {
     if (!part.starts_with(op)) return false;
     part.remove_prefix(op.size());

@@ -19,6 +19,8 @@ std::vector<std::string_view> nameParts(std::string_view name);
 
 /// Returns the path of the module that contains the node: "features.3.conv"; empty if there is none.
 std::string moduleOf(const Node& node);
+/// Returns the path of the module with this scope: "features.3" for "/features/features.3".
+std::string moduleOfScope(std::string_view scope);
 
 /// Returns whether the part of a name only repeats the operator: "Conv", "Conv_3".
 bool repeatsOperator(std::string_view part, std::string_view op);

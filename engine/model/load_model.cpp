@@ -15,12 +15,12 @@
 #include "base/input_file.h"
 #include "base/rethrow.h"
 #include "base/short_text.h"
+#include "model/early_opsets.h"
 #include "model/fused_operators.h"
 #include "model/graph_builder.h"
 #include "model/half_networks.h"
 #include "model/infer_shapes.h"
 #include "model/inline_functions.h"
-#include "model/legacy_broadcast.h"
 #include "model/module_paths.h"
 #include "model/moved_constants.h"
 #include "model/onnx_proto.h"
@@ -219,7 +219,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     if (const std::size_t calls = inlineFunctions(model); calls > 0)
         notices.push_back(fmt::format("{} {} of functions that the file defines became plain nodes", calls,
                                       calls == 1 ? "call" : "calls"));
-    alignOperands(model);
+    updateEarlyOpsets(model);
     expandFusedOperators(model, notices);
     if (computesInHalf(proto)) {
         halfToFloat32(proto, folder);

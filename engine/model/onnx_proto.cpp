@@ -288,10 +288,7 @@ void visitMetadata(const Proto& node, const Visit& visit) {
 }
 
 template <typename Proto>
-void addMetadata(Proto& node, std::string_view key, std::string value) {
-    onnx::StringStringEntryProto entry;
-    entry.set_key(std::string(key));
-    entry.set_value(std::move(value));
+void addEntry(Proto& node, onnx::StringStringEntryProto entry) {
     if constexpr (hasMetadata<Proto>)
         *node.add_metadata_props() = std::move(entry);
     else
@@ -308,6 +305,13 @@ std::string metadataOf(const onnx::NodeProto& node, std::string_view key) {
         return true;
     });
     return value;
+}
+
+void addMetadata(onnx::NodeProto& node, std::string_view key, std::string value) {
+    onnx::StringStringEntryProto entry;
+    entry.set_key(std::string(key));
+    entry.set_value(std::move(value));
+    addEntry(node, std::move(entry));
 }
 
 bool isStandardDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }

@@ -7,9 +7,10 @@ namespace quantloupe {
 namespace {
 
 /// Matches names like "Conv_12" for a Conv, which unnamed nodes get on loading and some exporters give to all
-/// nodes.
+/// nodes, and "node_conv2d_12" of PyTorch's newer exporter.
 bool isNumbered(const LayerSignature& layer) {
     const std::string& name = layer.name;
+    if (name.starts_with("node_")) return true;
     return name.size() > layer.op.size() + 1 && name.starts_with(layer.op) && name[layer.op.size()] == '_' &&
            std::all_of(name.begin() + static_cast<std::ptrdiff_t>(layer.op.size()) + 1, name.end(),
                        [](char c) { return (c >= '0' && c <= '9') || c == '_'; });

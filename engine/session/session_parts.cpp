@@ -29,6 +29,7 @@ std::shared_ptr<const Plan> SessionParts::plan(const QuantizationConfig& config,
 }
 
 void SessionParts::clear() {
+    memoryBudget = m_fullBudget;
     pipeline.clear();
     runner.clear();
     results.clear();

@@ -49,10 +49,11 @@ struct SessionParts {
     /// references into a cache.
     void limitCaches();
     std::size_t cacheBytes();
+    /// Also restores the budget.
     void clear();
     /// Calls `task` and returns its result. If there is not enough memory for it, drops everything that is
-    /// kept, halves the budget, and calls it again, as long as there is something to drop. Not in a group,
-    /// whose processes must keep the same tensors. The caller must not hold references into a cache.
+    /// kept, reduces the budget to a quarter of that, and calls it again, until the budget is 0. Not in a
+    /// group, whose processes must keep the same tensors. The caller must not hold references into a cache.
     template <typename Task>
     auto withFreedMemory(const Task& task) {
         for (;;) {
@@ -77,7 +78,7 @@ struct SessionParts {
     /// With a budget, shrinks each cache to its share of it. Returns the bytes of all caches except
     /// activations.
     std::size_t visitCaches(std::optional<std::size_t> budget);
-    /// Drops everything that is kept, and halves the budget. Returns false if that would not help.
+    /// Drops everything that is kept, and reduces the budget. Returns false if it is 0 already.
     bool freeMemory();
 
     const std::size_t m_fullBudget = memoryBudget;

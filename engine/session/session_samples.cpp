@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/process_group.h"
 #include "data/labeled_dataset.h"
 #include "data/random_dataset.h"
@@ -226,6 +227,8 @@ void SessionSamples::chooseBatch() {
     std::shared_ptr<const Program> program;
     try {
         program = compileSource(single);
+    } catch (const OutOfMemory&) {
+        throw;
     } catch (const Error& error) {
         // Constants can contain the batch size of the example that a network was exported with.
         constexpr std::array<std::size_t, 6> kUsual{2, 3, 4, 8, 16, 32};
@@ -252,6 +255,8 @@ void SessionSamples::chooseBatch() {
                 program = several;
                 chosen = preferred;
             }
+        } catch (const OutOfMemory&) {
+            throw;
         } catch (const Error&) {
             // The model is only valid for one sample, for example because a Reshape fixes the batch size to
             // 1.

@@ -58,6 +58,16 @@ class LayerMatchTest : public QObject {
                  std::string("Conv_0>Conv_0 Conv_2>Conv_2 Conv_4>Conv_4 Relu_1>Relu_1 Relu_3>Relu_3"));
     }
 
+    /// PyTorch's newer exporter numbers all nodes.
+    void numberedNamesMoveWithTheirLayers() {
+        const GraphPtr before = named(model("S = Conv(X, A) T = Relu(S) Y = Conv<pads = [1,1,1,1]>(T, K)"),
+                                      {"node_conv2d", "node_relu", "node_conv2d_1"});
+        const GraphPtr now =
+            named(model("S = Conv(X, A) R = Conv(S, B) T = Relu(R) Y = Conv<pads = [1,1,1,1]>(T, K)"),
+                  {"node_conv2d", "node_conv2d_1", "node_relu", "node_conv2d_2"});
+        QCOMPARE(match(before, now).newNames.at("node_conv2d_1"), std::string("node_conv2d_2"));
+    }
+
     void weightsAndTensorNamesDoNotMatter() {
         const GraphPtr before = model(kThree);
         const GraphPtr now = test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>

@@ -4,16 +4,20 @@
 // metadata, only the scopes are left) and with dynamo=False.
 #include "model/module_paths.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "config/skip_rules.h"
+#include "interchange/quark/read_quark.h"
 #include "model/blocks.h"
 #include "model/layer_names.h"
 #include "model/load_model.h"
+#include "model/onnx_proto.h"
 #include "picture/groups.h"
-#include "support/errors.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 
@@ -150,6 +154,43 @@ class ModulePathsTest : public QObject {
         // The error for a module instead of a layer names the layers in it.
         QCOMPARE(QString(unknownLayer(*graph, "features.2.se.fc1").what()),
                  QString("the model has no layer 'features.2.se.fc1' (did you mean 'node_conv2d_5'?)"));
+    }
+
+    void modulesCanBeGivenByTheirPaths() {
+        const GraphPtr graph = exported("dynamo");
+        for (const char* given : {"features.2", "/features/features.2"}) {
+            const std::vector<Block> blocks = blocksLike(*graph, given);
+            QCOMPARE(blocks.size(), std::size_t{3});
+            QCOMPARE(blocks[0].scope, std::string("/features/features.2"));
+        }
+        QVERIFY(blocksLike(*graph, "features.9").empty());
+    }
+
+    /// Quark knows only the names.
+    void quarksPatternsMatchOnlyNames() {
+        ImportSource source;
+        source.graph = exported("dynamo");
+        ImportResult none, some;
+        takeQuarkExclusions(source, {"^/features/.*"}, none);
+        QVERIFY(none.config.rules.empty());
+        takeQuarkExclusions(source, {"^node_conv2d_2"}, some);
+        QCOMPARE(some.config.rules.size(), std::size_t{1});
+        QCOMPARE(coveredBy(*source.graph, some.config.rules[0]),
+                 coveredBy(*source.graph, SkipRule{SkipKind::Node, {"node_conv2d_2"}, {}, {}, {}, {}}));
+    }
+
+    /// The nodes of a function are in the module that calls it.
+    void functionsAreInTheModuleOfTheirCall() {
+        onnx::ModelProto model;
+        QVERIFY(model.ParseFromString(test::textModelBytes(
+            R"(<ir_version: 8, opset_import: ["" : 17, "own" : 1]> g (float[N,2] X) => (float[N,2] Y)
+               { Y = own.twice(X) }
+               <domain: "own", opset_import: ["" : 17]> twice (x) => (y) { z = Neg(x) y = Neg(z) })")));
+        addMetadata(*model.mutable_graph()->mutable_node(0), kModuleScopesKey, "['', 'act', 'silu']");
+        const std::string bytes = model.SerializeAsString();
+        const GraphPtr graph = parseModel(bytes.data(), bytes.size()).graph;
+        QCOMPARE(graph->nodeCount(), std::size_t{2});
+        QCOMPARE(pathsOf(*graph), (std::vector<std::string>{"/act/Neg", "/act/Neg_1"}));
     }
 
     void savedModelsKeepPaths() {

@@ -24,6 +24,8 @@ class OperatorValuesTest : public QObject {
         row("backwards to the end", 13, "1,1,5",
             "int64[1] s = {-1}, int64[1] e = {9223372036854775807}, int64[1] a = {2}",
             "Slice (X, s, e, a, s)", "3 6.75 -0.5 3.25 -4");
+        row("type of an early Cast", 5, "1,1,3", "",
+            "Cast <to = \"INT32\"> (X) Y = Cast <to = \"FLOAT\"> (d)", "-4 3 0");
         row("axis of an early Concat", 3, "2,1,2", "", "Concat (X, X)",
             "-4 3.25 -4 3.25 -0.5 6.75 -0.5 6.75");
         row("average over declared padding only", 17, "1,1,5,5", "",

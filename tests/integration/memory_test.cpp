@@ -115,7 +115,8 @@ class MemoryTest : public QObject {
         QCOMPARE(result->quantized->top1, expected->quantized->top1);
         QCOMPARE(result->layers.size(), expected->layers.size());
         for (std::size_t l = 0; l < result->layers.size(); ++l)
-            QCOMPARE(result->layers[l].local.has_value(), expected->layers[l].local.has_value());
+            QCOMPARE(result->layers[l].local ? result->layers[l].local->qs : -1,
+                     expected->layers[l].local ? expected->layers[l].local->qs : -1);
         QVERIFY(std::ranges::any_of(result->notices, isNotice));
         QVERIFY(session->cacheBudget() < *options.memory);
     }

@@ -2,6 +2,7 @@
 // The inspector's facts about a layer that no evaluation changes: names, tensors, attributes, comment.
 
 #include "interchange/clika/clika_names.h"
+#include "model/layer_names.h"
 #include "models/input_roles.h"
 #include "panels/inspector.h"
 #include "style/path_text.h"
@@ -60,6 +61,11 @@ void Inspector::showStructure(const Node& node) {
     }
     for (const TensorId id : node.outputs)
         if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)), graph.tensor(id).name);
+    if (!node.modulePath.empty()) {
+        auto* module = makeLabel({}, "");
+        setBreakableText(module, QString::fromStdString(moduleOf(node)));
+        m_facts->addRow(makeLabel(tr("module"), "muted"), module);
+    }
     addFact(tr("in CLIKA"), QString::fromStdString(ClikaNames(graph).of(m_shown)));
     for (const auto& [name, value] : node.attributes) {
         auto* label = makeLabel(QString::fromStdString(toString(value)), "");

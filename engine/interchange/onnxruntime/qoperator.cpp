@@ -308,6 +308,7 @@ class Rewriter {
                  std::vector<TensorId> inputs, Attributes attributes) {
         Node fresh;
         fresh.name = node.name;
+        fresh.modulePath = node.modulePath;
         fresh.op = op;
         fresh.domain = domain;
         fresh.inputs = std::move(inputs);

@@ -4,11 +4,32 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/name_pattern.h"
 #include "config/presets.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
 namespace quantloupe {
+
+namespace {
+
+/// Quark knows only names, but our patterns also match the paths of modules. Returns the layers whose names
+/// match if these are not all that the pattern matches.
+std::optional<std::vector<std::string>> layersThatOnlyNamesMatch(const Graph& graph,
+                                                                 const std::string& pattern) {
+    const NamePattern compiled(pattern);
+    std::vector<std::string> names;
+    bool others = false;
+    for (const Node& node : graph.nodes()) {
+        if (compiled.matchesName(node))
+            names.push_back(node.name);
+        else
+            others = others || compiled.matches(node);
+    }
+    return others ? std::optional(std::move(names)) : std::nullopt;
+}
+
+}  // namespace
 
 void takeQuarkExclusions(const ImportSource& source, const std::vector<std::string>& names,
                          ImportResult& result) {
@@ -16,6 +37,10 @@ void takeQuarkExclusions(const ImportSource& source, const std::vector<std::stri
     std::vector<std::string> nodes;
     for (const std::string& name : names) {
         if (name.starts_with('^')) {
+            if (const auto matched = layersThatOnlyNamesMatch(graph, name)) {
+                nodes.insert(nodes.end(), matched->begin(), matched->end());
+                continue;
+            }
             SkipRule rule;
             rule.kind = SkipKind::Pattern;
             rule.regex = name;

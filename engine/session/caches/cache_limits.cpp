@@ -150,10 +150,10 @@ void SessionParts::limitCaches() {
 }
 
 bool SessionParts::freeMemory() {
-    constexpr std::size_t kWorthwhile = std::size_t{16} << 20;
-    const std::size_t kept = runner.activations().bytes() + recycledBytes();
-    if (options.group || kept < kWorthwhile) return false;
-    memoryBudget = std::min(memoryBudget, cacheBytes()) / 2;
+    constexpr std::size_t kWorthKeeping = std::size_t{16} << 20;
+    if (options.group || memoryBudget == 0) return false;
+    memoryBudget = std::min(memoryBudget, cacheBytes()) / 4;
+    if (memoryBudget < kWorthKeeping) memoryBudget = 0;
     pipeline.clear();
     runner.clear();
     results.clear();

@@ -281,7 +281,8 @@ void TaskJudge::judgeTokens(const std::vector<SampleOutput>& outputs, TaskRecord
     try {
         records.tokens.push_back(countTokens(output, m_tokens, m_data.annotation(sample)->tokens));
     } catch (Error& error) {
-        throw error.addContext(m_data.sampleName(sample));
+        error.addContext(m_data.sampleName(sample));
+        throw;
     }
     TokenTotals own;
     own.add(records.tokens.back());

@@ -6,6 +6,7 @@
 
 #include "analysis/channel_ranges.h"
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "model/operator_traits.h"
 #include "quantize/float16.h"
 #include "quantize/layer_scheme.h"
@@ -62,6 +63,8 @@ void fillWeightDifferences(EvaluationResults& results, QuantizerCache& quantizer
         try {
             rounded = unit.float16 ? roundedToHalf(weight)
                                    : quantizedWeight(prepared, unit, config, quantizers)->dequantized;
+        } catch (const OutOfMemory&) {
+            throw;
         } catch (const Error&) {
             continue;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/legacy_broadcast.h"
+#include "model/early_opsets.h"
 
 #include <onnx/onnx_pb.h>
 
@@ -34,13 +34,26 @@ void setAxis(onnx::NodeProto& node) {
     axis.set_i(1);
 }
 
-void setConcatAxes(onnx::GraphProto& graph) {
+/// Replaces the name of a type, such as "FLOAT", by its number.
+void numberType(onnx::NodeProto& node) {
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+        onnx::TensorProto::DataType type{};
+        if (attribute.name() != "to" || !onnx::TensorProto::DataType_Parse(attribute.s(), &type)) continue;
+        attribute.clear_s();
+        attribute.set_type(onnx::AttributeProto::INT);
+        attribute.set_i(type);
+    }
+}
+
+void updateAttributes(onnx::GraphProto& graph, std::int64_t opset) {
+    constexpr std::int64_t kConcatHasAxis = 4, kCastHasNumber = 6;  // from these opsets on
     for (onnx::NodeProto& node : *graph.mutable_node()) {
-        if (node.op_type() == "Concat" && isStandardDomain(node.domain()) &&
-            attributeOf(node, "axis") == nullptr)
-            setAxis(node);
         for (auto& attribute : *node.mutable_attribute())
-            if (attribute.has_g()) setConcatAxes(*attribute.mutable_g());
+            if (attribute.has_g()) updateAttributes(*attribute.mutable_g(), opset);
+        if (!isStandardDomain(node.domain())) continue;
+        if (node.op_type() == "Concat" && opset < kConcatHasAxis && attributeOf(node, "axis") == nullptr)
+            setAxis(node);
+        if (node.op_type() == "Cast" && opset < kCastHasNumber) numberType(node);
     }
 }
 
@@ -127,13 +140,13 @@ class Aligner {
 
 }  // namespace
 
-void alignOperands(onnx::ModelProto& model) {
-    constexpr std::int64_t kAlwaysLastAxes = 7, kConcatHasAxis = 4;  // from these opsets on
+void updateEarlyOpsets(onnx::ModelProto& model) {
+    constexpr std::int64_t kAlwaysLastAxes = 7;  // from this opset on
     std::int64_t version = 1;
     for (const auto& opset : model.opset_import())
         if (isStandardDomain(opset.domain())) version = opset.version();
     if (version >= kAlwaysLastAxes) return;
-    if (version < kConcatHasAxis) setConcatAxes(*model.mutable_graph());
+    updateAttributes(*model.mutable_graph(), version);
     std::set<std::string> names;
     collectNames(model.graph(), names);
     Aligner(*model.mutable_graph(), nullptr, names).run();
