@@ -22,6 +22,7 @@ const QString kHiddenKey = QStringLiteral("layerTable/hidden"),
 
 /// In units of the font's height.
 constexpr double kNarrowName = 9, kWideName = 20, kNarrowReason = 10;
+constexpr int kFilterWidth = 9;  // controls are hidden before the filter is narrower
 
 /// The columns that are hidden if there is no room, the least important first. The name, the state and the
 /// sensitivities stay.
@@ -40,7 +41,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 9);
+    m_filterLine->setMinimumWidth(unit * 5);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     m_filterLine->installEventFilter(this);
@@ -84,7 +85,7 @@ void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     m_head->setMinimumWidth(m_filterLine->minimumWidth() + row->spacing() + m_all->sizeHint().width());
     int needed = (row->count() - 2) * row->spacing();  // without the stretch
-    needed += m_filterLine->minimumWidth() + m_all->sizeHint().width();
+    needed += fontMetrics().height() * kFilterWidth + m_all->sizeHint().width();
     for (const QWidget* part : hideable) needed += part->sizeHint().width();
     for (QWidget* part : hideable) {
         const bool fits = m_head->width() >= needed;
