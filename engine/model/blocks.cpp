@@ -27,12 +27,12 @@ std::size_t partsOf(std::string_view scope) {
 
 }  // namespace
 
-std::vector<std::string_view> scopesOf(std::string_view name) {
+std::vector<std::string_view> scopesOf(std::string_view path) {
     constexpr std::size_t kDeepest = 64, kLongest = 1000;
     std::vector<std::string_view> scopes;
-    for (std::size_t end = name.find('/', 1); end < kLongest && scopes.size() < kDeepest;
-         end = name.find('/', end + 1))
-        scopes.push_back(name.substr(0, end));
+    for (std::size_t end = path.find('/', 1); end < kLongest && scopes.size() < kDeepest;
+         end = path.find('/', end + 1))
+        scopes.push_back(path.substr(0, end));
     return scopes;
 }
 

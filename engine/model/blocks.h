@@ -18,18 +18,19 @@ struct Block {
 /// Returns the scopes in a path (Node::path), outermost first: "/a" and "/a/b" for "/a/b/c". Scopes of more
 /// than 64 parts or 1,000 characters are ignored: no exporter writes them, and their number times their
 /// length would be quadratic.
-std::vector<std::string_view> scopesOf(std::string_view name);
+std::vector<std::string_view> scopesOf(std::string_view path);
 
 /// A hash of everything that blocksLike() compares: equal for blocks with equal structure. O(edges of the
 /// block).
 Version blockShape(const Graph& graph, const Block& block);
 
-/// Returns all scopes with the same number of parts and the same structure as `scope`, `scope` itself first.
-/// The scope of a node is the part of its path before the last slashes: the nodes of "/features/features.3"
-/// are those whose paths begin with "/features/features.3/". Same structure: the same operators with the same
-/// attributes in graph order, connected in the same way. Widths may differ, and with them the groups of a
-/// grouped convolution. The name of a layer denotes a block with only that layer, and the path of a module
-/// ("features.3") its scope. Empty if the scope contains no nodes. O(nodes + edges).
-std::vector<Block> blocksLike(const Graph& graph, const std::string& scope);
+/// Returns all scopes with the same number of parts and the same structure as that of `module`, which is
+/// first. The scope of a node is the part of its path before the last slashes: the nodes of
+/// "/features/features.3" are those whose paths begin with "/features/features.3/". Same structure: the same
+/// operators with the same attributes in graph order, connected in the same way. Widths may differ, and with
+/// them the groups of a grouped convolution. `module` may also be the path of a module ("features.3"), or the
+/// name of a layer, which is a block with only that layer. Empty if the scope contains no nodes. O(nodes +
+/// edges).
+std::vector<Block> blocksLike(const Graph& graph, const std::string& module);
 
 }  // namespace quantloupe

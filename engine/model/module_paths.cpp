@@ -48,8 +48,7 @@ std::string inQuotes(std::string_view text) {
 
 std::string pathFromScopes(std::string_view scopes, std::string_view op) {
     const std::vector<std::string> names = pythonStrings(scopes);
-    // The first one is the whole network. A placeholder is there instead for operations outside of all
-    // modules.
+    // The first one is the whole network or, for operations outside of all modules, a placeholder.
     if (names.empty() || !names.front().empty()) return {};
     std::string path, part;
     std::string_view outer;
