@@ -288,9 +288,9 @@ void visitMetadata(const Proto& node, const Visit& visit) {
 }
 
 template <typename Proto>
-void addEntry(Proto& node, onnx::StringStringEntryProto entry) {
+void addEntry(Proto& node, const onnx::StringStringEntryProto& entry) {
     if constexpr (hasMetadata<Proto>)
-        *node.add_metadata_props() = std::move(entry);
+        *node.add_metadata_props() = entry;
     else
         node.mutable_unknown_fields()->AddLengthDelimited(kMetadataField, entry.SerializeAsString());
 }
@@ -311,7 +311,7 @@ void addMetadata(onnx::NodeProto& node, std::string_view key, std::string value)
     onnx::StringStringEntryProto entry;
     entry.set_key(std::string(key));
     entry.set_value(std::move(value));
-    addEntry(node, std::move(entry));
+    addEntry(node, entry);
 }
 
 bool isStandardDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
