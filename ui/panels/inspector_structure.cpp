@@ -63,6 +63,8 @@ void Inspector::showStructure(const Node& node) {
         if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)), graph.tensor(id).name);
     if (!node.modulePath.empty()) {
         auto* module = makeLabel({}, "");
+        module->setWordWrap(true);
+        module->setTextInteractionFlags(Qt::TextSelectableByMouse);
         setBreakableText(module, QString::fromStdString(moduleOf(node)));
         m_facts->addRow(makeLabel(tr("module"), "muted"), module);
     }
