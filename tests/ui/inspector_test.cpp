@@ -10,6 +10,7 @@
 
 #include "commands/layer_edits.h"
 #include "inspector_on_chain.h"
+#include "model/graph_builder.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
@@ -65,6 +66,25 @@ class InspectorTest : public QObject, private test::InspectorOnChain {
         setBreakableText(label.get(), QStringLiteral("conv"));
         QCOMPARE(label->text(), QStringLiteral("conv"));
         QVERIFY(label->textInteractionFlags().testFlag(Qt::TextSelectableByMouse));
+    }
+
+    /// The module is shown if the name does not contain it, and a long one is broken, too.
+    void theModuleIsAFact() {
+        const QString module = QStringLiteral("encoder.") + QString(200, QLatin1Char('a'));
+        GraphBuilder builder(*m_document->graph());
+        builder.node(node("Conv_2")).modulePath = "/encoder/" + std::string(200, 'a') + "/Conv";
+        const auto path = std::filesystem::path(m_folder.path().toStdString()) / "modules.onnx";
+        saveModel(*builder.build(), path);
+        QVERIFY(test::openAndWait(*m_document, path));
+        m_document->select(node("Conv_0"));
+        const int before = m_inspector->widget()->minimumSizeHint().width();
+        m_document->select(node("Conv_2"));
+        const auto labels = m_inspector->findChildren<QLabel*>();
+        const auto shown =
+            std::ranges::find_if(labels, [&](const QLabel* label) { return textOf(label) == module; });
+        QVERIFY(shown != labels.end());
+        QVERIFY((*shown)->minimumSizeHint().width() < 300);
+        QVERIFY(m_inspector->widget()->minimumSizeHint().width() < before + 200);
     }
 
     void theNameInClikaIsAFact() {
