@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/inline_functions.h"
 
-#include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/module_paths.h"
+#include "model/newer_fields.h"
 #include "model/onnx_proto.h"
 #include "model/subgraphs.h"
 
@@ -25,32 +25,12 @@ using AttributesByName = std::map<std::string, onnx::AttributeProto>;
 
 std::string domainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-/// Returns the function's attributes with default values. ONNX 1.12 does not know this field.
+/// Returns the function's attributes with default values.
 AttributesByName defaultsOf(const onnx::FunctionProto& function) {
     constexpr int kAttributeProto = 11;
     AttributesByName defaults;
-    const auto add = [&](onnx::AttributeProto attribute) {
-        std::string name = attribute.name();
-        defaults.emplace(std::move(name), std::move(attribute));
-    };
-    const google::protobuf::Reflection& reflection = *function.GetReflection();
-    if (const auto* field = function.GetDescriptor()->FindFieldByNumber(kAttributeProto)) {
-        for (int i = 0; i < reflection.FieldSize(function, field); ++i) {
-            onnx::AttributeProto attribute;
-            attribute.CopyFrom(reflection.GetRepeatedMessage(function, field, i));
-            add(std::move(attribute));
-        }
-        return defaults;
-    }
-    const google::protobuf::UnknownFieldSet& unknown = reflection.GetUnknownFields(function);
-    for (int i = 0; i < unknown.field_count(); ++i) {
-        const google::protobuf::UnknownField& field = unknown.field(i);
-        onnx::AttributeProto attribute;
-        if (field.number() == kAttributeProto &&
-            field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-            attribute.ParseFromString(std::string(field.length_delimited())))
-            add(std::move(attribute));
-    }
+    for (const auto& attribute : itemsOf<onnx::AttributeProto>(function, kAttributeProto))
+        defaults.emplace(attribute.name(), attribute);
     return defaults;
 }
 

@@ -23,6 +23,7 @@
 #include "model/inline_functions.h"
 #include "model/module_paths.h"
 #include "model/moved_constants.h"
+#include "model/newer_fields.h"
 #include "model/onnx_proto.h"
 #include "model/operator_signatures.h"
 #include "model/subgraphs.h"

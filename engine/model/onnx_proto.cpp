@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/onnx_proto.h"
 
-#include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "model/module_paths.h"
+#include "model/newer_fields.h"
 #include "model/subgraphs.h"
 
 namespace quantloupe {
@@ -256,62 +256,6 @@ const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::
     for (const auto& attribute : node.attribute())
         if (attribute.name() == name) return &attribute;
     return nullptr;
-}
-
-namespace {
-
-/// NodeProto.metadata_props, which earlier versions of the library treat as an unknown field.
-constexpr int kMetadataField = 9;
-
-template <typename Proto>
-constexpr bool hasMetadata = requires(Proto node) {
-    node.metadata_props();
-};
-
-/// Calls `visit` for each entry until it returns true.
-template <typename Proto, typename Visit>
-void visitMetadata(const Proto& node, const Visit& visit) {
-    if constexpr (hasMetadata<Proto>) {
-        for (const auto& entry : node.metadata_props())
-            if (visit(entry)) return;
-    } else {
-        const auto& fields = node.unknown_fields();
-        for (int i = 0; i < fields.field_count(); ++i) {
-            const auto& field = fields.field(i);
-            onnx::StringStringEntryProto entry;
-            if (field.number() == kMetadataField &&
-                field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-                entry.ParseFromString(field.length_delimited()) && visit(entry))
-                return;
-        }
-    }
-}
-
-template <typename Proto>
-void addEntry(Proto& node, const onnx::StringStringEntryProto& entry) {
-    if constexpr (hasMetadata<Proto>)
-        *node.add_metadata_props() = entry;
-    else
-        node.mutable_unknown_fields()->AddLengthDelimited(kMetadataField, entry.SerializeAsString());
-}
-
-}  // namespace
-
-std::string metadataOf(const onnx::NodeProto& node, std::string_view key) {
-    std::string value;
-    visitMetadata(node, [&](const onnx::StringStringEntryProto& entry) {
-        if (entry.key() != key) return false;
-        value = entry.value();
-        return true;
-    });
-    return value;
-}
-
-void addMetadata(onnx::NodeProto& node, std::string_view key, std::string value) {
-    onnx::StringStringEntryProto entry;
-    entry.set_key(std::string(key));
-    entry.set_value(std::move(value));
-    addEntry(node, entry);
 }
 
 bool isStandardDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }

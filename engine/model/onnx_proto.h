@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/graph.h"
@@ -43,9 +42,6 @@ std::set<std::filesystem::path> externalFiles(const onnx::GraphProto& graph,
 
 /// Returns the attribute of this name; null if there is none.
 const onnx::AttributeProto* attributeOf(const onnx::NodeProto& node, const std::string& name);
-/// Returns a value of the node's metadata (ONNX 1.16 and later); empty if there is none with this key.
-std::string metadataOf(const onnx::NodeProto& node, std::string_view key);
-void addMetadata(onnx::NodeProto& node, std::string_view key, std::string value);
 /// Whether this is the domain of ONNX's own operators.
 bool isStandardDomain(const std::string& domain);
 /// Adds the names of all tensors of the graph and its subgraphs.

@@ -15,7 +15,7 @@
 #include "model/blocks.h"
 #include "model/layer_names.h"
 #include "model/load_model.h"
-#include "model/onnx_proto.h"
+#include "model/newer_fields.h"
 #include "picture/groups.h"
 #include "support/text_model.h"
 
