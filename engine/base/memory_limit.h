@@ -11,7 +11,7 @@
 
 namespace quantloupe {
 
-/// There is not enough memory. A session that catches it drops what it keeps and tries again.
+/// Thrown if there is not enough memory. A session then frees its caches and tries again.
 class OutOfMemory : public Error {
   public:
     explicit OutOfMemory(const std::string& message) : Error(ErrorKind::Unsupported, message) {}

@@ -23,7 +23,7 @@ std::size_t weightsOf(const Graph& graph) {
     return bytes;
 }
 
-/// Limits the address space of this process to what it uses now and `bytes` more.
+/// Lets the process map only `bytes` more than it has mapped now.
 class AddressSpaceLimit {
   public:
     explicit AddressSpaceLimit(std::size_t bytes) {

@@ -49,8 +49,7 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
     auto* what = makeLabel(
         tr("Writes and opens a copy of the model with other input shapes, or with constants instead of "
            "inputs. Use it to fix an input that selects a branch, such as a sampling rate, so that the "
-           "layers "
-           "of the branch can be quantized. A size is a number, a name, or ? for any size. The batch "
+           "layers of the branch can be quantized. A size is a number, a name, or ? for any size. The batch "
            "dimension has a name that contains \u201cbatch\u201d."),
         "muted");
     what->setWordWrap(true);
