@@ -100,18 +100,28 @@ class MemoryTest : public QObject {
     /// Results that are kept between evaluations are given back when the memory is needed.
     void anEvaluationThatRunsOutOfMemoryKeepsLess() {
         if (!test::kLimitsMemory) QSKIP("sanitizers reserve all address space");
-        SessionOptions options{2, 32, 0};
+        SessionOptions options{2, 128, 0};  // results kept between evaluations take most of the memory
         options.memory = 1024 * kMiB;
         const QuantizationConfig config = presetConfig("w4a8");
         const EvaluationPtr expected = test::openDemo(options)->evaluate(config, Depth::Metrics);
-        const auto session = test::openDemo(options);
-        session->evaluate(config, Depth::States);  // starts the threads
         const auto isNotice = [](const std::string& text) {
             return text.find("not enough memory") != std::string::npos;
         };
         QVERIFY(std::ranges::none_of(expected->notices, isNotice));
-        const AddressSpaceLimit limit(128 * kMiB);
-        const EvaluationPtr result = session->evaluate(config, Depth::Metrics);
+        // How much the process can still allocate without mapping more differs between machines: the limit
+        // becomes stricter until the evaluation has to give memory back.
+        std::shared_ptr<Session> session;
+        EvaluationPtr result;
+        std::size_t limit = 512 * kMiB;
+        for (; limit > kMiB; limit = limit / 4 * 3) {
+            session = test::openDemo(options);
+            session->evaluate(config, Depth::States);  // starts the threads
+            const AddressSpaceLimit limited(limit);
+            result = session->evaluate(config, Depth::Metrics);
+            if (std::ranges::any_of(result->notices, isNotice)) break;
+        }
+        qInfo("with %zu MiB the session reduced its memory to %zu MiB", limit / kMiB,
+              session->cacheBudget() / kMiB);
         QCOMPARE(result->quantized->top1, expected->quantized->top1);
         QCOMPARE(result->layers.size(), expected->layers.size());
         for (std::size_t l = 0; l < result->layers.size(); ++l)
