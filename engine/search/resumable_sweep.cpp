@@ -47,10 +47,8 @@ LayerEffect effectOf(const Json& json) {
 
 LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& config, SweepFile& file,
                                 SweepOptions options, const CancelToken& cancel) {
-    const bool exact =
-        config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
-    MeasurementFile measurements(
-        session, {file.path, "quantloupe_leave_one_out", kSweepFormat, file.reuse && exact, file.program});
+    MeasurementFile measurements(session, {file.path, "quantloupe_leave_one_out", kSweepFormat,
+                                           file.reuse && layersAreIndependent(config), file.program});
     const std::string prefix =
         VersionBuilder().add(std::string_view(configToJson(config))).finish().hex() + " ";
     if (measurements.enabled()) {

@@ -19,9 +19,8 @@ struct SweepFile {
 };
 
 /// Like leaveOneOut(). The file is saved every few seconds and when the sweep ends, also by an exception; if
-/// it cannot be written, the sweep continues without it. Configurations that learn from data (bias
-/// correction, AdaRound) are measured again, because the result of a layer depends on those that were
-/// measured before it.
+/// it cannot be written, the sweep continues without it. Configurations whose layers are
+/// not independent (layersAreIndependent()) are measured again.
 LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& config, SweepFile& file,
                                 SweepOptions options = {}, const CancelToken& cancel = {});
 

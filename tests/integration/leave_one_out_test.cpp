@@ -105,6 +105,42 @@ class LeaveOneOutTest : public QObject {
         QCOMPARE(out.layers[3].sqnrDb, measured({"MatMul_3"}));
         QVERIFY(*out.layers[3].sqnrDb > *out.baselineSqnrDb);
     }
+
+    /// A cancelled measurement in the background keeps the layers measured so far, and shows them meanwhile.
+    void layersMeasuredInTheBackgroundAreKept() {
+        const auto valuesOf = [](Session& session) {
+            std::vector<std::optional<double>> values;
+            for (const LayerResult& layer : session.evaluate(fourBits())->layers)
+                values.push_back(layer.leaveOneOut);
+            return values;
+        };
+        const auto whole = pooled();
+        whole->evaluate(fourBits());
+        const WorkDone beforeWhole = whole->workDone();
+        whole->measureInBackground(fourBits(), 0);
+        const WorkDone ofWhole = whole->workDone() - beforeWhole;
+        QVERIFY(leaveOneOutComplete(whole->evaluate(fourBits())->layers));
+
+        const auto session = pooled();
+        session->evaluate(fourBits());
+        CancelToken token;
+        EvaluationPtr snapshot;
+        EvaluationObserver observer;
+        observer.progress = [](const Progress&) { QTest::qSleep(1100); };  // snapshots are a second apart
+        observer.updated = [&](const EvaluationPtr& evaluation) {
+            snapshot = evaluation;
+            token.cancel();
+        };
+        QVERIFY_THROWS_EXCEPTION(Cancelled, session->measureInBackground(fourBits(), 0, observer, token));
+        QVERIFY(snapshot && snapshot->layers[0].leaveOneOut && snapshot->layers[3].cumulative);
+        QVERIFY(!snapshot->layers[3].leaveOneOut && !leaveOneOutComplete(snapshot->layers));
+        QVERIFY(valuesOf(*session)[0].has_value());
+
+        const WorkDone before = session->workDone();
+        session->measureInBackground(fourBits(), 0);
+        QVERIFY((session->workDone() - before).computed < ofWhole.computed);
+        QVERIFY(valuesOf(*session) == valuesOf(*whole));
+    }
 };
 
 QTEST_GUILESS_MAIN(LeaveOneOutTest)

@@ -6,6 +6,7 @@
 #include "config/layer_choices.h"
 #include "document/metric.h"
 #include "session/studies/forecast.h"
+#include "session/studies/leave_one_out.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -43,14 +44,13 @@ void PreviewForecast::previewChanged() {
 void PreviewForecast::query() {
     if (m_document->evaluating() || !m_document->hasModel() || !m_canvas->previewsRule()) return;
     std::vector<std::string> names;
-    bool studied = false;  // otherwise a query would only interrupt the learning
     for (const LayerResult& layer : m_document->layers()) {
-        studied = studied || layer.leaveOneOut.has_value();
         const std::size_t node = layer.node.index();
         if (layer.state == LayerState::Quantized && node < m_covered.size() && m_covered[node])
             names.push_back(layer.name);
     }
-    if (names.empty() || !studied) return;
+    // Without leave-one-out, a query would only interrupt it.
+    if (names.empty() || !leaveOneOutComplete(m_document->layers())) return;
     const QuantizationConfig config = withLayersSkipped(m_document->config(), names);
     m_document->job()->query(
         kSlot, [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {

@@ -267,16 +267,18 @@ void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
                         Q_EMIT studied(QString::fromStdString(progress.stage), progress.done, progress.total);
                 });
             };
-            constexpr std::size_t kEdits = 40;
-            for (const std::size_t edits :
-                 {std::size_t{0}, kEdits}) {  // the effect of each layer is shown first
-                state->session->measureInBackground(config, edits, observer, token);
-                EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
+            observer.updated = [this, generation, token](EvaluationPtr evaluation) {
                 m_thread.reply(
                     [this, generation, token, shown = withNumbersOf(nullptr, std::move(evaluation))] {
                         if (generation == m_generation && !token.cancelled())
                             Q_EMIT evaluated(shown.evaluation, shown);
                     });
+            };
+            constexpr std::size_t kEdits = 40;
+            for (const std::size_t edits :
+                 {std::size_t{0}, kEdits}) {  // the effect of each layer is shown first
+                state->session->measureInBackground(config, edits, observer, token);
+                observer.updated(state->session->evaluate(config, Depth::Metrics, {}, token));
             }
         } catch (const std::exception&) {
             // Cancelled, or an error that the evaluation has already reported.

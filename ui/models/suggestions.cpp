@@ -24,8 +24,7 @@ std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& laye
         const LayerResult* layer;
     };
     std::vector<RankedLayer> order;
-    const bool measured =
-        std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
+    const bool measured = leaveOneOutComplete(layers);
     for (const LayerResult& layer : layers) {
         if (layer.state != LayerState::Quantized) continue;
         const auto localQs = metricValue(layer, Metric::LocalQs);

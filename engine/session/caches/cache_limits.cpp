@@ -102,7 +102,8 @@ void NetworkRunner::visitCaches(CacheVisitor& visitor, std::size_t weights) {
 
 void EvaluationResults::visitCaches(CacheVisitor& visitor) {
     visitor.visit(outputs, 16, [](const auto& known) { return bytesOf(*known); });
-    visitor.visit(sweeps, 64, [](const auto& known) { return known.size() * (sizeof(LayerEffect) + 128); });
+    visitor.visit(sweeps, 64,
+                  [](const auto& known) { return known.layers.size() * (sizeof(LayerEffect) + 128); });
     visitor.visit(thresholdBases, 64, [](const EvaluationPtr& known) { return bytesOf(*known); });
     visitor.visit(weightDifferences, 64);
     visitor.visit(weightRangeRatios, 64);

@@ -16,6 +16,16 @@
 
 namespace quantloupe {
 
+/// The results of leave-one-out, or of its first part if it was cancelled.
+struct MeasuredSweep {
+    std::map<NodeId, LayerEffect> layers;
+    bool complete = false;
+
+    void fill(std::vector<LayerResult>& results) const {
+        for (const auto& [node, effect] : layers) results[node.index()].leaveOneOut = effect.change;
+    }
+};
+
 /// The caches are independent of each other, and each is used by the stage or study that its comment names.
 struct EvaluationResults {
     /// By program: the source network, a prepared network or a plan (stages/network_run.h).
@@ -26,7 +36,7 @@ struct EvaluationResults {
     /// Metrics of units (stages/unit_metrics.h). Cumulative: by float and quantized version of the tensor.
     ResultCache<DifferenceSums> local{20000}, cumulative{100000};
     /// Leave-one-out, by plan (studies/measure_in_background.cpp).
-    ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};
+    ResultCache<MeasuredSweep> sweeps{64};
     /// Evaluations for threshold rules, by configuration (studies/threshold_rules.h).
     ResultCache<EvaluationPtr> thresholdBases{16};
 

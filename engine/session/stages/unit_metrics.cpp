@@ -33,8 +33,7 @@ LayerResult& UnitMetrics::layerOf(std::vector<LayerResult>& layers, std::size_t 
 }
 
 void UnitMetrics::fillKnown(std::vector<LayerResult>& layers) const {
-    if (const auto* sweep = m_parts.results.sweeps.find(m_plan->version))
-        for (const auto& [node, effect] : *sweep) layers[node.index()].leaveOneOut = effect.change;
+    if (const MeasuredSweep* sweep = m_parts.results.sweeps.find(m_plan->version)) sweep->fill(layers);
     for (std::size_t u = 0; u < m_units.units.size(); ++u) {
         LayerResult& layer = layerOf(layers, u);
         if (const auto* known = m_parts.results.local.find(localVersion(u))) layer.local = known->result();

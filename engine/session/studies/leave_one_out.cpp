@@ -138,6 +138,19 @@ LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const
     return Sweep(session, config, options, cancel).run();
 }
 
+bool layersAreIndependent(const QuantizationConfig& config) {
+    return config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
+}
+
+bool leaveOneOutComplete(std::span<const LayerResult> layers) {
+    bool measured = false;
+    for (const LayerResult& layer : layers) {
+        if (layer.state == LayerState::Quantized && !layer.leaveOneOut) return false;
+        measured = measured || layer.leaveOneOut;
+    }
+    return measured;
+}
+
 bool hasTaskMetric(const Accuracy& accuracy) {
     return accuracy.userMetric || taskRate(accuracy) || accuracy.sqnrDb;
 }

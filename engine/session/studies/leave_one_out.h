@@ -8,6 +8,7 @@
 // paired) lies below those of `settledBelow` other layers is not measured further; its entry says how many
 // samples were used.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,12 @@ struct SweepOptions {
 /// operator that passes a scale on with the layer whose scale it is. Throws Error, Cancelled.
 LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
                        const CancelToken& cancel = {});
+
+/// Whether the result of a layer does not depend on those measured before it. It does if the configuration
+/// learns from data (bias correction, AdaRound): experiments take the latest refinement of each layer.
+bool layersAreIndependent(const QuantizationConfig& config);
+/// Whether LayerResult::leaveOneOut is known for every quantized layer.
+bool leaveOneOutComplete(std::span<const LayerResult> layers);
 
 /// Whether there is a metric of the task, or else an SQNR.
 bool hasTaskMetric(const Accuracy& accuracy);
