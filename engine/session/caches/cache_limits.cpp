@@ -17,7 +17,7 @@ namespace {
 /// Number of networks whose packed weights one evaluation needs: float, transformed and quantized.
 constexpr std::size_t kKernelsOfOneEvaluation = 3;
 /// Limits of the working memory that programs reuse.
-constexpr std::size_t kLeastRecycled = std::size_t{32} << 20, kMaxRecycled = std::size_t{192} << 20;
+constexpr std::size_t kLeastRecycled = std::size_t{32} << 20, kMaxRecycled = std::size_t{512} << 20;
 
 std::size_t bytesOfConstants(const Graph& graph, std::unordered_set<const Constant*>& seen) {
     std::size_t bytes = 0;
