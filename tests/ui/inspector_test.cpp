@@ -63,6 +63,11 @@ class InspectorTest : public QObject, private test::InspectorOnChain {
         QVERIFY(label->minimumSizeHint().width() < label->fontMetrics().horizontalAdvance(name.left(40)));
         QCOMPARE(textOf(label.get()), name);
         QCOMPARE(label->textInteractionFlags(), Qt::NoTextInteraction);
+        const QChar space(0x200b);
+        setBreakableText(label.get(), QStringLiteral("model.encoder_layers.11.attention"));
+        QCOMPARE(label->text().split(space),
+                 (QStringList{QStringLiteral("model."), QStringLiteral("encoder_"), QStringLiteral("layers."),
+                              QStringLiteral("11."), QStringLiteral("attention")}));
         setBreakableText(label.get(), QStringLiteral("conv"));
         QCOMPARE(label->text(), QStringLiteral("conv"));
         QVERIFY(label->textInteractionFlags().testFlag(Qt::TextSelectableByMouse));

@@ -44,7 +44,9 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_minimap = new Minimap(m_canvas, this);
     m_banner = new QFrame(this);
     m_banner->setObjectName(QStringLiteral("banner"));
-    m_bannerText = new ElidedLabel({}, Qt::ElideRight);  // hints come last
+    m_bannerText = new QLabel;
+    m_bannerText->setTextFormat(Qt::PlainText);
+    m_bannerText->setWordWrap(true);
     auto* row = new QHBoxLayout(m_banner);
     const int unit = fontMetrics().height();
     row->setContentsMargins(unit, unit / 3, unit, unit / 3);
@@ -64,7 +66,7 @@ void GraphView::showForecast() {
     m_banner->setVisible(!text.isEmpty());
     if (!text.isEmpty() && !m_forecast->text().isEmpty())
         text += QStringLiteral(" \u00b7 ") + m_forecast->text();
-    m_bannerText->setFullText(text);
+    m_bannerText->setText(text);
     m_threshold->setForecast(m_forecast->text());
     place();
 }
@@ -128,10 +130,11 @@ int GraphView::placeLegend(int room) {
 void GraphView::placePreview(const QRect& area, int top) {
     const int unit = fontMetrics().height(), gap = unit / 2, room = area.width() - 2 * gap;
     const int bannerWidth =
-        std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, room);
+        std::min(fontMetrics().horizontalAdvance(m_bannerText->text()) + unit * 5 / 2, room);
+    const int bannerHeight = std::max(m_banner->heightForWidth(bannerWidth), unit * 5 / 3 + 4);
     const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), room);
     m_threshold->setGeometry(area.left() + gap, top, barWidth, m_threshold->sizeHint().height());
-    m_banner->setGeometry(area.left() + gap + (room - bannerWidth) / 2, top, bannerWidth, unit * 5 / 3 + 4);
+    m_banner->setGeometry(area.left() + gap + (room - bannerWidth) / 2, top, bannerWidth, bannerHeight);
 }
 
 void GraphView::place() {

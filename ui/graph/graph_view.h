@@ -6,6 +6,7 @@
 
 #include <QComboBox>
 #include <QFrame>
+#include <QLabel>
 #include <QWidget>
 
 #include "graph/graph_canvas.h"
@@ -29,7 +30,7 @@ class GraphView : public QWidget {
     ThresholdBar* thresholdBar() const { return m_threshold; }
     void setToolbarShown(bool shown);
     void setLegendShown(bool shown);
-    QString bannerText() const { return m_banner->isHidden() ? QString() : m_bannerText->fullText(); }
+    QString bannerText() const { return m_banner->isHidden() ? QString() : m_bannerText->text(); }
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -51,7 +52,7 @@ class GraphView : public QWidget {
     Legend* m_legend;
     Minimap* m_minimap;
     QFrame* m_banner;
-    ElidedLabel* m_bannerText;
+    QLabel* m_bannerText;
     ThresholdBar* m_threshold;
     PreviewForecast* m_forecast;
     bool m_toolbarShown = true, m_legendShown = true;

@@ -103,7 +103,6 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_accept->setProperty("primary", true);
     m_close = new QPushButton;
     m_close->setFlat(true);
-    m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
     m_close->setToolTip(tr("Close without adding a rule (Esc)"));
     m_close->setAccessibleName(tr("Close"));
     row->addWidget(new QLabel(tr("Skip layers with")));
@@ -155,6 +154,7 @@ void ThresholdBar::start(NodeId layer) {
         m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
     m_unit = gainUnitOf(m_document->evaluation().get());
     m_effect->hide();
+    m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));  // the theme may have changed
     show();
     raise();
     chooseMetric(false);

@@ -6,6 +6,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QRegularExpression>
 #include <QScreen>
 #include <QSettings>
 #include <QStyle>
@@ -37,16 +38,24 @@ QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Wei
 }
 
 void setBreakableText(QLabel* label, const QString& text) {
-    constexpr int kLongest = 24;  // letters without a place to break
+    constexpr qsizetype kLongest = 24;  // letters without a place to break
+    static const QRegularExpression kWord(QStringLiteral("[^\\s/]{%1,}").arg(kLongest));
     QString broken;
-    int letters = 0;
-    for (const QChar c : text) {
-        broken += c;
-        letters = c.isSpace() || c == QLatin1Char('/') ? 0 : letters + 1;
-        if (letters < kLongest || c.isHighSurrogate()) continue;
-        broken += kBreak;
-        letters = 0;
+    qsizetype copied = 0;
+    for (auto words = kWord.globalMatch(text); words.hasNext();) {
+        const QRegularExpressionMatch word = words.next();
+        broken += QStringView(text).mid(copied, word.capturedStart() - copied);
+        qsizetype letters = 0;
+        for (const QChar c : word.capturedView()) {
+            broken += c;
+            const bool separator = c == QLatin1Char('.') || c == QLatin1Char('_');
+            if ((++letters < kLongest && !separator) || c.isHighSurrogate()) continue;
+            broken += kBreak;
+            letters = 0;
+        }
+        copied = word.capturedEnd();
     }
+    broken += QStringView(text).mid(copied);
     // A copy of the selection would contain the invisible characters.
     constexpr const char* kFlags = "interaction";
     if (!label->property(kFlags).isValid())

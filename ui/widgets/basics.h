@@ -128,8 +128,8 @@ class SegmentedControl : public QWidget {
 };
 
 /// Sets the text of a label with word wrap, which normally only breaks between words and at a few other
-/// characters. Long words, such as names of layers, get further places to break. textOf() returns the text
-/// without them.
+/// characters. Long words, such as names of layers, get further places to break: after '.' and '_', and
+/// inside of long parts. textOf() returns the text without them.
 void setBreakableText(QLabel* label, const QString& text);
 QString textOf(const QLabel* label);
 
