@@ -2,9 +2,8 @@
 #pragma once
 // How activation ranges are determined: the method with its parameters, and the number of samples.
 
-#include "document/document.h"
 #include "panels/calibration_form.h"
-#include "widgets/basics.h"
+#include "panels/option_controls.h"
 
 namespace quantloupe::ui {
 
@@ -21,7 +20,6 @@ class CalibrationSection : public QWidget {
     Document* m_document;
     SectionHeading* m_heading;
     ChoiceBox* m_method;
-    NumberField* m_samples;
     CalibrationForm* m_form;
 };
 

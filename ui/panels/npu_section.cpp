@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/npu_section.h"
 
-#include "config/config_json.h"
-
 namespace quantloupe::ui {
 
-NpuSection::NpuSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+NpuSection::NpuSection(Document* document, QWidget* parent)
+    : QWidget(parent),
+      m_document(document),
+      m_operators(new OptionControls(document, this)),
+      m_positions(new OptionControls(document, this)) {
     m_heading = new SectionHeading(tr("AMD NPU"));
     m_heading->setToolTip(
         tr("Corresponds to enable_npu_cnn of Quark; the presets quark-xint8 and quark-seed set it"));
@@ -17,31 +19,25 @@ NpuSection::NpuSection(Document* document, QWidget* parent) : QWidget(parent), m
     refresh();
 }
 
-void NpuSection::addSwitch(QLayout* layout, const QString& name, const QString& meaning, Flag flag) {
-    auto* control = new ToggleSwitch(name);
-    control->setToolTip(meaning);
-    layout->addWidget(control);
-    m_filled->append({control, flag});
-    connect(control, &ToggleSwitch::clicked, this, [this, name, flag](bool on) {
-        m_document->edit(changeConfig(m_document->config(),
-                                      on ? tr("NPU: %1").arg(name) : tr("NPU: no %1").arg(name),
-                                      [=](QuantizationConfig& c) { flag(c) = on; }));
-        refresh();
-    });
+ToggleSwitch* NpuSection::makeSwitch(OptionControls* controls, const QString& name, const QString& meaning,
+                                     OptionOf<bool> option) {
+    return controls->addSwitch(name, meaning, tr("NPU: %1").arg(name), tr("NPU: no %1").arg(name), option);
 }
 
 void NpuSection::buildOperators(QLayout* rows) {
     auto* heading = makeLabel(tr("NPU operators, also in the float network"), "muted");
     heading->setToolTip(tr("They are part of the transforms: the float drift shows their effect"));
     rows->addWidget(heading);
-    m_filled = &m_operators;
-    addSwitch(rows, tr("Averages with factor k / 2\u207f"),
+    const auto addSwitch = [&](const QString& name, const QString& meaning, OptionOf<bool> option) {
+        rows->addWidget(makeSwitch(m_operators, name, meaning, option));
+    };
+    addSwitch(tr("Averages with factor k / 2\u207f"),
               tr("AveragePool, GlobalAveragePool, ReduceMean: for example, 0.984375 times the mean of 3 "
                  "\u00d7 3 values"),
               [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.averagePool; });
-    addSwitch(rows, tr("LeakyRelu slopes in 1/256"), tr("The slope is a multiple of 1/256"),
+    addSwitch(tr("LeakyRelu slopes in 1/256"), tr("The slope is a multiple of 1/256"),
               [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.leakyRelu; });
-    addSwitch(rows, tr("Sigmoid as HardSigmoid"), tr("With the slope 2731/16384"),
+    addSwitch(tr("Sigmoid as HardSigmoid"), tr("With the slope 2731/16384"),
               [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.sigmoid; });
 }
 
@@ -58,52 +54,54 @@ void NpuSection::buildPositions(QLayout* rows) {
     m_all->setProperty("link", true);
     line->addWidget(m_all);
     rows->addWidget(head);
-    connect(m_all, &QPushButton::clicked, this, [this] {
-        QuantizationConfig copy = m_document->config();
-        const bool every =
-            std::ranges::all_of(m_positions, [&](const auto& entry) { return entry.second(copy); });
-        setAllPositions(!every);
-    });
-    m_filled = &m_positions;
-    addSwitch(rows, tr("Align Concat"),
+    connect(m_all, &QPushButton::clicked, this,
+            [this] { setAllPositions(m_positions->changed() < m_positions->size()); });
+    const auto addSwitch = [&](const QString& name, const QString& meaning, OptionOf<bool> option) {
+        rows->addWidget(makeSwitch(m_positions, name, meaning, option));
+        m_rules.push_back(option);
+    };
+    addSwitch(tr("Align Concat"),
               tr("The inputs and the output of a Concat get the same position, the smallest of them"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignConcat; });
-    addSwitch(rows, tr("Align pools"),
+    addSwitch(tr("Align pools"),
               tr("The input and the output of a pooling operator get the same "
                  "position; the larger one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignPool; });
-    addSwitch(rows, tr("Align Pad"),
+    addSwitch(tr("Align Pad"),
               tr("The input and the output of a Pad get the same position; the larger one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignPad; });
-    addSwitch(rows, tr("Align Slice"),
+    addSwitch(tr("Align Slice"),
               tr("The input and the output of a Slice get the same position; the "
                  "larger one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignSlice; });
-    addSwitch(rows, tr("Read shift"),
+    addSwitch(tr("Read shift"),
               tr("The input positions of Add and Sub differ by at most 7; the "
                  "largest one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftRead; });
-    addSwitch(rows, tr("Write shift"),
+    addSwitch(tr("Write shift"),
               tr("Add: smallest input \u2212 output within \u22127..25; Mul: sum of inputs \u2212 output "
                  "within 0..32; the output position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftWrite; });
-    addSwitch(rows, tr("Cut shift"),
+    addSwitch(tr("Cut shift"),
               tr("Conv and Gemm: weight + input \u2212 output within 0..16; "
                  "the weight position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftCut; });
-    addSwitch(rows, tr("Bias shift"),
+    addSwitch(tr("Bias shift"),
               tr("Conv and Gemm: weight + input \u2212 bias within min(0, cut \u2212 16)..15, from 0 before "
                  "a LeakyRelu; the bias position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftBias; });
-    addSwitch(rows, tr("HardSigmoid"),
+    addSwitch(tr("HardSigmoid"),
               tr("Input within 0..15, output from 7 to 14 + input; both positions are adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustHardSigmoid; });
-    addSwitch(rows, tr("Swish shift"),
+    addSwitch(tr("Swish shift"),
               tr("x \u00b7 HardSigmoid(x): sum of inputs \u2212 output within "
                  "0..15; the output position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftSwish; });
-    m_loops = new NumberField(tr("Rounds of position rules"));
-    m_loopsRow = makeRow(tr("Rounds"), m_loops,
+    auto* others = new OptionControls(m_document, this);
+    auto* loops = others->addField<int>(
+        tr("Rounds of position rules"), "quantization.npu_positions.max_loops", tr("NPU: %1 rounds"),
+        [](QuantizationConfig& c) -> int& { return c.quantization.npuPositions.maxLoops; });
+    m_loopsRow = makeRow(tr("Rounds"), loops,
                          tr("Maximum number of times that all rules are applied in order: 1 to 100"));
     rows->addWidget(m_loopsRow);
     m_warning = makeLabel(tr("As in Quark, a weight or bias keeps its codes when its scale is adjusted, so "
@@ -111,15 +109,6 @@ void NpuSection::buildPositions(QLayout* rows) {
                           "faint", 0.92);
     m_warning->setWordWrap(true);
     rows->addWidget(m_warning);
-    connect(m_loops, &NumberField::entered, this, [this](const QString& text) {
-        try {
-            ConfigEdit edit{m_document->config(), tr("NPU: %1 rounds").arg(text), {}};
-            setConfigKey(edit.next, "quantization.npu_positions.max_loops", text.toStdString());
-            m_document->edit(edit);
-        } catch (const std::exception& error) {
-            m_loops->setComplaint(QString::fromUtf8(error.what()));
-        }
-    });
 }
 
 /// One undo step.
@@ -127,33 +116,22 @@ void NpuSection::setAllPositions(bool on) {
     m_document->edit(changeConfig(m_document->config(),
                                   on ? tr("NPU: all position rules") : tr("NPU: no position rules"),
                                   [&](QuantizationConfig& c) {
-                                      for (const auto& [control, flag] : std::as_const(m_positions))
-                                          flag(c) = on;
+                                      for (const OptionOf<bool> rule : m_rules) rule(c) = on;
                                   }));
     refresh();
 }
 
 void NpuSection::refresh() {
     setEnabled(m_document->hasModel());
-    QuantizationConfig copy = m_document->config();
-    qsizetype on = 0, rules = 0;
-    for (const auto& [control, flag] : std::as_const(m_operators)) {
-        control->setChecked(flag(copy));
-        on += flag(copy);
-    }
-    for (const auto& [control, flag] : std::as_const(m_positions)) {
-        control->setChecked(flag(copy));
-        rules += flag(copy);
-    }
-    m_all->setText(rules == m_positions.size() ? tr("none") : tr("all"));
-    m_all->setAccessibleName(rules == m_positions.size() ? tr("No position rules")
-                                                         : tr("All position rules"));
+    const int on = m_operators->changed(), rules = m_positions->changed();  // all are off by default
+    const bool every = rules == m_positions->size();
+    m_all->setText(every ? tr("none") : tr("all"));
+    m_all->setAccessibleName(every ? tr("No position rules") : tr("All position rules"));
     m_loopsRow->setVisible(rules > 0);
     m_warning->setVisible(rules > 0);
-    m_loops->setValue(QString::number(copy.quantization.npuPositions.maxLoops));
     m_heading->setRemark(
         on + rules == 0 ? tr("off")
-                        : tr("%1 of %2 on").arg(on + rules).arg(m_operators.size() + m_positions.size()));
+                        : tr("%1 of %2 on").arg(on + rules).arg(m_operators->size() + m_positions->size()));
 }
 
 }  // namespace quantloupe::ui

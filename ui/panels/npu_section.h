@@ -3,9 +3,7 @@
 // Requirements of AMD's NPU in addition to power-of-two scales: its own operators, written into the float
 // network, and rules for the positions of scales. Collapsed by default.
 
-#include "document/document.h"
-#include "widgets/basics.h"
-#include "widgets/number_field.h"
+#include "panels/option_controls.h"
 
 namespace quantloupe::ui {
 
@@ -15,19 +13,18 @@ class NpuSection : public QWidget {
     explicit NpuSection(Document* document, QWidget* parent = nullptr);
 
   private:
-    using Flag = bool& (*)(QuantizationConfig&);
-    void addSwitch(QLayout* layout, const QString& name, const QString& meaning, Flag flag);
+    ToggleSwitch* makeSwitch(OptionControls* controls, const QString& name, const QString& meaning,
+                             OptionOf<bool> option);
     void buildOperators(QLayout* rows);
     void buildPositions(QLayout* rows);
     void setAllPositions(bool on);
     void refresh();
 
     Document* m_document;
+    OptionControls *m_operators, *m_positions;
+    std::vector<OptionOf<bool>> m_rules;  ///< the position rules
     SectionHeading* m_heading;
-    QList<std::pair<ToggleSwitch*, Flag>> m_operators, m_positions;
-    QList<std::pair<ToggleSwitch*, Flag>>* m_filled = nullptr;  ///< which of them addSwitch() fills
     QPushButton* m_all;
-    NumberField* m_loops;
     QWidget* m_loopsRow;
     QLabel* m_warning;
 };

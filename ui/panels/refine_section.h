@@ -5,9 +5,7 @@
 
 #include <QProgressBar>
 
-#include "document/document.h"
-#include "widgets/basics.h"
-#include "widgets/number_field.h"
+#include "panels/option_controls.h"
 
 namespace quantloupe::ui {
 
@@ -20,14 +18,10 @@ class RefineSection : public QWidget {
     void refresh();
     void showProgress(const QString& stage, std::size_t done, std::size_t total);
     void stop();
-    void enterMigration(const QString& text);
 
     Document* m_document;
     SectionHeading* m_heading;
-    SegmentedControl* m_bias;
-    NumberField* m_migration;
     QLabel* m_migrated;
-    ToggleSwitch* m_rounding;
     QLabel *m_remark, *m_advice;
     QProgressBar* m_bar;
     QPushButton* m_stop;

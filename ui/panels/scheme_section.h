@@ -2,8 +2,9 @@
 #pragma once
 // Preset, and how weights, activations and biases are quantized.
 
-#include "document/document.h"
-#include "widgets/basics.h"
+#include <QVBoxLayout>
+
+#include "panels/option_controls.h"
 
 namespace quantloupe::ui {
 
@@ -18,22 +19,16 @@ class SchemeSection : public QWidget {
     void workflowRequested();
 
   private:
-    void build();
-    void observe();
+    void buildPresets(QVBoxLayout* rows);
+    void buildBasic(QVBoxLayout* rows);
+    void buildAdvanced(QVBoxLayout* rows);
     void refresh();
-    template <typename Change>
-    void edit(const QString& text, Change change, int mergeKey = -1);
-    /// A function that returns the flag of the configuration that a switch sets.
-    using Flag = bool& (*)(QuantizationConfig&);
-    ToggleSwitch* addSwitch(QLayout* layout, const QString& name, const QString& toolTip, const QString& off,
-                            Flag flag);
 
     Document* m_document;
+    OptionControls *m_basic, *m_advanced;
     SectionHeading *m_heading, *m_more;
-    ChoiceBox *m_preset, *m_weightMethod, *m_biasBits, *m_placement, *m_operators, *m_rounding;
-    SegmentedControl *m_bits, *m_activationBits;
-    QList<std::pair<ToggleSwitch*, Flag>> m_switches;
-    QWidget *m_restricted = nullptr, *m_products = nullptr;
+    ChoiceBox *m_preset, *m_weightMethod;
+    ToggleSwitch *m_restricted, *m_products;
     QPushButton* m_workflow;
     QLabel* m_own;  ///< how many layers these settings do not apply to
 };

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "config/config_json.h"
 #include "config/presets.h"
 #include "document/metric.h"
-#include "style/choice_texts.h"
 #include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
@@ -30,169 +28,120 @@ QWidget* remarkedRow(QWidget* left, QWidget* middle, QLabel*& remark) {
 }  // namespace
 
 TransformSection::TransformSection(Document* document, QWidget* parent)
-    : QWidget(parent), m_document(document) {
+    : QWidget(parent), m_document(document), m_controls(new OptionControls(document, this)) {
     m_heading = new SectionHeading(tr("Transforms"));
     auto* rows = buildSection(this, m_heading, QStringLiteral("transforms"));
-
-    m_simplify = new ToggleSwitch(tr("Simplify"));
-    m_simplify->setToolTip(tr("Evaluates constant expressions and removes no-op and unused operators"));
-    rows->addWidget(m_simplify);
-    m_fold = new ToggleSwitch(tr("Fold batch norm"));
-    m_fold->setToolTip(tr("Folds batch norms into the layers before or after them"));
-    rows->addWidget(remarkedRow(m_fold, nullptr, m_foldCount));
-    m_relu6 = new ChoiceBox(tr("Replace ReLU6 with ReLU"));
-    m_relu6->addChoice(tr("keep"), tr("Keep every ReLU6"));
-    m_relu6->addChoice(tr("between"), tr("Replace ReLU6 between two layers that can be equalized"));
-    m_relu6->addChoice(tr("all"), tr("Replace every ReLU6"));
-    m_relu6->setToolTip(
+    rows->addWidget(m_controls->addSwitch(
+        tr("Simplify"), tr("Evaluates constant expressions and removes no-op and unused operators"),
+        tr("Simplify"), tr("Do not simplify"),
+        [](QuantizationConfig& c) -> bool& { return c.transforms.simplify; }));
+    auto* fold = m_controls->addSwitch(
+        tr("Fold batch norm"), tr("Folds batch norms into the layers before or after them"),
+        tr("Fold batch norm"), tr("Keep batch norm"),
+        [](QuantizationConfig& c) -> bool& { return c.transforms.foldBatchNorm; });
+    rows->addWidget(remarkedRow(fold, nullptr, m_foldCount));
+    auto* relu6 = m_controls->addChoice(
+        tr("Replace ReLU6 with ReLU"), replaceRelu6Texts(),
+        [](QuantizationConfig& c) -> ReplaceRelu6& { return c.transforms.replaceRelu6; },
+        [](const auto& chosen) {
+            return chosen.value == ReplaceRelu6::None ? tr("Keep ReLU6") : tr("Replace ReLU6");
+        });
+    relu6->setToolTip(
         tr("Scales can be moved through a ReLU but not through a ReLU6, so equalization needs the "
            "replacement. It changes the float network: watch the drift"));
-    rows->addWidget(remarkedRow(makeLabel(tr("ReLU6 \u2192 ReLU"), "muted"), m_relu6, m_relu6Count));
+    rows->addWidget(remarkedRow(makeLabel(tr("ReLU6 \u2192 ReLU"), "muted"), relu6, m_relu6Count));
     buildEqualization(rows);
-    m_highBias = new ToggleSwitch(tr("High-bias fold"));
-    m_highBias->setToolTip(
-        tr("Moves large biases into the next layer; needs batch norm folding and equalization"));
-    rows->addWidget(m_highBias);
-    m_equalizeModel = new QPushButton(tr("Use AIMET's equalize_model"));
-    m_equalizeModel->setProperty("link", true);
-    m_equalizeModel->setToolTip(
+    rows->addWidget(m_controls->addSwitch(
+        tr("High-bias fold"),
+        tr("Moves large biases into the next layer; needs batch norm folding and equalization"),
+        tr("High-bias fold"), tr("No high-bias fold"),
+        [](QuantizationConfig& c) -> bool& { return c.transforms.highBiasFold; }));
+    auto* equalizeModel = new QPushButton(tr("Use AIMET's equalize_model"));
+    equalizeModel->setProperty("link", true);
+    equalizeModel->setToolTip(
         tr("Applies the steps of AIMET's equalize_model in its order: batch norm folding, ReLU6 between "
            "convolutions to ReLU, one pass of cross-layer equalization, high-bias fold"));
-    rows->addWidget(m_equalizeModel, 0, Qt::AlignLeft);
-    observe();
+    rows->addWidget(equalizeModel, 0, Qt::AlignLeft);
+    connect(equalizeModel, &QPushButton::clicked, this, [this] {
+        m_document->edit(
+            changeConfig(m_document->config(), tr("AIMET's equalize_model"),
+                         [](QuantizationConfig& c) { c.transforms = aimetEqualizeModel(c.transforms); }));
+    });
+    connect(m_document, &Document::configChanged, this, &TransformSection::refresh);
+    connect(m_document, &Document::evaluationChanged, this, &TransformSection::refresh);
     refresh();
 }
 
 void TransformSection::buildEqualization(QVBoxLayout* rows) {
-    const int unit = fontMetrics().height();
-    m_profile = new ChoiceBox(tr("Cross-layer equalization"));
-    for (const auto& text : equalizationTexts()) m_profile->addChoice(text.name(), text.meaning());
-    m_profile->setToolTip(
+    auto* profile = m_controls->addChoice(
+        tr("Cross-layer equalization"), equalizationTexts(),
+        [](QuantizationConfig& c) -> EqualizationProfile& { return c.transforms.equalization.profile; },
+        [](const auto& chosen) {
+            return chosen.value == EqualizationProfile::Off ? tr("Do not equalize")
+                                                            : tr("Equalize as %1").arg(chosen.name());
+        });
+    profile->setToolTip(
         tr("Rescales neighboring layers so that the weight ranges of their channels become similar; choose "
            "the algorithm"));
-    rows->addWidget(remarkedRow(makeLabel(tr("Equalize"), "muted"), m_profile, m_sets));
+    rows->addWidget(remarkedRow(makeLabel(tr("Equalize"), "muted"), profile, m_sets));
     m_options = new QWidget;
     auto* options = new QVBoxLayout(m_options);
+    const int unit = fontMetrics().height();
     options->setContentsMargins(unit * 4 / 5, 0, 0, 0);
     options->setSpacing(unit / 4);
-    m_adaptive = new ToggleSwitch(tr("Until converged"));
-    m_adaptive->setToolTip(tr("As many passes as needed, instead of a fixed number"));
-    options->addWidget(m_adaptive);
-    m_steps = new NumberField(tr("Passes"));
-    m_stepsRow =
-        makeRow(tr("Passes"), m_steps, tr("Passes over all equalization groups, 0 to 1000; AIMET does one"));
-    options->addWidget(m_stepsRow);
-    m_rest = new NumberField(tr("Convergence threshold"));
-    m_restRow = makeRow(tr("Convergence threshold"), m_rest,
-                        tr("Stops after a pass whose change is below this value"));
-    options->addWidget(m_restRow);
-    m_threshold = new NumberField(tr("Weight threshold"));
-    m_thresholdRow = makeRow(tr("Weight threshold"), m_threshold,
-                             tr("Channels of a pair whose ranges add up to less than this are not changed"));
-    options->addWidget(m_thresholdRow);
-    m_appendBias = new ToggleSwitch(tr("Include biases in the ranges"));
-    auto* biasRow = new QHBoxLayout;
-    m_biasRow = m_appendBias;
-    biasRow->addWidget(m_appendBias);
-    biasRow->addStretch(1);
-    options->addLayout(biasRow);
-    m_excludeSkipped = new ToggleSwitch(tr("Exclude layers kept in float"));
-    m_excludeSkipped->setToolTip(tr("Layers kept in float are not equalized"));
-    options->addWidget(m_excludeSkipped);
+    buildEqualizationOptions(options);
     rows->addWidget(m_options);
 }
 
-void TransformSection::observe() {
-    connect(m_fold, &ToggleSwitch::clicked, this, [this](bool on) {
-        TransformOptions next = m_document->config().transforms;
-        next.foldBatchNorm = on;
-        edit(on ? tr("Fold batch norm") : tr("Keep batch norm"), next);
-    });
-    connect(m_simplify, &ToggleSwitch::clicked, this, [this](bool on) {
-        TransformOptions next = m_document->config().transforms;
-        next.simplify = on;
-        edit(on ? tr("Simplify") : tr("Do not simplify"), next);
-    });
-    connect(m_relu6, &QComboBox::activated, this, [this](int index) {
-        TransformOptions next = m_document->config().transforms;
-        next.replaceRelu6 = static_cast<ReplaceRelu6>(index);
-        edit(index == 0 ? tr("Keep ReLU6") : tr("Replace ReLU6"), next);
-    });
-    connect(m_profile, &QComboBox::activated, this, [this](int index) {
-        const auto& chosen = equalizationTexts()[static_cast<std::size_t>(index)];
-        TransformOptions next = m_document->config().transforms;
-        next.equalization.profile = chosen.value;
-        edit(chosen.value == EqualizationProfile::Off ? tr("Do not equalize")
-                                                      : tr("Equalize as %1").arg(chosen.name()),
-             next);
-    });
-    connect(m_adaptive, &ToggleSwitch::clicked, this, [this](bool on) {
-        TransformOptions next = m_document->config().transforms;
-        next.equalization.steps = on ? -1 : 1;
-        edit(on ? tr("Equalize until converged") : tr("One pass of equalization"), next);
-    });
-    connect(m_appendBias, &ToggleSwitch::clicked, this, [this](bool on) {
-        TransformOptions next = m_document->config().transforms;
-        next.equalization.appendBias = on;
-        edit(on ? tr("Include biases in equalization") : tr("Equalize by weights only"), next);
-    });
-    connect(m_excludeSkipped, &ToggleSwitch::clicked, this, [this](bool on) {
-        TransformOptions next = m_document->config().transforms;
-        next.equalization.excludeSkipped = on;
-        edit(on ? tr("Equalize quantized layers only") : tr("Equalize layers in float, too"), next);
-    });
-    connect(m_steps, &NumberField::entered, this,
-            [this](const QString& text) { enter(m_steps, tr("Equalization passes"), "steps", text); });
-    connect(m_rest, &NumberField::entered, this, [this](const QString& text) {
-        enter(m_rest, tr("Equalization convergence threshold"), "total_layer_diff_threshold", text);
-    });
-    connect(m_threshold, &NumberField::entered, this, [this](const QString& text) {
-        enter(m_threshold, tr("Equalization threshold"), "weight_threshold", text);
-    });
-    connect(m_equalizeModel, &QPushButton::clicked, this, [this] {
-        edit(tr("AIMET's equalize_model"), aimetEqualizeModel(m_document->config().transforms));
-    });
-    connect(m_highBias, &ToggleSwitch::clicked, this, [this](bool on) {
-        TransformOptions next = m_document->config().transforms;
-        next.highBiasFold = on;
-        edit(on ? tr("High-bias fold") : tr("No high-bias fold"), next);
-    });
-    connect(m_document, &Document::configChanged, this, &TransformSection::refresh);
-    connect(m_document, &Document::evaluationChanged, this, &TransformSection::refresh);
-}
-
-void TransformSection::edit(const QString& text, const TransformOptions& transforms) {
-    ConfigEdit next{m_document->config(), text, {}};
-    next.next.transforms = transforms;
-    if (!m_document->edit(next)) refresh();
-}
-
-void TransformSection::enter(NumberField* field, const QString& what, const char* key, const QString& value) {
-    try {
-        ConfigEdit next{m_document->config(), QStringLiteral("%1: %2").arg(what, value), {}};
-        setConfigKey(next.next, std::string("transforms.equalization.") + key, value.toStdString());
-        m_document->edit(next);
-    } catch (const std::exception& error) {
-        field->setComplaint(QString::fromUtf8(error.what()));
-    }
+void TransformSection::buildEqualizationOptions(QVBoxLayout* rows) {
+    constexpr int kUntilConverged = -1;
+    rows->addWidget(m_controls->addSwitch(
+        tr("Until converged"), tr("As many passes as needed, instead of a fixed number"),
+        tr("Equalize until converged"), tr("One pass of equalization"),
+        [](QuantizationConfig& c) -> int& { return c.transforms.equalization.steps; }, kUntilConverged, 1));
+    m_stepsRow = makeRow(tr("Passes"),
+                         m_controls->addField<int>(
+                             tr("Passes"), "transforms.equalization.steps", tr("Equalization passes: %1"),
+                             [](QuantizationConfig& c) -> int& { return c.transforms.equalization.steps; }),
+                         tr("Passes over all equalization groups, 0 to 1000; AIMET does one"));
+    rows->addWidget(m_stepsRow);
+    m_restRow = makeRow(tr("Convergence threshold"),
+                        m_controls->addField<double>(
+                            tr("Convergence threshold"), "transforms.equalization.total_layer_diff_threshold",
+                            tr("Equalization convergence threshold: %1"),
+                            [](QuantizationConfig& c) -> double& {
+                                return c.transforms.equalization.totalLayerDiffThreshold;
+                            }),
+                        tr("Stops after a pass whose change is below this value"));
+    rows->addWidget(m_restRow);
+    m_thresholdRow = makeRow(
+        tr("Weight threshold"),
+        m_controls->addField<double>(
+            tr("Weight threshold"), "transforms.equalization.weight_threshold",
+            tr("Equalization threshold: %1"),
+            [](QuantizationConfig& c) -> double& { return c.transforms.equalization.weightThreshold; }),
+        tr("Channels of a pair whose ranges add up to less than this are not changed"));
+    rows->addWidget(m_thresholdRow);
+    m_appendBias = m_controls->addSwitch(
+        tr("Include biases in the ranges"), {}, tr("Include biases in equalization"),
+        tr("Equalize by weights only"),
+        [](QuantizationConfig& c) -> bool& { return c.transforms.equalization.appendBias; });
+    rows->addWidget(m_appendBias);
+    rows->addWidget(m_controls->addSwitch(
+        tr("Exclude layers kept in float"), tr("Layers kept in float are not equalized"),
+        tr("Equalize quantized layers only"), tr("Equalize layers in float, too"),
+        [](QuantizationConfig& c) -> bool& { return c.transforms.equalization.excludeSkipped; }));
 }
 
 void TransformSection::refreshEqualization() {
     const EqualizationOptions& options = m_document->config().transforms.equalization;
     const EqualizationProfile profile = options.profile;
     const bool quark = profile == EqualizationProfile::Quark;
-    m_profile->setCurrentIndex(indexOf(equalizationTexts(), profile));
     m_options->setVisible(profile != EqualizationProfile::Off);
-    m_adaptive->setChecked(options.steps < 0);
     m_stepsRow->setVisible(options.steps >= 0);
-    m_steps->setValue(QString::number(options.steps));
     m_restRow->setVisible(options.steps < 0 || quark);
-    m_rest->setValue(numberText(options.totalLayerDiffThreshold));
     m_thresholdRow->setVisible(quark);
-    m_threshold->setValue(numberText(options.weightThreshold));
-    m_biasRow->setVisible(profile != EqualizationProfile::Aimet);
-    m_appendBias->setChecked(options.appendBias);
-    m_excludeSkipped->setChecked(options.excludeSkipped);
+    m_appendBias->setVisible(profile != EqualizationProfile::Aimet);
     const Evaluation* evaluation = m_document->evaluation().get();
     m_sets->setText(evaluation && profile != EqualizationProfile::Off
                         ? tr("%1 groups").arg(evaluation->equalizationSets)
@@ -203,10 +152,6 @@ void TransformSection::refreshEqualization() {
 void TransformSection::refresh() {
     const TransformOptions& transforms = m_document->config().transforms;
     setEnabled(m_document->hasModel());
-    m_simplify->setChecked(transforms.simplify);
-    m_fold->setChecked(transforms.foldBatchNorm);
-    m_relu6->setCurrentIndex(static_cast<int>(transforms.replaceRelu6));
-    m_highBias->setChecked(transforms.highBiasFold);
     refreshEqualization();
 
     const Evaluation* evaluation = m_document->evaluation().get();

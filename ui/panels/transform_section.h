@@ -4,9 +4,7 @@
 
 #include <QVBoxLayout>
 
-#include "document/document.h"
-#include "widgets/basics.h"
-#include "widgets/number_field.h"
+#include "panels/option_controls.h"
 
 namespace quantloupe::ui {
 
@@ -17,24 +15,16 @@ class TransformSection : public QWidget {
 
   private:
     void buildEqualization(QVBoxLayout* rows);
-    void observe();
+    void buildEqualizationOptions(QVBoxLayout* rows);
     void refresh();
     void refreshEqualization();
     void refreshDrift();
-    void edit(const QString& text, const TransformOptions& transforms);
-    /// Sets one key of transforms.equalization; the field shows the error if the value is invalid.
-    void enter(NumberField* field, const QString& what, const char* key, const QString& value);
 
     Document* m_document;
+    OptionControls* m_controls;
     SectionHeading* m_heading;
-    ToggleSwitch *m_simplify, *m_fold, *m_highBias;
-    ChoiceBox *m_relu6, *m_profile;
     QLabel *m_foldCount, *m_relu6Count, *m_sets;
-    QWidget *m_options, *m_biasRow, *m_thresholdRow, *m_restRow;
-    ToggleSwitch *m_adaptive, *m_appendBias, *m_excludeSkipped;
-    NumberField *m_steps, *m_threshold, *m_rest;
-    QWidget* m_stepsRow;
-    QPushButton* m_equalizeModel;
+    QWidget *m_options, *m_stepsRow, *m_restRow, *m_thresholdRow, *m_appendBias;
 };
 
 }  // namespace quantloupe::ui

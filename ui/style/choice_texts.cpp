@@ -46,6 +46,13 @@ constexpr ChoiceText<WeightMethod> kWeightMethods[] = {
                        "clipped by half a step")},
 };
 
+constexpr ChoiceText<ReplaceRelu6> kReplaceRelu6[] = {
+    {ReplaceRelu6::None, QT_TRANSLATE_NOOP("Words", "keep"), QT_TRANSLATE_NOOP("Words", "Keep every ReLU6")},
+    {ReplaceRelu6::Between, QT_TRANSLATE_NOOP("Words", "between"),
+     QT_TRANSLATE_NOOP("Words", "Replace ReLU6 between two layers that can be equalized")},
+    {ReplaceRelu6::All, QT_TRANSLATE_NOOP("Words", "all"), QT_TRANSLATE_NOOP("Words", "Replace every ReLU6")},
+};
+
 constexpr ChoiceText<EqualizationProfile> kEqualization[] = {
     {EqualizationProfile::Off, QT_TRANSLATE_NOOP("Words", "off"),
      QT_TRANSLATE_NOOP("Words", "Weights are not changed")},
@@ -121,6 +128,7 @@ constexpr ChoiceText<TieRounding> kTieRoundings[] = {
 
 std::span<const ChoiceText<CalibrationMethod>> calibrationMethodTexts() { return kMethods; }
 std::span<const ChoiceText<WeightMethod>> weightMethodTexts() { return kWeightMethods; }
+std::span<const ChoiceText<ReplaceRelu6>> replaceRelu6Texts() { return kReplaceRelu6; }
 std::span<const ChoiceText<EqualizationProfile>> equalizationTexts() { return kEqualization; }
 std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts() { return kBiasCorrection; }
 std::span<const ChoiceText<int>> biasBitsTexts() { return kBiasBits; }

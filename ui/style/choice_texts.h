@@ -22,6 +22,7 @@ struct ChoiceText {
 
 std::span<const ChoiceText<CalibrationMethod>> calibrationMethodTexts();
 std::span<const ChoiceText<WeightMethod>> weightMethodTexts();
+std::span<const ChoiceText<ReplaceRelu6>> replaceRelu6Texts();
 std::span<const ChoiceText<EqualizationProfile>> equalizationTexts();
 std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts();
 std::span<const ChoiceText<int>> biasBitsTexts();
