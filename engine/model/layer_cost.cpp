@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "model/moved_constants.h"
@@ -60,6 +62,8 @@ class CostFinder {
             macs = perSample(m_node.output()) * extent(m_node.input(0), 1);
         else if (m_node.op == "Attention")
             macs = (perSample(m_node.input(0)) + perSample(m_node.output())) * keys();
+        else if (m_node.op == "Einsum" && m_node.inputs.size() > 1)
+            macs = perSample(m_node.output()) * summed();
         else if (traitsOf(m_node).kind == OperatorKind::Recurrent)
             macs = recurrent();
         if (!m_cost.macsReason.empty()) return m_cost;
@@ -170,6 +174,32 @@ class CostFinder {
         return extent(m_node.input(1), 2) + (past.valid() ? extent(past, 2) : 0);
     }
 
+    /// The number of products that an Einsum adds up for each element of its output.
+    std::uint64_t summed() {
+        const std::string equation = m_node.attributes.text("equation", "");
+        const std::size_t arrow = equation.find("->");
+        std::string_view terms = std::string_view(equation).substr(0, arrow);
+        std::map<char, std::uint64_t> extents, uses;
+        for (const TensorId operand : m_node.inputs) {
+            std::string term(terms.substr(0, terms.find(',')));
+            terms.remove_prefix(std::min(terms.size(), term.size() + 1));
+            std::erase(term, ' ');
+            for (std::size_t i = 0, dots = term.find("..."); i < term.size(); ++i) {
+                if (term[i] == '.') continue;
+                const std::size_t fromEnd =
+                    i < dots && dots != term.npos ? std::max(dimsOf(operand).size(), i) - i : term.size() - i;
+                std::uint64_t& known = extents[term[i]];
+                known = std::max(known, extent(operand, fromEnd));
+                ++uses[term[i]];
+            }
+        }
+        std::uint64_t count = 1;
+        for (const auto& [label, size] : extents)
+            if (arrow == equation.npos ? uses[label] > 1 : equation.find(label, arrow) == equation.npos)
+                count *= size;
+        return count;
+    }
+
     /// Every step of every sequence is multiplied by both weights, [directions, gates * hidden, inputs] and
     /// [.., hidden].
     std::uint64_t recurrent() {
@@ -212,6 +242,7 @@ std::vector<const Constant*> parametersOf(const Graph& graph, const Node& node) 
         return {};
     else
         codes = false;
+    if (node.op == "Resize" || node.op == "Upsample") inputs.resize(1);  // the others are scales and sizes
     std::vector<const Constant*> found;
     for (const TensorId in : inputs)
         for (const Constant* constant : rootConstants(graph, in))

@@ -13,8 +13,8 @@
 namespace quantloupe {
 
 struct LayerCost {
-    /// of Conv, ConvTranspose, Gemm, MatMul, their integer versions, LSTM, GRU, RNN and Attention; 0 for
-    /// other operators
+    /// of Conv, ConvTranspose, Gemm, MatMul, their integer versions, Einsum of several operands, LSTM, GRU,
+    /// RNN and Attention; 0 for other operators
     std::uint64_t macs = 0;
     std::string macsReason;  ///< why `macs` is unknown (and 0); empty if it is known
     bool assumed = false;    ///< a dynamic dimension other than the first has a size of assumed_sizes.h, or 1

@@ -52,6 +52,27 @@ class LayerCostTest : public QObject {
         QCOMPARE(macsOf(g, 5), std::uint64_t(3 * 4));
     }
 
+    void einsum() {
+        const auto macs = [](const char* equation, const char* output) {
+            return macsOf(graph(QStringLiteral("(float[N,2,3,4] q, float[N,2,5,4] k) => (float[%1] y) { y = "
+                                               "Einsum<equation = \"%2\">(q, k) }")
+                                    .arg(output, equation)),
+                          0);
+        };
+        for (const char* equation : {"bhqd,bhkd->bhqk", "bhqd, bhkd -> bhqk", "...qd,...kd->...qk"})
+            QCOMPARE(macs(equation, "N,2,3,5"), std::uint64_t(2 * 3 * 5 * 4));
+        QCOMPARE(macs("bhqd,bhkd->bqk", "N,3,5"), std::uint64_t(3 * 5 * 2 * 4));
+        QCOMPARE(macs("bhqd,bhkd", "3,5"), std::uint64_t(3 * 5 * 2 * 4));
+    }
+
+    /// The scales of a Resize are no parameters of the network.
+    void resize() {
+        const GraphPtr g = graph(
+            "(float[N,2,4,4] x) => (float[N,2,8,8] y) <float[4] s = {1, 1, 2, 2}> { y = "
+            "Resize(x, , s) }");
+        QVERIFY(parametersOf(*g, g->node(NodeId(0))).empty());
+    }
+
     void attention() {
         const GraphPtr g = graph(
             "(float[N,3,8] q, float[N,5,4] k, float[N,5,2] v, float[N,1,6,4] past, float[N,1,6,2] old) => "
