@@ -17,7 +17,7 @@ class PairSpreader {
         for (std::size_t n = 0; n < m_builder.nodeCount(); ++n) enter(NodeId(n));
     }
 
-    /// Returns whether pairs were added.
+    /// Returns whether anything changed.
     bool run() {
         const std::size_t before = m_builder.nodeCount();
         for (std::size_t n = 0; n < before; ++n)
@@ -25,7 +25,7 @@ class PairSpreader {
         // Also those that were added by backward() or in this loop.
         for (std::size_t n = 0; n < m_builder.nodeCount(); ++n)
             if (isInt8(NodeId(n), "DequantizeLinear")) forward(NodeId(n));
-        return m_builder.nodeCount() > before;
+        return m_biasesChanged || m_builder.nodeCount() > before;
     }
 
     GraphPtr build() { return m_builder.build(); }
@@ -91,12 +91,31 @@ class PairSpreader {
     void forward(NodeId dequantize) {
         const std::vector<NodeId> readers = m_readers[m_builder.node(dequantize).output().index()];
         for (const NodeId reader : readers) {
+            if (m_builder.node(reader).op == "MatMul") keepApart(reader);
             if (!copies(reader) || m_builder.node(reader).input(0) != m_builder.node(dequantize).output())
                 continue;
             const TensorId tensor = m_builder.node(reader).output();
             const std::vector<NodeId>& next = m_readers[tensor.index()];
             if (std::ranges::none_of(next, [&](NodeId id) { return isQuantize(id); }))
                 addPair(tensor, std::vector(next), dequantize);
+        }
+    }
+
+    /// Gives the bias after a MatMul in float the shape [1, N], with which ONNX Runtime does not merge the
+    /// two into a Gemm between two operators Reshape.
+    void keepApart(NodeId product) {
+        const TensorId tensor = m_builder.node(product).output();
+        const std::vector<NodeId>& readers = m_readers[tensor.index()];
+        if (!m_builder.tensorInfo(m_builder.node(product).input(1)).constant) return;
+        if (readers.size() != 1 || m_outputs.contains(tensor) || m_builder.node(readers[0]).op != "Add")
+            return;
+        for (TensorId& operand : m_builder.node(readers[0]).inputs) {
+            const ConstantPtr bias = m_builder.tensorInfo(operand).constant;
+            if (!bias || bias->dims().size() != 1) continue;
+            operand =
+                m_builder.addConstant(m_builder.unusedTensorName(m_builder.tensorInfo(operand).name + "_row"),
+                                      Constant::view(bias->type(), {1, bias->size()}, bias, bias->bytes()));
+            m_biasesChanged = true;
         }
     }
 
@@ -158,6 +177,7 @@ class PairSpreader {
 
     GraphBuilder m_builder;
     std::set<TensorId> m_outputs;
+    bool m_biasesChanged = false;
     std::vector<NodeId> m_producers;             ///< by tensor
     std::vector<std::vector<NodeId>> m_readers;  ///< by tensor
 };

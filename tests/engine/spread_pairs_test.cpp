@@ -32,6 +32,20 @@ class SpreadPairsTest : public QObject {
 
     static QString spread(const LoadedModel& model) { return operatorsOf(*spreadPairs(model.graph)); }
 
+    static std::vector<float> outputs(LoadedModel network) {
+        QTemporaryDir folder;
+        const std::string file = folder.filePath("x.npz").toStdString();
+        std::vector<float> values(3 * 2 * 4 * 4);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = std::sin(1.7f * static_cast<float>(i)) * 4;
+        saveNpz({{"X", Constant::fromFloats({3, 2, 4, 4}, values)}}, file);
+        Session session(std::move(network));
+        const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
+        session.setData(data, data);
+        const ConstantPtr output = session.outputs(std::nullopt).at(0);
+        return std::vector<float>(output->floats().begin(), output->floats().end());
+    }
+
   private Q_SLOTS:
     void pairsAreRepeatedAtOperatorsThatCopyValues_data() {
         QTest::addColumn<QByteArray>("nodes");
@@ -108,21 +122,23 @@ class SpreadPairsTest : public QObject {
         const LoadedModel model = network(nodes.constData());
         QCOMPARE(spread(model), expected);
 
-        QTemporaryDir folder;
-        const std::string file = folder.filePath("x.npz").toStdString();
-        std::vector<float> values(3 * 2 * 4 * 4);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] = std::sin(1.7f * static_cast<float>(i)) * 4;
-        saveNpz({{"X", Constant::fromFloats({3, 2, 4, 4}, values)}}, file);
-        const auto outputs = [&](LoadedModel network) {
-            Session session(std::move(network));
-            const DatasetPtr data = openDataset(file, inputSpecsOf(session.graph()), {});
-            session.setData(data, data);
-            const ConstantPtr output = session.outputs(std::nullopt).at(0);
-            return std::vector<float>(output->floats().begin(), output->floats().end());
-        };
         LoadedModel changed = model;
         changed.graph = spreadPairs(model.graph);
+        QCOMPARE(outputs(std::move(changed)), outputs(model));
+    }
+
+    /// ONNX Runtime merges a MatMul and the Add of a vector into Reshape, Gemm and Reshape.
+    void biasesOfProductsInFloatAreNotMerged() {
+        const LoadedModel model = network(
+            "Q = QuantizeLinear(X, scale, zero) D = DequantizeLinear(Q, scale, zero) "
+            "W = Constant<value = float[4, 2] {1, 2, 3, 4, 5, 6, 7, 8}>() "
+            "B = Constant<value = float[2] {0.5, -1}>() M = MatMul(D, W) A = Add(B, M) "
+            "Y = AveragePool<kernel_shape = [2, 1], strides = [2, 1]>(A)");
+        LoadedModel changed = model;
+        changed.graph = spreadPairs(model.graph);
+        const auto add = std::ranges::find(changed.graph->nodes(), "Add", &Node::op);
+        QCOMPARE(changed.graph->constantOf(add->input(0))->dims(), (Dims{1, 2}));
+        QCOMPARE(operatorsOf(*changed.graph), operatorsOf(*model.graph));
         QCOMPARE(outputs(std::move(changed)), outputs(model));
     }
 
