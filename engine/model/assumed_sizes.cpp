@@ -18,6 +18,13 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 bool isMask(const TensorInfo& tensor) { return contains(tensor.name, "mask"); }
 
+/// Whether a dimension is the length of earlier keys and values of an attention, [N, heads, length, width].
+bool isCache(const TensorInfo& tensor, const Dim& length) {
+    for (const char* word : {"past", "cache", "key", "value", "seq"})
+        if (contains(tensor.name, word) || contains(length.symbol, word)) return true;
+    return false;
+}
+
 /// The size of each dynamic dimension that the shape of a float32 input suggests, by position.
 std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
     if (tensor.type != DataType::Float32 || !tensor.shape || isMask(tensor)) return {};
@@ -28,6 +35,10 @@ std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
         const bool channelsLast = shape.back().known() && shape.back().value <= kMostColors;
         const std::size_t height = channelsLast ? rank - 3 : rank - 2;
         if (isDynamic(height) && isDynamic(height + 1)) return {{height, kPixels}, {height + 1, kPixels}};
+        const Dim& colors = channelsLast ? shape.back() : shape[1];
+        const bool isImage = rank == 4 && colors.known() && (colors.value == 1 || colors.value == 3);
+        for (const std::size_t side : {height, height + 1})  // the other one is fixed: lines of text
+            if (isImage && isDynamic(side) && !isCache(tensor, shape[side])) return {{side, kPixels}};
     } else if (isOneImage(shape)) {
         std::map<std::size_t, std::int64_t> sides;
         for (const std::size_t side : {std::size_t(1), std::size_t(2)})

@@ -9,7 +9,8 @@ namespace quantloupe {
 /// Returns a shape for each graph input, in their order; empty for an input of unknown shape. Dimensions with
 /// the same name have the same size.
 ///
-/// - Height and width of images: 224. Most networks with dynamic sizes cannot process a single pixel.
+/// - Height and width of images, also if one of them is fixed: 224. Most networks with dynamic sizes cannot
+///   process a single pixel.
 /// - Length of audio signals (float32, N×L or N×1×L): 16,000, one second at the usual rate.
 /// - Frames of spectrograms (float32, N×C×L): 128.
 /// - A name that is a sum, such as "past_sequence_length + 1": the sum. A name with "total": 2 if another has

@@ -132,6 +132,14 @@ KnownIntegers::Known KnownIntegers::computed(const onnx::NodeProto& node, int de
     }
     const Known second = input(1);
     if (!second || node.input_size() > 2) return std::nullopt;
+    if (op == "Reshape") {  // of one or all elements to a list, or of one to a scalar
+        const Elements& shape = second->elements;
+        if (!second->isList || shape.size() > 1 || (shape.empty() && first->elements.size() != 1))
+            return std::nullopt;
+        const auto count = static_cast<std::int64_t>(first->elements.size());
+        if (!shape.empty() && shape[0] != -1 && shape[0] != count) return std::nullopt;
+        return Value{!shape.empty(), first->elements};
+    }
     if (op == "Gather")
         return isAlongList(integerOf(node, "axis", 0)) ? gathered(*first, *second) : std::nullopt;
     if (!isArithmetic(op)) return std::nullopt;

@@ -148,6 +148,14 @@ class ControlFlowTest : public QObject {
             QCOMPARE(test::run(other, {1, 3}, {0, 0, 0}),
                      nine ? (std::vector<float>{0, 0, 0}) : (std::vector<float>{1, 1, 1}));
         }
+        for (const char* shape : {"Minus", "One", "Scalar"}) {
+            const GraphPtr reshaped = test::graph(QString(R"((float[N,3] X) => (float[N,3] Y)
+                <int64 Rate = {9}, int64[1] Minus = {-1}, int64[1] One = {1}, int64[0] Scalar = {}>
+                { L = Reshape (Rate, %1) C = Equal (L, Rate) D = Reshape (C, Scalar)
+                  Y = If <then_branch = a () => (float[N,3] p) { p = Abs (X) }, else_branch = b () => (float[N,3] q) { q = Exp (X) }> (D) })")
+                                                      .arg(QString::fromLatin1(shape)));
+            QCOMPARE(test::ops(*reshaped), "Abs Identity");
+        }
         // Scripted modules of PyTorch ask for the number of dimensions. The second If is known only once the
         // first one is inlined, and the third one is inside it.
         const GraphPtr ranks = test::graph(

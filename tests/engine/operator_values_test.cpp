@@ -87,6 +87,9 @@ class OperatorValuesTest : public QObject {
             "NonZero (k) n = Cast <to = 1> (d) Y = Add (X, n)", "-4 3.25 -0.5");
         row("maximum of NaN and numbers", 18, "1,3", "int64[1] a = {1}",
             "Sqrt (X) m = ReduceMax (d, a) n = IsNaN (m) Y = Cast <to = 1> (n)", "1");
+        row("NaN as float64", 17, "1,3", "",
+            "Sqrt (X) f = Cast <to = 11> (d) n = IsNaN (f) i = IsInf (f) o = Or (n, i) Y = Cast <to = 1> (o)",
+            "1 0 1");
         for (const char* node : {"Relu (d)", "Clip (d, k, k)", "HardSigmoid (d)", "Sign (d)", "Max (d, k)",
                                  "Max (k, d)", "Min (d, k)", "Min (k, d)"})
             row(node, 17, "1,3", "float k = {1}",

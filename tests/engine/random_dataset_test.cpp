@@ -110,7 +110,11 @@ class RandomDatasetTest : public QObject {
         QTest::newRow("one image of a fixed height") << "float[3,320,w] X"
                                                      << "3×320×224";
         QTest::newRow("fixed height") << "float[N,3,32,w] X"
-                                      << "3×32×1";
+                                      << "3×32×224";
+        QTest::newRow("fixed width, channels last") << "float[N,h,320,1] X"
+                                                    << "224×320×1";
+        QTest::newRow("keys of three heads") << "float[N,3,length,16] past_key"
+                                             << "3×1×16";
         QTest::newRow("audio") << "float[N,L] X"
                                << "16000";
         QTest::newRow("audio with a channel") << "float[N,1,L] X"

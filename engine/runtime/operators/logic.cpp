@@ -94,18 +94,23 @@ CompiledNode compileNot(const NodeContext& context) {
             })};
 }
 
+template <typename T, typename Test>
+CompiledNode tested(const TensorDesc& desc, Test test) {
+    return {{desc}, makeKernel([count = desc.count(), test](const KernelArguments& a) {
+                const auto* in = static_cast<const T*>(a.inputs[0]);
+                auto* out = static_cast<bool*>(a.outputs[0]);
+                for (std::size_t i = 0; i < count; ++i) out[i] = test(in[i]);
+            })};
+}
+
 template <typename F>
 Operator floatTest(F f) {
     return {[f](const NodeContext& context) -> CompiledNode {
-        requireFloat(context, 0);
         TensorDesc desc = context.input(0);
+        const bool isDouble = desc.type == DataType::Float64;
+        if (!isDouble) requireFloat(context, 0);
         desc.type = DataType::Bool;
-        const auto test = f(context);
-        return {{desc}, makeKernel([count = desc.count(), test](const KernelArguments& a) {
-                    const auto* in = static_cast<const float*>(a.inputs[0]);
-                    auto* out = static_cast<bool*>(a.outputs[0]);
-                    for (std::size_t i = 0; i < count; ++i) out[i] = test(in[i]);
-                })};
+        return isDouble ? tested<double>(desc, f(context)) : tested<float>(desc, f(context));
     }};
 }
 
@@ -209,11 +214,11 @@ void addLogic(OperatorTable& table) {
     table["Or"] = logic([](bool l, bool r) { return l || r; });
     table["Xor"] = logic([](bool l, bool r) { return l != r; });
     table["Not"] = {compileNot};
-    table["IsNaN"] = floatTest([](const NodeContext&) { return [](float x) { return std::isnan(x); }; });
+    table["IsNaN"] = floatTest([](const NodeContext&) { return [](auto x) { return std::isnan(x); }; });
     table["IsInf"] = floatTest([](const NodeContext& context) {
         const bool positive = context.node.attributes.integer("detect_positive", 1) != 0;
         const bool negative = context.node.attributes.integer("detect_negative", 1) != 0;
-        return [=](float x) { return std::isinf(x) && (x > 0 ? positive : negative); };
+        return [=](auto x) { return std::isinf(x) && (x > 0 ? positive : negative); };
     });
     table["BitwiseAnd"] = bits([](auto l, auto r) { return l & r; });
     table["BitwiseOr"] = bits([](auto l, auto r) { return l | r; });
