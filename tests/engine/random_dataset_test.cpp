@@ -113,7 +113,7 @@ class RandomDatasetTest : public QObject {
                                       << "3×32×224";
         QTest::newRow("fixed width, channels last") << "float[N,h,320,1] X"
                                                     << "224×320×1";
-        QTest::newRow("keys of three heads") << "float[N,3,length,16] past_key"
+        QTest::newRow("keys of three heads") << "float[N,3,past_length,16] X"
                                              << "3×1×16";
         QTest::newRow("audio") << "float[N,L] X"
                                << "16000";

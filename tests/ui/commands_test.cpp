@@ -151,6 +151,21 @@ class CommandsTest : public QObject {
         QVERIFY(m_window->layerTable()->filterLine()->hasFocus());
     }
 
+    void onlyAnotherModelClearsTheFilter() {
+        QLineEdit* line = m_window->layerTable()->filterLine();
+        line->setText(QStringLiteral("Conv"));
+        QSignalSpy reloaded(m_window->document(), &Document::modelChanged);
+        m_window->document()->reload();
+        QVERIFY(reloaded.wait(20000));
+        QCOMPARE(line->text(), QStringLiteral("Conv"));
+        QVERIFY(idle());
+        const std::filesystem::path other =
+            m_window->document()->model()->path.parent_path() / "another.onnx";
+        saveModel(*m_window->document()->graph(), other);
+        QVERIFY(test::openAndWait(*m_window->document(), other));
+        QCOMPARE(line->text(), QString());
+    }
+
     void filterSupportsExpressionsAndNegation() {
         QLineEdit* line = m_window->layerTable()->filterLine();
         const auto names = [&](const QString& text) {

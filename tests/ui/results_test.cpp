@@ -50,6 +50,9 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QVERIFY(weights != steps.end());
         QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
         QVERIFY(!panel.stale());
+        m_document->edit(changeConfig(m_document->config(), QStringLiteral("comment"),
+                                      [](QuantizationConfig& c) { c.layers["Gemm_4"].comment = "why"; }));
+        QVERIFY(!panel.stale());  // it changes no results
         m_document->setManualEvaluation(true);
         m_document->edit(skipType(m_document->config(), "Gemm"));
         QVERIFY(panel.stale());

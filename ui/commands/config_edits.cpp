@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "config/config_fields.h"
 #include "config/layer_choices.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
@@ -61,7 +62,19 @@ struct EditableLayers {
     }
 };
 
+QuantizationConfig withoutCosmeticFields(const QuantizationConfig& config) {
+    QuantizationConfig value =
+        onlyFields(config, [](const Field& field) { return field.effect != FieldEffect::Export; });
+    for (auto& [name, settings] : value.layers) settings.comment.clear();
+    std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
+    return value;
+}
+
 }  // namespace
+
+bool haveSameResults(const QuantizationConfig& a, const QuantizationConfig& b) {
+    return a == b || withoutCosmeticFields(a) == withoutCosmeticFields(b);
+}
 
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names) {
     return {withLayersSkipped(config, names), Words::tr("Skip %1").arg(nameList(names)), {}};

@@ -32,6 +32,9 @@ ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, C
     return edit;
 }
 
+/// Whether the configurations differ only in comments and export options, which change no results.
+bool haveSameResults(const QuantizationConfig& a, const QuantizationConfig& b);
+
 /// Keeps the layers in float: removes their "always quantize" settings and adds one rule of kind node.
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names);
 /// Removes the layers from the node rules; sets quantize = true for layers that another rule or the tail

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "commands/config_command.h"
-#include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "config/presets.h"
@@ -250,15 +249,7 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
 
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
-    // Comments and export options change no results.
-    const auto withoutCosmeticFields = [](const QuantizationConfig& full) {
-        QuantizationConfig value =
-            onlyFields(full, [](const Field& field) { return field.effect != FieldEffect::Export; });
-        for (auto& [name, settings] : value.layers) settings.comment.clear();
-        std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
-        return value;
-    };
-    const bool matters = withoutCosmeticFields(config) != withoutCosmeticFields(m_config);
+    const bool matters = !haveSameResults(config, m_config);
     m_config = config;
     Q_EMIT configChanged();
     if (!m_model) return;

@@ -83,6 +83,12 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     connect(m_viewMenu, &LayerViewMenu::refused, document,
             [document](const QString& why) { document->say(MessageKind::Note, why); });
 
+    // Another model has other layers; a model that is reloaded keeps its filter.
+    connect(document, &Document::modelChanged, this, [this] {
+        const LoadedModel* model = m_document->model();
+        const std::filesystem::path path = model ? model->path : std::filesystem::path();
+        if (std::exchange(m_filteredModel, path) != path) m_filterLine->clear();
+    });
     connect(m_filterLine, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_syncing = true;  // rows that the filter hides stay selected in the document
         m_filter->setFilter(text);

@@ -10,6 +10,7 @@
 #include <QTableView>
 #include <QWidget>
 #include <array>
+#include <filesystem>
 
 #include "document/document.h"
 #include "model/reachability.h"
@@ -81,7 +82,8 @@ class LayerTable : public QWidget {
     QWidget* m_head;
     QTableView* m_view = nullptr;
     QLineEdit* m_filterLine;
-    QLabel* m_nothing = nullptr;  ///< over the empty table
+    std::filesystem::path m_filteredModel;  ///< the model that was shown when the filter was entered
+    QLabel* m_nothing = nullptr;            ///< over the empty table
     QLabel* m_count;
     ElidedLabel* m_complaint;
     QPushButton *m_all, *m_ranges, *m_columns, *m_views;

@@ -25,6 +25,8 @@ QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
     connect(document, &Document::dataChanged, this, forget);
 }
 
+bool QueryPanel::stale() const { return m_answered && !haveSameResults(*m_answered, m_document->config()); }
+
 void QueryPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     plan();

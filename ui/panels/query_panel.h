@@ -15,7 +15,7 @@ class QueryPanel : public QWidget {
   public:
     QueryPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
     /// Whether the answer belongs to a previous configuration.
-    bool stale() const { return m_answered && *m_answered != m_document->config(); }
+    bool stale() const;
     bool answered() const { return m_answered.has_value(); }
 
   Q_SIGNALS:
