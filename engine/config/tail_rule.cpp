@@ -47,8 +47,9 @@ std::optional<double> weightsShareOf(const Graph& graph, const NodeSet& nodes) {
 void measureShare(const Graph& graph, Tail& tail) {
     std::uint64_t all = 0, covered = 0;
     bool assumed = false, unknown = false;
+    const LayerCosts costs(graph);
     for (std::size_t n = 0; n < graph.nodeCount() && !unknown; ++n) {
-        const LayerCost cost = costOf(graph, graph.node(NodeId(n)));
+        const LayerCost cost = costs.of(graph.node(NodeId(n)));
         unknown = !cost.macsReason.empty();
         assumed = assumed || cost.assumed;
         all += cost.macs;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/moved_constants.h"
@@ -38,10 +39,22 @@ NodeId readerOfSameShape(const Graph& graph, TensorId tensor) {
     return {};
 }
 
+/// The number of samples in the model's own shapes, if an input has no dynamic dimension.
+std::uint64_t fixedBatchOf(const Graph& graph) {
+    const SampleAxes axes = sampleAxes(graph);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const auto& shape = graph.tensor(graph.inputs()[i]).shape;
+        if (axes[i] && shape && std::ranges::all_of(*shape, &Dim::known) && *axes[i] < shape->size() &&
+            (*shape)[*axes[i]].value > 1)
+            return static_cast<std::uint64_t>((*shape)[*axes[i]].value);
+    }
+    return 1;
+}
+
 class CostFinder {
   public:
-    CostFinder(const Graph& graph, const Node& node, const MeasuredShapes& measured)
-        : m_graph(graph), m_node(node), m_measured(measured) {}
+    CostFinder(const Graph& graph, const Node& node, const MeasuredShapes& measured, std::uint64_t fixedBatch)
+        : m_graph(graph), m_node(node), m_measured(measured), m_fixedBatch(fixedBatch) {}
 
     LayerCost find() {
         const IntegerLayer* const coded = integerLayer(m_node);
@@ -72,18 +85,6 @@ class CostFinder {
     }
 
   private:
-    /// The number of samples in the model's own shapes, if an input has no dynamic dimension.
-    std::uint64_t fixedBatch() const {
-        const SampleAxes axes = sampleAxes(m_graph);
-        for (std::size_t i = 0; i < axes.size(); ++i) {
-            const auto& shape = m_graph.tensor(m_graph.inputs()[i]).shape;
-            if (axes[i] && shape && std::ranges::all_of(*shape, &Dim::known) && *axes[i] < shape->size() &&
-                (*shape)[*axes[i]].value > 1)
-                return static_cast<std::uint64_t>((*shape)[*axes[i]].value);
-        }
-        return 1;
-    }
-
     void unknown(TensorId tensor) {
         if (m_cost.macsReason.empty())
             m_cost.macsReason = fmt::format("the shape of '{}' is not known until the network runs",
@@ -151,7 +152,7 @@ class CostFinder {
     std::uint64_t perSample(TensorId tensor) {
         m_usedMeasured = false;
         const std::uint64_t count = elements(tensor);
-        return count / (m_usedMeasured ? m_measured.samples : fixedBatch());
+        return count / (m_usedMeasured ? m_measured.samples : m_fixedBatch);
     }
 
     /// Multiplications per element of a convolution's output (of the input, if transposed).
@@ -211,6 +212,7 @@ class CostFinder {
     const Graph& m_graph;
     const Node& m_node;
     const MeasuredShapes& m_measured;
+    const std::uint64_t m_fixedBatch;
     LayerCost m_cost;
     bool m_usedMeasured = false;
 };
@@ -252,8 +254,11 @@ std::vector<const Constant*> parametersOf(const Graph& graph, const Node& node) 
     return found;
 }
 
-LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured) {
-    return CostFinder(graph, node, measured).find();
+LayerCosts::LayerCosts(const Graph& graph, MeasuredShapes measured)
+    : m_graph(graph), m_measured(std::move(measured)), m_fixedBatch(fixedBatchOf(graph)) {}
+
+LayerCost LayerCosts::of(const Node& node) const {
+    return CostFinder(m_graph, node, m_measured, m_fixedBatch).find();
 }
 
 }  // namespace quantloupe

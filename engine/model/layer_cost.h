@@ -32,9 +32,25 @@ struct MeasuredShapes {
 /// The shape of a tensor in the run, or of the tensor that it was fused into; null if neither is known.
 const Dims* measuredDims(const Graph& graph, TensorId tensor, const MeasuredShapes& measured);
 
-/// Uses the shapes in `measured` where available, then those for assumed sizes. Otherwise a symbolic
-/// dimension counts as 1, and the cost is unknown if shape inference does not know a shape.
-LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured = {});
+/// The costs of the layers of a network, to which it keeps a reference.
+class LayerCosts {
+  public:
+    explicit LayerCosts(const Graph& graph, MeasuredShapes measured = {});
+
+    /// Uses the measured shapes where available, then those for assumed sizes. Otherwise a symbolic dimension
+    /// counts as 1, and the cost is unknown if shape inference does not know a shape.
+    LayerCost of(const Node& node) const;
+
+  private:
+    const Graph& m_graph;
+    MeasuredShapes m_measured;
+    std::uint64_t m_fixedBatch;
+};
+
+/// The cost of a single layer. For many layers of a network, use LayerCosts.
+inline LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured = {}) {
+    return LayerCosts(graph, measured).of(node);
+}
 
 /// Returns the constants that a node reads as weights, biases and other data, each once: float constants, and
 /// codes of weights and biases; not scalars such as the bounds of a Clip. Those that only pass through a node

@@ -38,6 +38,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
     const std::vector<bool> already = quantizationOperators(source) > 0
                                           ? quantizedNodes(source)
                                           : std::vector<bool>(source.nodeCount(), false);
+    const LayerCosts costs(source);
     for (std::size_t n = 0; n < source.nodeCount(); ++n) {
         const Node& node = source.nodes()[n];
         const LayerMapping& mapping = prepared.layerMappings[n];
@@ -46,7 +47,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         layer.name = node.name;
         layer.module = moduleOf(node);
         layer.op = node.op;
-        const LayerCost cost = costOf(source, node);
+        const LayerCost cost = costs.of(node);
         layer.macs = cost.macs;
         layer.macsReason = cost.macsReason;
         layer.parameters = cost.parameters;

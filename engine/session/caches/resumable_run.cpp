@@ -52,11 +52,12 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
     shapes.density.resize(graph->tensorCount(), 0.0);
 
     std::vector<double> pending(graph->tensorCount(), 0.0);  // seconds since the last kept tensors
+    const LayerCosts costs(*graph, {shapes.dims, 1});
     for (const Node& node : graph->nodes()) {
         const TensorId output = node.output();
         const auto known = shapes.dims->find(output);
         // MACs of the whole chunk
-        const auto macs = static_cast<double>(costOf(*graph, node, {shapes.dims, 1}).macs);
+        const auto macs = static_cast<double>(costs.of(node).macs);
         if (known == shapes.dims->end()) {  // fused into the next node, where its time is counted
             if (!output.valid()) continue;
             pending[output.index()] += macs / kMacsPerSecond;

@@ -116,16 +116,18 @@ MeasuredState predictableState(const EvaluationRequest& request, const Evaluatio
 
 void setCosts(const Graph& source, const MeasuredShapes& shapes, std::vector<LayerResult>& layers) {
     if (!shapes.dims) return;
+    const LayerCosts costs(source, shapes);
     for (LayerResult& layer : layers) {
-        const LayerCost cost = costOf(source, source.node(layer.node), shapes);
+        const LayerCost cost = costs.of(source.node(layer.node));
         layer.macs = cost.macs;
         layer.macsReason = cost.macsReason;
     }
 }
 
 void assumeCosts(const Graph& source, NetworkRunner& runner, std::vector<LayerResult>& layers) {
+    const LayerCosts costs(source);
     const auto unsure = [&](const LayerResult& layer) {
-        return !layer.macsReason.empty() || costOf(source, source.node(layer.node)).guessed;
+        return !layer.macsReason.empty() || costs.of(source.node(layer.node)).guessed;
     };
     if (std::ranges::any_of(layers, unsure)) setCosts(source, runner.assumedShapes(), layers);
 }

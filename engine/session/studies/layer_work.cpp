@@ -83,9 +83,10 @@ NetworkWork networkWork(Session& session, const Evaluation& evaluation) {
     const MeasuredShapes& measured = partsOf(session).runner.sourceShapes();
     NetworkWork work;
     const auto shared = sharedConstants(graph, evaluation.layers);
+    const LayerCosts costs(graph, measured);
     for (const LayerResult& layer : evaluation.layers) {
         const Node& node = graph.node(layer.node);
-        const LayerCost cost = costOf(graph, node, measured);
+        const LayerCost cost = costs.of(node);
         LayerWork one;
         one.name = layer.name;
         one.host = hostOf(graph, evaluation.layers, layer.node.index());
