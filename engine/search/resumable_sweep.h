@@ -19,8 +19,8 @@ struct SweepFile {
 };
 
 /// Like leaveOneOut(). The file is saved every few seconds and when the sweep ends, also by an exception; if
-/// it cannot be written, the sweep continues without it. Configurations whose layers are
-/// not independent (layersAreIndependent()) are measured again.
+/// it cannot be written, the sweep continues without it. Configurations whose layers are not independent
+/// (layersAreIndependent()) are measured again.
 LayerSweep resumableLeaveOneOut(Session& session, const QuantizationConfig& config, SweepFile& file,
                                 SweepOptions options = {}, const CancelToken& cancel = {});
 
