@@ -41,7 +41,7 @@ TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidg
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.5));
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-    for (const TuneColumn column : {kLayersColumn, kCostColumn, kMetricColumn})
+    for (const TuneColumn column : {kCostColumn, kMetricColumn, kDropColumn})
         m_table->horizontalHeader()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setMinimumSectionSize(unit * 2);
     m_table->horizontalHeader()->setHighlightSections(false);
