@@ -18,10 +18,7 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     m_known.clear();
     m_roughly.clear();
     m_sensitivities.clear();
-    // What refinement learns for a layer depends on the layers before it; an experiment reuses the latest
-    // result.
-    m_exact =
-        config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
+    m_exact = layersAreIndependent(config);
     m_base = first ? m_session.evaluate(config, Depth::Accuracy, {}, m_cancel)
                    : m_session.evaluateForSearch(config, Depth::Accuracy, m_cancel);
     ++m_evaluations;
