@@ -245,7 +245,7 @@ std::string saturationAdvice(const Verification& r) {
 
 std::string optimizationAdvice(const Verification& r) {
     if (!r.optimized) return {};
-    const std::string saturation = saturationAdvice(r);
+    std::string saturation = saturationAdvice(r);
     const RuntimeComparison& rest = r.exact ? *r.exact : *r.optimized;
     if (!r.exactFailure.empty() || !muchWorse(r, rest)) return saturation;
     return fmt::format(
