@@ -155,6 +155,36 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
     fail(ErrorKind::Internal, "unknown kind of skip rule");
 }
 
+namespace {
+
+const char* titleOf(SkipMetric metric) {
+    switch (metric) {
+        case SkipMetric::WeightQs:
+            return "QS of the weight";
+        case SkipMetric::WeightSqnr:
+            return "SQNR (dB) of the weight";
+        case SkipMetric::LocalQs:
+            return "local QS";
+        case SkipMetric::LocalCosine:
+            return "local cosine similarity";
+        case SkipMetric::LocalSqnr:
+            return "local SQNR (dB)";
+        case SkipMetric::LocalAbsoluteL2:
+            return "local absolute L2 error";
+        case SkipMetric::CumulativeQs:
+            return "cumulative QS";
+        case SkipMetric::CumulativeCosine:
+            return "cumulative cosine similarity";
+        case SkipMetric::CumulativeSqnr:
+            return "cumulative SQNR (dB)";
+        case SkipMetric::LeaveOneOut:
+            return "leave-one-out gain";
+    }
+    return "";
+}
+
+}  // namespace
+
 std::string describe(const SkipRule& rule) {
     switch (rule.kind) {
         case SkipKind::Node:
@@ -171,8 +201,8 @@ std::string describe(const SkipRule& rule) {
         case SkipKind::Block:
             return fmt::format("{} and all blocks with the same structure", shortName(rule.like));
         case SkipKind::Threshold:
-            return fmt::format("{} {} {:g}", choiceName(kSkipMetrics, rule.metric),
-                               rule.below ? "below" : "above", rule.threshold);
+            return fmt::format("{} {} {:g}", titleOf(rule.metric), rule.below ? "below" : "above",
+                               rule.threshold);
     }
     return {};
 }

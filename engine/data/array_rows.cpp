@@ -104,12 +104,21 @@ void checkArrayFits(const Constant& array, const InputSpec& input, const std::st
         failInput("'{}' is empty ({})", name, toString(dims));
 }
 
+namespace {
+
+/// One row for an input that takes one row is that of each sample: a position "1" next to "batch×8".
+bool isSharedRow(const InputSpec& input, std::int64_t rows) {
+    return rows == 1 && !input.shape.empty() && input.shape[*input.sampleAxis].value == 1;
+}
+
+}  // namespace
+
 std::size_t samplesIn(const std::vector<ConstantPtr>& arrays, const std::vector<InputSpec>& inputs,
                       const std::string& where) {
     std::optional<std::size_t> first;
     const auto samples = [&](std::size_t i) { return arrays[i]->dims()[*inputs[i].sampleAxis]; };
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!inputs[i].sampleAxis) continue;
+        if (!inputs[i].sampleAxis || isSharedRow(inputs[i], samples(i))) continue;
         if (!first) first = i;
         if (samples(i) != samples(*first))
             failInput("{} have different numbers of samples: '{}' has {}, '{}' has {}", where,
@@ -127,7 +136,7 @@ SampleTensor sampleOf(const ConstantPtr& array, std::size_t index, const InputSp
     if (input.sampleAxis) {
         const auto axis = tensor.dims.begin() + static_cast<std::ptrdiff_t>(*input.sampleAxis);
         samples = static_cast<std::size_t>(*axis);
-        place = index;
+        place = samples == 1 ? 0 : index;  // shared
         count = static_cast<std::size_t>(elementCount(Dims(tensor.dims.begin(), axis)));
         tensor.dims.erase(axis);
     }

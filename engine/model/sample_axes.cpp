@@ -103,6 +103,24 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
     return false;
 }
 
+/// Names of batches that all samples share: an output "images×texts", as of CLIP, has the dimensions of two
+/// batches, of which the first contains the samples.
+std::set<std::string> sharedBatches(const Graph& graph) {
+    std::string samples;
+    std::set<std::string> shared;
+    for (const TensorId output : graph.outputs()) {
+        const auto& shape = graph.tensor(output).shape;
+        if (!shape || shape->empty() || !namesBatch(shape->front())) continue;
+        for (const Dim& dim : *shape) {
+            if (!namesBatch(dim) || dim.symbol == shape->front().symbol) continue;
+            if (samples.empty()) samples = shape->front().symbol;
+            shared.insert({shape->front().symbol, dim.symbol});
+        }
+    }
+    shared.erase(samples);
+    return shared;
+}
+
 }  // namespace
 
 bool isOneImage(const std::optional<Shape>& shape) {
@@ -136,6 +154,7 @@ SampleAxes sampleAxes(const Graph& graph) {
         for (std::size_t d = 0; d < shape->size(); ++d)
             if (d != *batch && !(*shape)[d].symbol.empty()) others.insert((*shape)[d].symbol);
     }
+    const std::set<std::string> sharedNames = sharedBatches(graph);
     SampleAxes axes;
     bool common = true;            // one number of samples
     std::vector<TensorId> single;  // see isOneGraph()
@@ -148,6 +167,10 @@ SampleAxes sampleAxes(const Graph& graph) {
             continue;
         }
         std::optional<std::size_t> found = batchDimension(*shape);
+        if (found && sharedNames.contains((*shape)[*found].symbol)) {
+            axis.reset();
+            continue;
+        }
         if (!found && (isTimeMajor(graph, input) || (timeMajor && isState(graph, input)))) found = 1;
         if (!found && shape->front().known()) {
             found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
@@ -157,7 +180,9 @@ SampleAxes sampleAxes(const Graph& graph) {
                     *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
         }
         const Dim& first = shape->front();
-        const bool shared = first.known() ? one && first.value != 1 : others.contains(first.symbol);
+        const bool positions = shape->size() == 1 && !named.empty();
+        const bool shared =
+            first.known() ? (one || positions) && first.value != 1 : others.contains(first.symbol);
         const bool fits =
             std::ranges::any_of(named, [&](const Shape& other) { return isEndOf(*shape, other); });
         if (found || shared || fits)

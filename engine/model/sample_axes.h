@@ -13,19 +13,21 @@ namespace quantloupe {
 /// The sample axis of each graph input, in their order; empty for an input that all samples share.
 ///
 /// - A dimension whose name contains "batch" is the sample axis.
+/// - If an output has two such dimensions, as "images×texts" of CLIP, the first of them contains the samples,
+///   and all samples share the inputs of the other.
 /// - If a recurrent operator with layout 0 reads the input, and its first dimension is dynamic, that one
 ///   contains the steps, and the second one is the sample axis.
 /// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
 /// - If the first dimension is fixed and not 1, and that of another input is 1 or dynamic, the sample axis is
 ///   the first dimension of extent 1 or without name: a state "2×1×128" next to "1×512".
 /// - All samples share an input without such a dimension next to an input whose first dimension is 1 or that
-///   has a dimension named after the batch: a mask "S×S" next to "batch×S×16", positions "6×16". They also
-///   share single numbers.
+///   has a dimension named after the batch: a mask "S×S" next to "batch×S×16", positions "6×16" or "6". They
+///   also share single numbers.
 /// - In all other cases, the sample axis is the first dimension.
 ///
 /// There are no sample axes, and a sample is one set of inputs,
 ///
-/// - if the third rule applies, but the first dimensions have several names, as in graphs of "nodes×9",
+/// - if the fourth rule applies, but the first dimensions have several names, as in graphs of "nodes×9",
 ///   "edges×3", and connections "2×edges";
 /// - if every input is one image "3×height×width", as in the detectors of torchvision.
 using SampleAxes = std::vector<std::optional<std::size_t>>;

@@ -7,6 +7,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 
@@ -272,6 +273,25 @@ class DatasetTest : public QObject {
         says({{"x", two}, {"labels", Constant::fromInt64s({2}, {0, -1})}}, {x}, "-1");
         write("one.npy", "");
         QVERIFY(openError("one.npy", {x, ids}).contains("2 inputs"));
+    }
+
+    /// A single row was refused, although the network accepts no other one.
+    void oneRowOfAnInputOfOneRowIsThatOfAllSamples() {
+        const std::vector<InputSpec> inputs = {{"x", DataType::Float32, {{-1, "batch"}, {2, ""}}},
+                                               {"position", DataType::Int64, {{1, ""}}}};
+        const auto x = Constant::fromFloats({2, 2}, {0, 1, 2, 3});
+        saveNpz({{"x", x}, {"position", Constant::fromInt64s({1}, {7})}}, m_root / "one.npz");
+        saveNpz({{"x", x}, {"position", Constant::fromInt64s({2}, {7, 8})}}, m_root / "two.npz");
+        const auto position = [&](const char* file, std::size_t sample) {
+            const auto bytes = open(file, inputs)->sample(sample)[1].bytes;
+            std::int64_t value = 0;
+            std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+            return value;
+        };
+        QCOMPARE(open("one.npz", inputs)->size(), 2u);
+        QCOMPARE(position("one.npz", 0), 7);
+        QCOMPARE(position("one.npz", 1), 7);
+        QCOMPARE(position("two.npz", 1), 8);
     }
 
     void onnxTestData() {

@@ -40,6 +40,9 @@ class SampleAxesTest : public QObject {
         row("a mask", "float[batch,S,16] x, float[S,S] mask", "0 -");
         row("a mask without names", "float[n,S,16] x, float[S,S] mask", "0 0");
         row("positions", "float[batch,6,16] x, float[6,16] positions", "0 -");
+        row("positions of a fixed number", "float[batch,6,16] x, int64[2] positions", "0 -");
+        row("a position, which may also be one of each sample", "float[batch,6,16] x, int64[1] position",
+            "0 0");
         row("a part with a fixed batch", "float[batch,8] x, float[4,8] y", "0 0");
         row("a graph", "float[nodes,9] x, int64[2,edges] e, float[edges,3] w", "- - -");
     }
@@ -49,6 +52,25 @@ class SampleAxesTest : public QObject {
         QStringList found;
         for (const auto& axis : sampleAxes(*graph)) found << (axis ? QString::number(*axis) : "-");
         QTEST(found.join(' '), "expected");
+    }
+
+    /// CLIP compares a batch of images with a batch of texts.
+    void samplesOfTwoBatches() {
+        const auto axesOf = [](const char* outputs) {
+            const GraphPtr graph =
+                test::graph(QString("(float[texts_batch,8] t, float[images_batch,8] i) => (%1) "
+                                    "{ c = Transpose(t) a = MatMul(i, c) d = Transpose(i) b = MatMul(t, d) }")
+                                .arg(outputs));
+            QStringList found;
+            for (const auto& axis : sampleAxes(*graph)) found << (axis ? QString::number(*axis) : "-");
+            return found.join(' ');
+        };
+        const char* const perImage = "float[images_batch,texts_batch] a";
+        const char* const perText = "float[texts_batch,images_batch] b";
+        QCOMPARE(axesOf(perImage), "- 0");
+        QCOMPARE(axesOf(perText), "0 -");
+        QCOMPARE(axesOf((QString(perImage) + ", " + perText).toUtf8()), "- 0");
+        QCOMPARE(axesOf("float[images_batch,8] a"), "0 0");
     }
 
     /// PyTorch's default layout was taken for a batch of steps, and every step was evaluated alone.

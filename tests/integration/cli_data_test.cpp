@@ -106,7 +106,7 @@ class CliDataTest : public QObject {
             runCli(demoCommand(command.toUtf8().constData()) +
                    QStringList{output, QStringLiteral("--skip-threshold"), QStringLiteral("local.qs>0.06")});
         QVERIFY2(outcome.code == 1, outcome.text().constData());
-        QVERIFY2(outcome.err.contains(QStringLiteral("skip rule 1 (local.qs above 0.06)")),
+        QVERIFY2(outcome.err.contains(QStringLiteral("skip rule 1 (local QS above 0.06)")),
                  outcome.text().constData());
         QVERIFY2(outcome.err.contains(QStringLiteral("data")), outcome.text().constData());
         QVERIFY(!QFile::exists(output));

@@ -238,7 +238,7 @@ class SessionTest : public QObject {
         const auto skipped = m_session->evaluate(config);
         QCOMPARE(skipped->counts.skipped, 4u);
         QVERIFY(layer(*skipped, kWorst).state == LayerState::Skipped);
-        QVERIFY2(layer(*skipped, kWorst).reason.starts_with("skipped by rule 1: local.qs above"),
+        QVERIFY2(layer(*skipped, kWorst).reason.starts_with("skipped by rule 1: local QS above"),
                  layer(*skipped, kWorst).reason.c_str());
         QCOMPARE(std::ranges::count(skipped->covered[0], true), 4);
         QVERIFY(skipped->config == config);  // the resolved layers are not the user's own choices

@@ -7,6 +7,7 @@
 #include "commands/layer_edits.h"
 #include "config/layer_choices.h"
 #include "document/metric.h"
+#include "models/headline.h"
 #include "session/studies/leave_one_out.h"
 #include "style/words.h"
 
@@ -102,41 +103,33 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
     return candidates;
 }
 
-std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config,
-                                           std::vector<Suggestion> candidates,
-                                           const std::function<void(std::size_t)>& beforeEach,
-                                           const CancelToken& cancel) {
+std::optional<Suggestion> measureSuggestion(Session& session, const QuantizationConfig& config,
+                                            Suggestion candidate, const CancelToken& cancel) {
     const EvaluationPtr before = session.experiment(config, Depth::Accuracy, cancel);
-    std::vector<Suggestion> helping;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        beforeEach(i);
-        Suggestion& candidate = candidates[i];
-        EvaluationPtr after;
-        try {
-            after = session.experiment(candidate.edit.next, Depth::Accuracy, cancel);
-        } catch (const Cancelled&) {
-            throw;
-        } catch (const Error&) {
-            continue;  // not possible with this network; applying the edit manually shows the reason
-        }
-        if (const auto paired = compareEvaluations(*before, *after); paired && !before->randomInputs) {
-            candidate.gain = paired->difference;
-            candidate.certain = paired->verdict == ChangeVerdict::Gain;
-            candidate.verdict = QString::fromStdString(describe(*paired));
-        } else if (before->quantized && after->quantized && before->quantized->sqnrDb &&
-                   after->quantized->sqnrDb) {
-            const double gain = *after->quantized->sqnrDb - *before->quantized->sqnrDb;
-            if (!std::isfinite(gain)) continue;
-            candidate.gain = gain;
-            candidate.inDecibels = candidate.certain = true;
-            candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
-        }
-        // A gain that rounds to zero is not suggested.
-        if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) helping.push_back(std::move(candidate));
+    EvaluationPtr after;
+    try {
+        after = session.experiment(candidate.edit.next, Depth::Accuracy, cancel);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error&) {
+        return std::nullopt;  // applying the edit manually shows the reason
     }
-    std::ranges::stable_sort(helping,
-                             [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
-    return helping;
+    if (!before->quantized || !after->quantized) return std::nullopt;
+    const auto paired = compareEvaluations(*before, *after);
+    if (paired && shownRate(*before->quantized) && !before->randomInputs) {
+        candidate.gain = paired->difference;
+        candidate.certain = paired->verdict == ChangeVerdict::Gain;
+        candidate.verdict = QString::fromStdString(describe(*paired));
+    } else if (before->quantized->sqnrDb && after->quantized->sqnrDb) {
+        const double gain = *after->quantized->sqnrDb - *before->quantized->sqnrDb;
+        if (!std::isfinite(gain)) return std::nullopt;
+        candidate.gain = gain;
+        candidate.inDecibels = candidate.certain = true;
+        candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
+    }
+    // A gain that rounds to zero is not suggested.
+    if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) return candidate;
+    return std::nullopt;
 }
 
 }  // namespace quantloupe::ui

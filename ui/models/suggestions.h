@@ -4,6 +4,7 @@
 // the accuracy on these images with this configuration.
 
 #include <QString>
+#include <optional>
 #include <vector>
 
 #include "base/cancel.h"
@@ -25,12 +26,10 @@ struct Suggestion {
 std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
                                        const std::vector<LayerResult>& layers);
 
-/// Evaluates each candidate on all evaluation samples and returns those that improve accuracy, best first.
-/// `beforeEach` is called on the calling thread with the index of each candidate before its evaluation.
-/// Throws Error, Cancelled.
-std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config,
-                                           std::vector<Suggestion> candidates,
-                                           const std::function<void(std::size_t)>& beforeEach,
-                                           const CancelToken& cancel);
+/// Evaluates the candidate and `config`, from which it was made, on all evaluation samples. Empty if it does
+/// not improve accuracy, or is not possible with this network. Below 20 unlabeled samples, the gain is that
+/// of the SQNR, as in the summary bar. Throws Error, Cancelled.
+std::optional<Suggestion> measureSuggestion(Session& session, const QuantizationConfig& config,
+                                            Suggestion candidate, const CancelToken& cancel);
 
 }  // namespace quantloupe::ui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/suggestion_section.h"
 
-#include <QApplication>
-#include <QPointer>
+#include <algorithm>
+#include <functional>
 
 namespace quantloupe::ui {
 
@@ -45,6 +45,8 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
         m_looking = false;
         m_measured.reset();
         m_suggestions.clear();
+        m_candidates.clear();
+        m_next = 0;
         showList();
         refresh();
     };
@@ -59,38 +61,43 @@ void SuggestionSection::look() {
         m_looking = false;
         return refresh();
     }
-    const QuantizationConfig config = m_document->config();
-    std::vector<Suggestion> candidates = candidateEdits(config, m_document->layers());
+    m_measured = m_document->config();
+    m_suggestions.clear();
+    m_candidates = candidateEdits(*m_measured, m_document->layers());
+    m_next = 0;
     m_looking = true;
+    showList();
+    measureNext();
+}
+
+/// One query for each candidate, so that other queries do not wait for the whole search.
+void SuggestionSection::measureNext() {
+    m_looking = m_next < m_candidates.size();
     refresh();
-    const std::size_t count = candidates.size();
-    const auto beforeEach = [self = QPointer<SuggestionSection>(this), count](std::size_t index) {
-        QMetaObject::invokeMethod(
-            qApp,
-            [self, index, count] {
-                if (self && self->m_looking)
-                    self->m_text->setText(tr("trying %1 of %2\u2026").arg(index + 1).arg(count));
-            },
-            Qt::QueuedConnection);
-    };
+    if (!m_looking) return;
     m_document->job()->query(
         kSlot,
-        [this, config, candidates, beforeEach](Session& session,
-                                               const CancelToken& cancel) -> std::function<void()> {
-            return
-                [this, config, found = measureSuggestions(session, config, candidates, beforeEach, cancel)] {
-                    m_suggestions = found;
-                    m_measured = config;
-                    m_looking = false;
-                    showList();
-                    refresh();
-                };
+        [this, config = *m_measured, candidate = m_candidates[m_next]](
+            Session& session, const CancelToken& cancel) -> std::function<void()> {
+            return [this, found = measureSuggestion(session, config, candidate, cancel)] {
+                ++m_next;
+                if (found) add(*found);
+                measureNext();
+            };
         },
         [this](const QString& refusal) {
             m_looking = false;
             refresh();
             m_text->setText(sentence(refusal));
+            m_text->show();
         });
+}
+
+void SuggestionSection::add(Suggestion found) {
+    const auto place =
+        std::ranges::upper_bound(m_suggestions, found.gain, std::greater<>(), &Suggestion::gain);
+    m_suggestions.insert(place, std::move(found));
+    showList();
 }
 
 void SuggestionSection::showList() {
@@ -130,9 +137,11 @@ void SuggestionSection::refresh() {
     m_look->setText(m_looking ? tr("Stop") : m_measured ? tr("Search Again") : tr("Search for Improvements"));
     for (int i = 0; i < m_list->count(); ++i)
         if (QWidget* card = m_list->itemAt(i)->widget()) card->setEnabled(!old);
-    if (m_looking) return m_text->show();
-    m_text->setText(!m_measured             ? QString()
-                    : old                   ? tr("for the previous configuration")
+    const bool complete = m_next == m_candidates.size();
+    m_text->setText(m_looking     ? tr("trying %1 of %2\u2026").arg(m_next + 1).arg(m_candidates.size())
+                    : !m_measured ? QString()
+                    : old         ? tr("for the previous configuration")
+                    : !complete   ? tr("stopped: %1 of %2 tried").arg(m_next).arg(m_candidates.size())
                     : m_suggestions.empty() ? tr("No candidate improved accuracy")
                                             : QString());
     m_text->setVisible(!m_text->text().isEmpty());

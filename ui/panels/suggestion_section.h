@@ -21,13 +21,17 @@ class SuggestionSection : public QWidget {
   private:
     void refresh();
     void showList();
+    void measureNext();
+    void add(Suggestion found);
 
     Document* m_document;
     QPushButton* m_look;
     QLabel* m_text;
     QVBoxLayout* m_list;
-    std::vector<Suggestion> m_suggestions;
+    std::vector<Suggestion> m_suggestions;         ///< that help, best first
     std::optional<QuantizationConfig> m_measured;  ///< configuration that the suggestions are for
+    std::vector<Suggestion> m_candidates;          ///< of the search
+    std::size_t m_next = 0;                        ///< candidate that is measured now or next
     bool m_looking = false;
 };
 
