@@ -102,9 +102,9 @@ PlannedNetwork planNetwork(const EvaluationRequest& request, const ResolvedNetwo
     const Statistics& ranges =
         pipeline.statistics(*network.prepared, network.units, network.config, request.control("calibrating"));
     PlannedNetwork planned;
-    planned.plan = std::make_shared<const Plan>(pipeline.resolve(
-        network.prepared, network.units, ranges, network.config, request.control("refining layers"),
-        request.purpose == EvaluationPurpose::Experiment));
+    planned.plan = std::make_shared<const Plan>(
+        pipeline.resolve(network.prepared, network.units, ranges, network.config, request.control(kRefining),
+                         request.purpose == EvaluationPurpose::Experiment));
     planned.calibrationSamples = request.parts.samples.calibrationFor(network.config).batches.samples();
     if (const int requested = request.config.calibration.samples;
         planned.calibrationSamples < static_cast<std::size_t>(requested))

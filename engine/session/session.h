@@ -49,6 +49,9 @@ struct Progress {
     std::size_t done = 0, total = 0;  ///< samples
 };
 
+/// The stage of bias correction and AdaRound, of which `done` and `total` count layers.
+inline constexpr const char* kRefining = "refining layers";
+
 /// Both are only called on the thread that runs evaluate().
 struct EvaluationObserver {
     std::function<void(EvaluationPtr)> updated;  ///< gets snapshots, each more complete

@@ -149,7 +149,7 @@ class LearnedRoundingTest : public QObject {
         const CancelToken cancel;
         EvaluationObserver observer;
         observer.progress = [&](const Progress& progress) {
-            if (progress.stage == "refining layers" && refined() == 2) cancel.cancel();
+            if (progress.stage == kRefining && refined() == 2) cancel.cancel();
         };
         QVERIFY_EXCEPTION_THROWN(session->evaluate(config, Depth::Accuracy, observer, cancel), Cancelled);
         QCOMPARE(refined(), std::size_t(2));

@@ -231,26 +231,33 @@ void FlippedPanel::forgetSample() {
 void FlippedPanel::summarize() {
     const auto show = [this](const QString& text) {
         m_summary->setText(m_side->isHidden() && !m_flipped.samples.empty()
-                               ? tr("%1. Click an image to see the first layer that diverges.").arg(text)
+                               ? tr("%1. Click one to see the first layer that diverges.").arg(text)
                                : text);
     };
     const QString before = stale() ? tr(" \u00b7 for the previous configuration") : QString();
+    const bool images = document()->dataKind() == DataKind::Images;
+    const QString things = images ? tr("images") : tr("samples");
     if (!m_chosen.empty())
-        return show((m_flipped.samples.size() == 1 ? tr("%1: %2 image%3") : tr("%1: %2 images%3"))
-                        .arg(m_title, formatNumber(m_flipped.samples.size()), before));
+        return show(QStringLiteral("%1: %2 %3%4")
+                        .arg(m_title, formatNumber(m_flipped.samples.size()),
+                             m_flipped.samples.size() != 1 ? things
+                             : images                      ? tr("image")
+                                                           : tr("sample"),
+                             before));
     const auto count = [&](FlippedSample::Kind kind) {
         return static_cast<std::size_t>(std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind));
     };
+    const QString changed = formatNumber(m_flipped.samples.size()), all = formatNumber(m_flipped.evaluated);
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floating == -1)
-        return show(tr("%1 images without labels%2").arg(formatNumber(m_flipped.evaluated), before));
+        return show(tr("%1 %2 without labels%3").arg(all, things, before));
     if (!m_flipped.samples.empty() && m_flipped.samples.front().floatScore)
         return show(
-            tr("The score of %1 of %2 images changed, largest loss first%3")
-                .arg(formatNumber(m_flipped.samples.size()), formatNumber(m_flipped.evaluated), before));
-    show(tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
-            "quantized, %5 other%6")
-             .arg(formatNumber(m_flipped.samples.size()), formatNumber(m_flipped.evaluated),
-                  formatNumber(count(FlippedSample::Kind::Broken)),
+            tr("The score of %1 of %2 %3 changed, largest loss first%4").arg(changed, all, things, before));
+    const QString text = tr("The predicted class changed for %1 of %2 %3").arg(changed, all, things);
+    const auto labeled = [](const FlippedSample& sample) { return sample.label.has_value(); };
+    if (std::ranges::none_of(m_flipped.samples, labeled)) return show(text + before);
+    show(tr("%1: %2 correct only in float, %3 correct only when quantized, %4 other%5")
+             .arg(text, formatNumber(count(FlippedSample::Kind::Broken)),
                   formatNumber(count(FlippedSample::Kind::Fixed)),
                   formatNumber(count(FlippedSample::Kind::Other)), before));
 }

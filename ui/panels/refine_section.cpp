@@ -71,8 +71,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
 
 void RefineSection::showProgress(const QString& stage, std::size_t done, std::size_t total) {
     const RefineOptions& refine = m_document->config().refine;
-    const bool refining =
-        stage == QLatin1String("refining layers") && done < total && refine != RefineOptions{};
+    const bool refining = stage == QLatin1String(kRefining) && done < total && refine != RefineOptions{};
     m_bar->setVisible(refining);
     m_stop->setVisible(refining && refine.rounding == Rounding::Adaround);
     if (refining) {

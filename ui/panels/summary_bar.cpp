@@ -164,9 +164,9 @@ void SummaryBar::fit() {
     };
     if (tooWide()) m_macsPart->hide();
     if (tooWide()) m_improve->setText(tr("Improve\u2026"));
-    if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
     if (tooWide()) m_latencyPart->hide();
     if (tooWide()) m_layersPart->hide();
+    if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
     for (QLabel* label : {m_interval, m_baseline, m_note, m_difference})
         if (tooWide()) label->hide();
 }
@@ -186,12 +186,12 @@ void SummaryBar::refresh() {
         m_document->history().baselineEntry() ? m_document->reference().evaluation() : nullptr;
     m_baseline->setText(baselineText(evaluation, baseline.get()));
     m_value->setToolTip(line.toolTip);
-    constexpr double kSmall = 0.06;  // 5 points of 90 %
-    setRole(m_value, !line.known || stale     ? "faint"
-                     : line.neutral           ? "muted"
-                     : line.loss <= kSmall    ? "good"
-                     : line.loss > 2 * kSmall ? "bad"
-                                              : "");
+    constexpr double kSmallLoss = 0.02, kLargeLoss = 0.1;
+    setRole(m_value, !line.known || stale      ? "faint"
+                     : line.neutral            ? "muted"
+                     : line.loss <= kSmallLoss ? "good"
+                     : line.loss > kLargeLoss  ? "bad"
+                                               : "");
     setRole(m_difference, stale ? "faint" : "muted");
     setRole(m_baseline, stale ? "faint" : m_baseline->text().startsWith(QChar(0x2212)) ? "bad" : "good");
 
