@@ -277,6 +277,41 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
     }
 
+    /// The agreement of four images, which the summary bar does not show either, found no candidate.
+    void suggestionsForFewImagesWithoutLabelsAreInDecibels() {
+        QTemporaryDir folder;
+        int copied = 0;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(m_data))
+            if (entry.is_regular_file() && copied < 4)
+                std::filesystem::copy_file(entry.path(), std::filesystem::path(folder.path().toStdString()) /
+                                                             fmt::format("{}.png", copied++));
+        QCOMPARE(copied, 4);
+        m_document->openData(folder.path().toStdString(), m_data);
+        QVERIFY(evaluated());
+        QCOMPARE(m_document->evaluation()->quantized->samples, 4u);
+        SuggestionSection section(m_document.get());
+        section.look();
+        QVERIFY(waitFor([&] { return !section.looking(); }));
+        QVERIFY(!section.suggestions().empty());
+        for (const Suggestion& suggestion : section.suggestions())
+            QVERIFY2(suggestion.inDecibels && suggestion.verdict.contains(QStringLiteral("dB")),
+                     qPrintable(suggestion.title));
+    }
+
+    /// Other queries were answered only after all candidates.
+    void otherQueriesDoNotWaitForTheSearch() {
+        SuggestionSection section(m_document.get());
+        section.look();
+        std::optional<bool> searching;
+        m_document->job()->query(QStringLiteral("test"),
+                                 [&](Session&, const CancelToken&) -> std::function<void()> {
+                                     return [&] { searching = section.looking(); };
+                                 });
+        QVERIFY(waitFor([&] { return searching.has_value(); }));
+        QVERIFY(*searching);
+        QVERIFY(waitFor([&] { return !section.looking(); }));
+    }
+
     /// They name images and gains of the data that was open.
     void newDataForgetsSuggestionsAndChosenImages() {
         SuggestionSection section(m_document.get());

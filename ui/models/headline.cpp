@@ -111,8 +111,8 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
     if (rate && !rate->relative()) {
         line.value = formatRate(rate->value);
         line.note.prepend(Words::tr(rate->title) + QStringLiteral(" \u00b7 "));
-        line.floatNote = evaluation->rough ? Words::tr("%1 so far").arg(Words::tr(rate->title))
-                                           : Words::tr(rate->title);
+        line.floatNote =
+            evaluation->rough ? Words::tr("%1 so far").arg(Words::tr(rate->title)) : Words::tr(rate->title);
         if (quantized.top1Interval) {
             const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
             line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);
