@@ -127,6 +127,7 @@ class RandomDataset : public Dataset {
         for (std::size_t i = 0; i < dims.size(); ++i)
             m_inputs.push_back(inputOf(graph, graph.inputs()[i], dims[i], axes[i]));
         for (std::size_t i = 0; i < axes.size(); ++i) m_inputs[i].shared = !axes[i] && !sampleIsOneSet(axes);
+        if (sampleIsOneSet(axes)) connectNodes(graph);
     }
 
     std::size_t size() const override { return m_samples; }
@@ -176,6 +177,16 @@ class RandomDataset : public Dataset {
     }
 
   private:
+    /// Lets the lists of edges contain the numbers of all nodes: the rows of the first float32 input.
+    void connectNodes(const Graph& graph) {
+        const auto nodes = std::ranges::find_if(m_inputs, [](const RandomInput& input) {
+            return input.type == DataType::Float32 && !input.dims.empty() && input.dims.front() > 0;
+        });
+        if (nodes == m_inputs.end()) return;
+        for (std::size_t i = 0; i < m_inputs.size(); ++i)
+            if (isEdgeList(graph.tensor(graph.inputs()[i]))) m_inputs[i].count = nodes->dims.front();
+    }
+
     std::size_t m_samples;
     std::uint64_t m_seed;
     std::vector<RandomInput> m_inputs;

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -11,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::int64_t kPixels = 224, kAudioSamples = 16000, kFrames = 128;
+constexpr std::int64_t kPixels = 224, kAudioSamples = 16000, kFrames = 128, kNodes = 32;
 constexpr std::int64_t kMostColors = 4;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
@@ -23,6 +24,13 @@ bool isCache(const TensorInfo& tensor, const Dim& length) {
     for (const char* word : {"past", "cache", "key", "value", "seq"})
         if (contains(tensor.name, word) || contains(length.symbol, word)) return true;
     return false;
+}
+
+/// Whether the inputs are those of one graph: features of nodes, and a list of edges.
+bool isGraphNetwork(const Graph& graph) {
+    return sampleIsOneSet(sampleAxes(graph)) && std::ranges::any_of(graph.inputs(), [&](TensorId input) {
+               return isEdgeList(graph.tensor(input));
+           });
 }
 
 /// The size of each dynamic dimension that the shape of a float32 input suggests, by position.
@@ -68,6 +76,7 @@ class AssumedSizes {
             if (const TensorInfo& tensor = graph.tensor(input);
                 tensor.shape && tensor.type != DataType::Float32 && !isMask(tensor))
                 for (const Dim& dim : *tensor.shape) m_sizes.erase(dim.symbol);
+        if (isGraphNetwork(graph)) m_usual = kNodes;
     }
 
     std::int64_t sizeOf(std::string_view symbol) const {
@@ -87,11 +96,12 @@ class AssumedSizes {
         const auto number = parsed<std::int64_t>(symbol);
         if (number && *number >= 0 && *number < kAudioSamples) return *number;
         if (const auto found = m_sizes.find(symbol); found != m_sizes.end()) return found->second;
-        return m_past && contains(symbol, "total") ? 2 : 1;
+        return m_past && contains(symbol, "total") ? 2 : m_usual;
     }
 
     std::map<std::string, std::int64_t, std::less<>> m_sizes;
     bool m_past = false;
+    std::int64_t m_usual = 1;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace quantloupe {
 ///   process a single pixel.
 /// - Length of audio signals (float32, N×L or N×1×L): 16,000, one second at the usual rate.
 /// - Frames of spectrograms (float32, N×C×L): 128.
+/// - Nodes and edges of graphs (sample_axes.h): 32.
 /// - A name that is a sum, such as "past_sequence_length + 1": the sum. A name with "total": 2 if another has
 ///   "past", because the total covers the past and the present.
 /// - All others, such as the batch or a sequence: 1.

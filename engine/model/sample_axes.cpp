@@ -28,12 +28,6 @@ std::optional<std::size_t> firstDimension(const Shape& shape, Condition conditio
     return static_cast<std::size_t>(found - shape.begin());
 }
 
-/// PyTorch Geometric's edge_index: the source and the target of each edge.
-bool isEdgeList(const TensorInfo& tensor) {
-    return tensor.type == DataType::Int64 && tensor.shape && tensor.shape->size() == 2 &&
-           tensor.shape->front().value == 2 && !(*tensor.shape)[1].known();
-}
-
 /// Whether the inputs can only be those of one graph: features of nodes and lists of edges, whose numbers
 /// have nothing in common. `single` are the inputs whose first dimension is fixed above 1 and cannot be the
 /// batch.
@@ -123,6 +117,11 @@ std::set<std::string> sharedBatches(const Graph& graph) {
 
 }  // namespace
 
+bool isEdgeList(const TensorInfo& tensor) {
+    return tensor.type == DataType::Int64 && tensor.shape && tensor.shape->size() == 2 &&
+           tensor.shape->front().value == 2;
+}
+
 bool isOneImage(const std::optional<Shape>& shape) {
     constexpr std::int64_t kLeastSide = 16;
     const auto isSide = [](const Dim& side) {
@@ -175,7 +174,8 @@ SampleAxes sampleAxes(const Graph& graph) {
         if (!found && shape->front().known()) {
             found = firstDimension(*shape, [&](const Dim& dim) { return leading.contains(dim.symbol); });
             common = common && (!found || leading.size() == 1);
-            if (!found && shape->front().value != 1 && oneOrAny && !isEdgeList(graph.tensor(input)))
+            if (!found && shape->front().value != 1 && oneOrAny &&
+                !(isEdgeList(graph.tensor(input)) && !(*shape)[1].known()))
                 found = firstDimension(
                     *shape, [](const Dim& dim) { return dim.known() ? dim.value == 1 : dim.symbol.empty(); });
         }

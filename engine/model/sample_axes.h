@@ -37,6 +37,10 @@ SampleAxes sampleAxes(const Graph& graph);
 /// be a batch of three sequences.
 bool isOneImage(const std::optional<Shape>& shape);
 
+/// Whether an input may be PyTorch Geometric's edge_index, int64 2×edges: the source and the target of each
+/// edge. It is one if there are no sample axes.
+bool isEdgeList(const TensorInfo& tensor);
+
 /// Whether there are no sample axes.
 bool sampleIsOneSet(const SampleAxes& axes);
 

@@ -3,6 +3,7 @@
 #include "data/random_dataset.h"
 
 #include <QtTest>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -146,6 +147,25 @@ class RandomDatasetTest : public QObject {
         bytes.replace(bytes.rfind("___"), 3, " + ");  // the textual form allows no spaces
         const LoadedModel model = parseModel(bytes.data(), bytes.size());
         QCOMPARE(randomDataset(*model.graph, 1, 1)->sample(0)[1].dims, (Dims{2}));
+    }
+
+    /// A graph of one node was assumed, with edges from and to a second one.
+    void edgesConnectTheNodesOfAGraph() {
+        const LoadedModel model =
+            test::textModel(graph("float[nodes,4] X, int64[2,edges] e, float[edges,3] w", "{ Y = Relu(X) }"));
+        const auto inputs = randomDataset(*model.graph, 1, 1)->sample(0);
+        QCOMPARE(inputs[0].dims, (Dims{32, 4}));
+        QCOMPARE(inputs[1].dims, (Dims{2, 32}));
+        QCOMPARE(inputs[2].dims, (Dims{32, 3}));
+        const auto nodes = valuesOf<std::int64_t>(inputs[1]);
+        QVERIFY(std::ranges::all_of(nodes, [](std::int64_t node) { return node >= 0 && node < 32; }));
+        QVERIFY(std::set(nodes.begin(), nodes.end()).size() > 16);
+
+        const LoadedModel fixed =
+            test::textModel(graph("float[3,4] X, int64[2,40] e, float[40,1] w", "{ Y = Relu(X) }"));
+        const auto ends = valuesOf<std::int64_t>(randomDataset(*fixed.graph, 1, 1)->sample(0)[1]);
+        QCOMPARE(ends.size(), 80u);
+        QCOMPARE(std::set(ends.begin(), ends.end()), (std::set<std::int64_t>{0, 1, 2}));
     }
 
     void sharedInputsHaveOneValue() {
