@@ -92,7 +92,8 @@ void OptionReader::addSkips() {
          "Keep NAME and all layers downstream of it in float");
     rule("--skip-type", "OP", SkipKind::Type, &SkipRule::op, "Keep all layers of this operator in float");
     rule("--skip-block", "NAME", SkipKind::Block, &SkipRule::like,
-         "Keep a block (a scope, or one layer's NAME) and all blocks with the same structure in float");
+         "Keep a block (the path of a module, or one layer's NAME) and all blocks with the same structure in "
+         "float");
     text("--skip-threshold",
          "Keep layers in float whose METRIC is above or below a threshold: 'local.qs>0.1', "
          "'local.cosine<0.99'",

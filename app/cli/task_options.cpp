@@ -19,8 +19,8 @@ void OptionReader::addTask() {
           "How boxes are decoded; default: chosen from the shapes and names of the outputs",
           [this, decoders](std::size_t i) { m_options.task.decoder = i == 0 ? std::string() : decoders[i]; });
     text("--class-output",
-         "The output with the scores of the classes; default: the first one, or one that is named after "
-         "scores",
+         "The output with the scores of the classes; default: the first vector, or one whose "
+         "name contains logit, prob, score, softmax or class",
          [this](const std::string& value) { m_options.task.classOutput = value; })
         ->type_name("NAME");
     oneOf("--category-index", names(kCategoryIndexNames),

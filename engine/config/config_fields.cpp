@@ -77,7 +77,7 @@ void addTransforms(FieldTable& table) {
         .namesLayers();
     table
         .add("transforms.high_bias_fold", AT(transforms.highBiasFold), booleanField(),
-             "Move large biases into the next layer after equalization.")
+             "After equalization, move large biases into the next layer.")
         .option("--high-bias-fold")
         .changesModel();
     table.group(

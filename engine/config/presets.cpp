@@ -70,27 +70,28 @@ void aimetDefault(QuantizationConfig& c) {
 const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
         {{"default",
-          "8-bit weights, symmetric, per tensor; 8-bit affine activations; a small tail (the last weighted "
+          "8-bit weights, symmetric, per tensor; 8-bit asymmetric activations; a small tail (the last "
+          "weighted "
           "layers and everything after them) stays in float"},
          [](QuantizationConfig&) {}},
         {{"w4a8",
-          "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
+          "4-bit weights, symmetric, per tensor; 8-bit asymmetric activations; the tail is quantized, too"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
              c.quantization.weight.bits = 4;
          }},
         {{"onnxruntime-s8s8",
-          "ONNX Runtime's quantize_static: int8 affine activations, int8 weights per tensor, min_max"},
+          "ONNX Runtime's quantize_static: int8 asymmetric activations, int8 weights per tensor, min_max"},
          onnxRuntime},
         {{"onnxruntime-u8s8",
-          "ONNX Runtime's quantize_static: uint8 affine activations, int8 weights per tensor, min_max"},
+          "ONNX Runtime's quantize_static: uint8 asymmetric activations, int8 weights per tensor, min_max"},
          [](QuantizationConfig& c) {
              onnxRuntime(c);
              c.quantization.activation.isSigned = false;
          }},
         {{"onnxruntime-w4s8",
           "ONNX Runtime's quantize_static with QInt4 weights: all codes -8 to 7 at 2 absmax / 15, int8 "
-          "affine activations, min_max"},
+          "asymmetric activations, min_max"},
          [](QuantizationConfig& c) {
              onnxRuntime(c);
              c.quantization.weight.bits = 4;
@@ -133,7 +134,7 @@ const std::vector<Preset>& all() {
           "published, so min_max is used"},
          [](QuantizationConfig& c) { c.wholeTail = true; }},
         {{"aimet-default",
-          "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float "
+          "AIMET's default: uint8 asymmetric activations, int8 weights per channel in the full range, float "
           "biases, min_max on the network with quantized weights; without equalization, which --cle aimet "
           "--replace-relu6 between --high-bias-fold adds as equalize_model does"},
          aimetDefault},

@@ -79,7 +79,7 @@ class AmctWorkflowTest : public QObject {
     void presetAndWorkflowLeadToEachOther() {
         openWindow();
         AmctPanel* panel = m_window->amctPanel();
-        QVERIFY(!visibleButton("AMCT Tuning Workflow\u2026"));
+        QVERIFY(!visibleButton("AMCT Workflow\u2026"));
         QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(settled(AmctStep::Skip));
         QVERIFY(!panel->guide()->differences().isEmpty());
@@ -96,7 +96,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->guide()->differences().isEmpty());
         QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(!panel->isVisible());
-        click("AMCT Tuning Workflow\u2026");
+        click("AMCT Workflow\u2026");
         QVERIFY(panel->isVisible());
     }
 

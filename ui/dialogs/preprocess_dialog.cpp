@@ -153,7 +153,8 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     for (const UsualValues& usual : usualValues()) m_values->addChoice(usual.name, usual.meaning);
     m_values->addChoice(tr("custom"), tr("Scale, mean and std as entered below"));
     column->addWidget(makeRow(tr("Values"), m_values, tr("Common values of scale, mean and std")));
-    m_scale = line(tr("Scale"), {}, tr("Multiplied with each pixel, 0 to 255; you can enter 1/255"));
+    m_scale =
+        line(tr("Scale"), {}, tr("Each pixel value (0 to 255) is multiplied by this; you can enter 1/255"));
     m_mean = line(tr("Mean"), tr("one value per channel"), tr("Subtracted from the scaled pixels"));
     m_std = line(tr("Std"), tr("one value per channel"), tr("The result is divided by this"));
     int widest = 0;  // the fields are stacked

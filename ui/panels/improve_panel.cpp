@@ -28,7 +28,7 @@ ImprovePanel::ImprovePanel(Document* document, QWidget* parent) : QWidget(parent
             m_suggestions));
     add(tr("Search"), tr("The cheapest precision of each layer"),
         scrolled(tr("Finds the cheapest precision of each layer that keeps the accuracy drop within a limit, "
-                    "or the most accurate choice within a budget. You can go on editing meanwhile."),
+                    "or the most accurate choice within a budget. You can continue to edit meanwhile."),
                  m_finder));
     add(tr("AMCT"), tr("The five steps of AMCT's manual tuning"), m_amct);
     auto* column = new QVBoxLayout(this);

@@ -104,9 +104,10 @@ void NpuSection::buildPositions(QLayout* rows) {
     m_loopsRow = makeRow(tr("Rounds"), loops,
                          tr("Maximum number of times that all rules are applied in order: 1 to 100"));
     rows->addWidget(m_loopsRow);
-    m_warning = makeLabel(tr("As in Quark, a weight or bias keeps its codes when its scale is adjusted, so "
-                             "its values grow. The log lists these layers; consider keeping them in float."),
-                          "faint", 0.92);
+    m_warning =
+        makeLabel(tr("As in Quark, a weight or bias keeps its codes when its scale is adjusted, so "
+                     "its values grow. The Notices tab lists these layers; consider keeping them in float."),
+                  "faint", 0.92);
     m_warning->setWordWrap(true);
     rows->addWidget(m_warning);
 }

@@ -46,7 +46,7 @@ void SchemeSection::buildPresets(QVBoxLayout* rows) {
         const std::string name = presets()[static_cast<std::size_t>(index)].name;
         if (!m_document->edit(applyPreset(m_document->config(), name))) refresh();
     });
-    m_workflow = new QPushButton(tr("AMCT Tuning Workflow\u2026"));
+    m_workflow = new QPushButton(tr("AMCT Workflow\u2026"));
     m_workflow->setProperty("link", true);
     m_workflow->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
     rows->addWidget(m_workflow, 0, Qt::AlignLeft);
@@ -72,7 +72,7 @@ void SchemeSection::buildBasic(QVBoxLayout* rows) {
     rows->addWidget(m_basic->addSwitch(
         tr("Symmetric activations"),
         tr("Zero point 0: simpler hardware, but half of the range is wasted after a ReLU"),
-        tr("Symmetric activations"), tr("Affine activations"),
+        tr("Symmetric activations"), tr("Asymmetric activations"),
         [](QuantizationConfig& c) -> bool& { return c.quantization.activation.symmetric; }));
 }
 
@@ -117,8 +117,8 @@ void SchemeSection::buildAdvanced(QVBoxLayout* rows) {
     addSwitch(tr("Power-of-two activation scales"), tr("Scales that can be applied as bit shifts"),
               tr("Any activation scales"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.powerOfTwo; });
-    addSwitch(tr("Symmetric weights"), tr("Zero point 0; otherwise the range extended to include 0"),
-              tr("Affine weights"),
+    addSwitch(tr("Symmetric weights"), tr("Zero point 0; if off, the range is extended to include 0"),
+              tr("Asymmetric weights"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.symmetric; });
     m_restricted = addSwitch(
         tr("Restricted range"), tr("Symmetric codes without the lowest one: \u22127 to 7 for 4 bits"),

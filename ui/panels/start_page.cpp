@@ -154,7 +154,7 @@ StartPage::StartPage(bool hasDemo, const std::filesystem::path& demoImages, QWid
             paintImages(painter, rect, images);
         });
     auto* tour = new PictureButton(
-        tr("Take the Tour"), tr("Five steps with the demo, from the least accurate layer to the export"),
+        tr("Take the Tour"), tr("Five steps with the demo, from the most sensitive layer to the export"),
         [this](QPainter& painter, const QRectF& rect) { paintChain(painter, rect, themeOf(palette())); });
     for (PictureButton* card : {demo, tour}) {
         card->setEnabled(hasDemo);

@@ -24,7 +24,7 @@ const QString kDot = QStringLiteral(" \u00b7 ");
 
 QString queryWords(const QString& slot) {
     if (slot == QLatin1String("suggestions")) return Words::tr("searching for suggestions");
-    if (slot == QLatin1String("tune")) return Words::tr("searching for layers to keep in float");
+    if (slot == QLatin1String("tune")) return Words::tr("searching for precisions");
     if (slot == QLatin1String("amct variants")) return Words::tr("trying parameter variants");
     if (slot == QLatin1String("accuracy path")) return Words::tr("evaluating the accuracy loss by step");
     if (slot == QLatin1String("flipped samples")) return Words::tr("searching for changed images");

@@ -118,7 +118,7 @@ void TransformSection::buildEqualizationOptions(QVBoxLayout* rows) {
         tr("Weight threshold"),
         m_controls->addField<double>(
             tr("Weight threshold"), "transforms.equalization.weight_threshold",
-            tr("Equalization threshold: %1"),
+            tr("Equalization weight threshold: %1"),
             [](QuantizationConfig& c) -> double& { return c.transforms.equalization.weightThreshold; }),
         tr("Channels of a pair whose ranges add up to less than this are not changed"));
     rows->addWidget(m_thresholdRow);

@@ -47,8 +47,7 @@ TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidg
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_take = new QPushButton(tr("Apply"));
-    m_take->setToolTip(
-        tr("Gives each layer its precision of the selected row, as one step that can be undone"));
+    m_take->setToolTip(tr("Gives each layer the precision in the selected row, as a single undo step"));
     m_keep = new QPushButton;
     m_keep->setProperty("link", true);
     m_keep->setToolTip(tr(
