@@ -58,7 +58,7 @@ class Photographer : public QObject {
         // Large networks take long, but report progress.
         EvaluationJob* job = document().job();
         connect(job, &EvaluationJob::progressed, &m_patience, qOverload<>(&QTimer::start));
-        connect(job, &EvaluationJob::studied, &m_patience, qOverload<>(&QTimer::start));
+        connect(job, &EvaluationJob::backgroundProgressed, &m_patience, qOverload<>(&QTimer::start));
         connect(job, &EvaluationJob::queueChanged, &m_patience, qOverload<>(&QTimer::start));
         connect(&document(), &Document::failed, this, [](const Failure& failure) { fail(failure.text); });
         m_poll.setSingleShot(true);

@@ -130,7 +130,6 @@ void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QS
         try {
             after = task(*state);
         } catch (const Cancelled&) {
-            if (during == Failure::During::Evaluation) after = [this] { Q_EMIT evaluationCancelled(); };
         } catch (const std::exception& error) {
             const QString text = QString::fromUtf8(error.what());
             after = [this, during, text, token] {
@@ -264,7 +263,8 @@ void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
             observer.progress = [this, generation](const Progress& progress) {
                 m_thread.reply([this, generation, progress] {
                     if (generation == m_generation)
-                        Q_EMIT studied(QString::fromStdString(progress.stage), progress.done, progress.total);
+                        Q_EMIT backgroundProgressed(QString::fromStdString(progress.stage), progress.done,
+                                                    progress.total);
                 });
             };
             observer.updated = [this, generation, token](EvaluationPtr evaluation) {

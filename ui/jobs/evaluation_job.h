@@ -122,7 +122,7 @@ class EvaluationJob : public QObject {
     void evaluationCancelled();
     void progressed(QString stage, std::size_t done, std::size_t total);
     /// The progress of measureInBackground(); the displayed results stay usable meanwhile.
-    void studied(QString stage, std::size_t done, std::size_t total);
+    void backgroundProgressed(QString stage, std::size_t done, std::size_t total);
     void exported(QString text);
     void exportsCancelled(QStringList exports);  ///< by cancel() or by opening a model
     void failed(quantloupe::ui::Failure failure);

@@ -93,7 +93,7 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     connect(job, &EvaluationJob::queueChanged, this, &StatusLine::queueChanged);
     connect(job, &EvaluationJob::pausedChanged, this, &StatusLine::refresh);
     connect(job, &EvaluationJob::progressed, this, &StatusLine::progressed);
-    connect(job, &EvaluationJob::studied, this, &StatusLine::progressed);
+    connect(job, &EvaluationJob::backgroundProgressed, this, &StatusLine::progressed);
     connect(document, &Document::evaluationFinished, this, &StatusLine::finished);
     connect(document, &Document::modelChanged, this, [this] {
         m_measured.clear();
