@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The status line: the engine's queue, the remaining time, and pausing by mouse and keyboard.
 #include <QPushButton>
-#include <QSemaphore>
+#include <chrono>
+#include <future>
 
 #include "color_data.h"
 #include "commands/config_edits.h"
@@ -37,20 +38,18 @@ class QueueTest : public QObject {
 
     /// Releasing a result on the window's thread does not free it there.
     void resultsAreFreedInBackground() {
-        QThread* freedOn = nullptr;
-        QSemaphore freed;
+        std::promise<QThread*> thread;
+        std::future<QThread*> freedOn = thread.get_future();
         auto value = freedInBackground(std::shared_ptr<const int>(new int(7), [&](const int* number) {
             delete number;
-            freedOn = QThread::currentThread();
-            freed.release();
+            thread.set_value(QThread::currentThread());
         }));
         std::shared_ptr<const int> other = value;
         value.reset();
         QCOMPARE(*other, 7);
-        QCOMPARE(freed.available(), 0);
+        QVERIFY(freedOn.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
         other.reset();
-        freed.acquire();
-        QVERIFY(freedOn != QThread::currentThread());
+        QVERIFY(freedOn.get() != QThread::currentThread());
         QVERIFY(!freedInBackground(std::shared_ptr<const int>()));
     }
 
