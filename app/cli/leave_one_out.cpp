@@ -33,7 +33,7 @@ Unit unitOf(const std::string& metric) {
 void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Options& options,
                    std::size_t reused) {
     const Unit unit = unitOf(sweep.metric);
-    const auto rate = taskRate(*base->quantized);
+    const auto rate = meaningfulRate(*base->quantized);
     fmt::print("{}: {} evaluated, {} quantized; {} {:.2f}{}\n\n", options.model.filename().string(),
                counted(base->samples, "sample"), counted(sweep.layers.size(), "layer"),
                rate                        ? rate->title

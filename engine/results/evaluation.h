@@ -135,6 +135,13 @@ inline std::optional<TaskRate> taskRate(const Accuracy& accuracy) {
         if (accuracy.*value) return TaskRate{name, title, *(accuracy.*value)};
     return std::nullopt;
 }
+/// With fewer samples, even full agreement has a 95 % interval wider than 16 points.
+inline constexpr std::size_t kFewSamples = 20;
+/// taskRate(), but empty for the agreement of few samples, which says nothing: the SQNR is used instead.
+inline std::optional<TaskRate> meaningfulRate(const Accuracy& accuracy) {
+    const auto rate = taskRate(accuracy);
+    return rate && rate->relative() && accuracy.samples < kFewSamples ? std::nullopt : rate;
+}
 /// Returns the title of the rate with this name; null if there is none.
 inline const char* taskRateTitle(std::string_view rate) {
     for (const auto& [name, title, value] : kTaskRates)

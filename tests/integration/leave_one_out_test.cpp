@@ -15,10 +15,11 @@ using namespace quantloupe;
 
 namespace {
 
-/// Twelve vectors of 8 values: sines of different frequency.
+/// Images of 4×4 values: sines of different frequency.
 class Waves final : public Dataset {
   public:
-    std::size_t size() const override { return 12; }
+    explicit Waves(std::size_t size) : m_size(size) {}
+    std::size_t size() const override { return m_size; }
     std::vector<SampleTensor> sample(std::size_t index) const override {
         SampleTensor tensor{DataType::Float32, {1, 4, 4}, std::vector<std::byte>(16 * sizeof(float))};
         auto* values = reinterpret_cast<float*>(tensor.bytes.data());
@@ -30,14 +31,15 @@ class Waves final : public Dataset {
     std::string sampleName(std::size_t index) const override { return "wave " + std::to_string(index); }
     std::optional<int> label(std::size_t) const override { return std::nullopt; }
     const std::vector<std::string>& classNames() const override { return m_none; }
-    std::string description() const override { return "12 waves"; }
+    std::string description() const override { return "waves"; }
     Version version() const override { return VersionBuilder().add(std::string_view("waves")).finish(); }
 
   private:
+    std::size_t m_size;
     std::vector<std::string> m_none;
 };
 
-std::unique_ptr<Session> pooled() {
+std::unique_ptr<Session> pooled(std::size_t samples = 12) {
     auto session = std::make_unique<Session>(
         test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,1,4,4] X) => (float[N,3] Y) "
                         "<float[2,1,3,3] W = {0.9, -0.31, 0.17, 0.44, -0.52, 0.73, -0.11, 0.05, 0.6, -0.2, "
@@ -48,7 +50,7 @@ std::unique_ptr<Session> pooled() {
                         "Conv<kernel_shape = [3, 3], pads = [1, 1, 1, "
                         "1]>(X, W) P = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(C) T = Flatten(P) Y "
                         "= MatMul(T, F) }"));
-    const auto data = std::make_shared<Waves>();
+    const auto data = std::make_shared<Waves>(samples);
     session->setData(data, data);
     return session;
 }
@@ -87,10 +89,24 @@ class LeaveOneOutTest : public QObject {
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,1,4,4] X) => (float[N,1,4,4] Y) "
             "<float S = {0.1}, int8 Z = {0}> { Q = QuantizeLinear(X, S, Z) D = DequantizeLinear(Q, S, Z) Y = "
             "Relu(D) }"));
-        const auto data = std::make_shared<Waves>();
+        const auto data = std::make_shared<Waves>(12);
         session.setData(data, data);
         const QString error = test::errorOf([&] { leaveOneOut(session, fourBits(), {0, {}}, {}); });
         QVERIFY2(error.contains("already quantized"), qPrintable(error));
+    }
+
+    /// The agreement of twelve samples was compared, in which most layers gain nothing.
+    void fewSamplesWithoutLabelsAreComparedByTheSqnr() {
+        const LayerSweep few = leaveOneOut(*pooled(), fourBits(), {0, {}}, {});
+        QCOMPARE(few.metric, std::string("sqnr_db"));
+        QCOMPARE(few.baseline, few.baselineSqnrDb.value_or(0));
+        QVERIFY(few.layers[0].change > 0 && few.layers[3].change > 0);
+        QCOMPARE(few.layers[0].change, *few.layers[0].sqnrDb - few.baseline);
+        QCOMPARE(few.layers[0].value, *few.layers[0].sqnrDb);
+        QVERIFY(!few.layers[0].paired);
+        const LayerSweep many = leaveOneOut(*pooled(20), fourBits(), {0, {}}, {});
+        QCOMPARE(many.metric, std::string("agreement"));
+        QVERIFY(many.layers[0].paired.has_value());
     }
 
     void resultsEqualThoseOfTheEdit() {

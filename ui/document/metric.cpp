@@ -155,7 +155,7 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
 GainUnit gainUnitOf(const Evaluation* evaluation) {
     if (!evaluation || !evaluation->quantized) return GainUnit::Points;
     if (evaluation->quantized->userMetric) return GainUnit::OwnMetric;
-    return taskRate(*evaluation->quantized) ? GainUnit::Points : GainUnit::Decibels;
+    return meaningfulRate(*evaluation->quantized) ? GainUnit::Points : GainUnit::Decibels;
 }
 
 QString formatMetric(double value, Metric metric, GainUnit gainUnit) {

@@ -17,9 +17,6 @@ namespace {
     QT_TRANSLATE_NOOP("Words", "mIoU"), QT_TRANSLATE_NOOP("Words", "token accuracy"),
     QT_TRANSLATE_NOOP("Words", "agreement")};
 
-/// With fewer samples, even full agreement has a 95 % interval wider than 16 points.
-constexpr std::size_t kFewSamples = 20;
-
 /// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
 void showSqnr(Headline& line, const Accuracy& quantized) {
     line.value = quantized.sqnrDb ? formatDecibel(*quantized.sqnrDb) : kNoNumber;
@@ -62,11 +59,6 @@ QString samplesText(const Accuracy& accuracy, DataKind data, bool soFar) {
 }
 
 }  // namespace
-
-std::optional<TaskRate> shownRate(const Accuracy& accuracy) {
-    const auto rate = taskRate(accuracy);
-    return rate && rate->relative() && accuracy.samples < kFewSamples ? std::nullopt : rate;
-}
 
 Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating) {
     Headline line;

@@ -24,8 +24,6 @@ struct Headline {
     bool known = false;
     bool neutral = false;  ///< says nothing about quantization, so it is shown in a neutral color
 };
-/// The rate that is shown; empty if the SQNR is shown instead: agreement says nothing about few samples.
-std::optional<TaskRate> shownRate(const Accuracy& accuracy);
 /// `evaluating`: if there are no results yet, whether an evaluation is running.
 Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating = true);
 

@@ -17,7 +17,7 @@ namespace quantloupe::ui {
 namespace {
 
 std::optional<double> rateOf(const MeasuredConfig& entry) {
-    const auto rate = shownRate(entry.quantized);
+    const auto rate = meaningfulRate(entry.quantized);
     return rate ? std::optional(rate->value) : std::nullopt;
 }
 

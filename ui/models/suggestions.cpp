@@ -7,7 +7,6 @@
 #include "commands/layer_edits.h"
 #include "config/layer_choices.h"
 #include "document/metric.h"
-#include "models/headline.h"
 #include "session/studies/leave_one_out.h"
 #include "style/words.h"
 
@@ -116,7 +115,7 @@ std::optional<Suggestion> measureSuggestion(Session& session, const Quantization
     }
     if (!before->quantized || !after->quantized) return std::nullopt;
     const auto paired = compareEvaluations(*before, *after);
-    if (paired && shownRate(*before->quantized) && !before->randomInputs) {
+    if (paired && meaningfulRate(*before->quantized) && !before->randomInputs) {
         candidate.gain = paired->difference;
         candidate.certain = paired->verdict == ChangeVerdict::Gain;
         candidate.verdict = QString::fromStdString(describe(*paired));

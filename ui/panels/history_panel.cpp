@@ -42,7 +42,7 @@ std::optional<double> costOf(const MeasuredConfig& entry, int kind) {
 
 /// In percent or dB.
 std::optional<double> valueOf(const MeasuredConfig& entry) {
-    if (const auto rate = shownRate(entry.quantized)) return rate->value * 100;
+    if (const auto rate = meaningfulRate(entry.quantized)) return rate->value * 100;
     return entry.quantized.sqnrDb && std::isfinite(*entry.quantized.sqnrDb) ? entry.quantized.sqnrDb
                                                                             : std::nullopt;
 }
@@ -269,7 +269,7 @@ void HistoryPanel::refreshPlot() {
         const auto cost = costOf(entries[i], m_cost->currentIndex());
         const auto value = valueOf(entries[i]);
         if (!cost || !value || !m_document->isComparable(entries[i])) continue;
-        rates = rates && shownRate(entries[i].quantized);
+        rates = rates && meaningfulRate(entries[i].quantized);
         const QString name = m_document->withLayerNames(
             QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name));
         points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1),

@@ -37,8 +37,14 @@ class Sweep {
         m_rough = m_session.evaluate(m_config, Depth::Rough, {}, m_cancel);
         if (!hasTaskMetric(*m_full->quantized))
             failInput("the network's outputs cannot be compared with those of the float network");
-        m_sweep.baseline = taskMetric(*m_full->quantized, &m_sweep.metric);
-        m_sweep.baselineSqnrDb = m_full->quantized->sqnrDb;
+        const Accuracy& full = *m_full->quantized;
+        m_sweep.baseline = taskMetric(full, &m_sweep.metric);
+        m_sweep.baselineSqnrDb = full.sqnrDb;
+        m_bySqnr = !full.userMetric && !meaningfulRate(full) && full.sqnrDb;
+        if (m_bySqnr) {
+            m_sweep.metric = "sqnr_db";
+            m_sweep.baseline = *full.sqnrDb;
+        }
 
         const bool twoPasses = m_options.settledBelow > 0 &&
                                m_rough->quantized->samples < m_full->quantized->samples &&
@@ -97,11 +103,17 @@ class Sweep {
         const QuantizationConfig changed = withLayersSkipped(m_config, m_groups.at(layer.node));
         const EvaluationPtr result = m_session.experiment(changed, depth, m_cancel);
         const EvaluationPtr& base = depth == Depth::Rough ? m_rough : m_full;
-        layer.value = taskMetric(*result->quantized);
-        layer.change = metricGain(*base->quantized, *result->quantized);
-        layer.sqnrDb = result->quantized->sqnrDb;
-        layer.paired = compareEvaluations(*base, *result);
-        layer.samples = result->quantized->samples;
+        const Accuracy &before = *base->quantized, &after = *result->quantized;
+        layer.sqnrDb = after.sqnrDb;
+        layer.samples = after.samples;
+        if (m_bySqnr) {
+            layer.value = after.sqnrDb.value_or(0.0);
+            layer.change = after.sqnrDb == before.sqnrDb ? 0 : layer.value - before.sqnrDb.value_or(0.0);
+        } else {
+            layer.value = taskMetric(after);
+            layer.change = metricGain(before, after);
+            layer.paired = compareEvaluations(*base, *result);
+        }
         if (depth == Depth::Accuracy && m_options.measured) m_options.measured(layer);
         if (m_options.updated) m_options.updated(m_sweep);
     }
@@ -128,6 +140,7 @@ class Sweep {
     const CancelToken& m_cancel;
     std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale the others pass on
     EvaluationPtr m_full, m_rough;
+    bool m_bySqnr = false;
     LayerSweep m_sweep;
 };
 

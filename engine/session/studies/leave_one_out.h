@@ -31,8 +31,9 @@ struct LayerEffect {
 };
 
 struct LayerSweep {
-    /// "map", "miou" or "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes,
-    /// "metric" for the user's metric.
+    /// "map", "miou", "token_accuracy" or "top1" with labels, "agreement" without; "sqnr_db" if the outputs
+    /// are not classes, or there are few samples without labels (meaningfulRate()); "metric": the user's
+    /// metric.
     std::string metric;
     double baseline = 0;
     std::optional<double> baselineSqnrDb;
