@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "base/short_text.h"
 #include "commands.h"
+#include "config/skip_metric_traits.h"
 #include "interchange/gather.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
-#include "session/studies/skip_metrics.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 /// not opened.
 Options withNeededData(Options options, FormatNeeds needs) {
     const bool thresholds = std::ranges::any_of(options.config.rules, [](const SkipRule& rule) {
-        return rule.kind == SkipKind::Threshold && !rule.off && needsSamples(rule.metric);
+        return rule.kind == SkipKind::Threshold && !rule.off && traitsOf(rule.metric).needsSamples();
     });
     if (needs == FormatNeeds::States && !thresholds && options.config.refine.migration == 0) {
         options.data.clear();

@@ -5,6 +5,7 @@
 
 #include "config/object_reader.h"
 #include "config/quantization_config.h"
+#include "config/skip_metric_traits.h"
 
 namespace quantloupe {
 
@@ -48,16 +49,12 @@ inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"block", SkipKind::Block},
                                               {"threshold", SkipKind::Threshold}}};
 
-inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::WeightQs},
-                                                  {"weight.sqnr_db", SkipMetric::WeightSqnr},
-                                                  {"local.qs", SkipMetric::LocalQs},
-                                                  {"local.cosine", SkipMetric::LocalCosine},
-                                                  {"local.sqnr_db", SkipMetric::LocalSqnr},
-                                                  {"local.absolute_l2", SkipMetric::LocalAbsoluteL2},
-                                                  {"cumulative.qs", SkipMetric::CumulativeQs},
-                                                  {"cumulative.cosine", SkipMetric::CumulativeCosine},
-                                                  {"cumulative.sqnr_db", SkipMetric::CumulativeSqnr},
-                                                  {"leave_one_out", SkipMetric::LeaveOneOut}}};
+inline const Choices<SkipMetric> kSkipMetrics = [] {
+    Choices<SkipMetric> choices;
+    for (const SkipMetricTraits& traits : kSkipMetricTraits)
+        choices.available.emplace_back(traits.key, traits.metric);
+    return choices;
+}();
 
 /// Maximum of transforms.equalization.steps, also on the command line and in files of other tools. Quark has
 /// the same limit.

@@ -9,6 +9,7 @@
 #include "config/name_pattern.h"
 #include "config/near_names.h"
 #include "config/precision_rules.h"
+#include "config/skip_metric_traits.h"
 #include "config/tail_rule.h"
 #include "model/blocks.h"
 #include "model/layer_names.h"
@@ -155,36 +156,6 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
     fail(ErrorKind::Internal, "unknown kind of skip rule");
 }
 
-namespace {
-
-const char* titleOf(SkipMetric metric) {
-    switch (metric) {
-        case SkipMetric::WeightQs:
-            return "QS of the weight";
-        case SkipMetric::WeightSqnr:
-            return "SQNR (dB) of the weight";
-        case SkipMetric::LocalQs:
-            return "local QS";
-        case SkipMetric::LocalCosine:
-            return "local cosine similarity";
-        case SkipMetric::LocalSqnr:
-            return "local SQNR (dB)";
-        case SkipMetric::LocalAbsoluteL2:
-            return "local absolute L2 error";
-        case SkipMetric::CumulativeQs:
-            return "cumulative QS";
-        case SkipMetric::CumulativeCosine:
-            return "cumulative cosine similarity";
-        case SkipMetric::CumulativeSqnr:
-            return "cumulative SQNR (dB)";
-        case SkipMetric::LeaveOneOut:
-            return "leave-one-out gain";
-    }
-    return "";
-}
-
-}  // namespace
-
 std::string describe(const SkipRule& rule) {
     switch (rule.kind) {
         case SkipKind::Node:
@@ -201,7 +172,7 @@ std::string describe(const SkipRule& rule) {
         case SkipKind::Block:
             return fmt::format("{} and all blocks with the same structure", shortName(rule.like));
         case SkipKind::Threshold:
-            return fmt::format("{} {} {:g}", titleOf(rule.metric), rule.below ? "below" : "above",
+            return fmt::format("{} {} {:g}", traitsOf(rule.metric).title, rule.below ? "below" : "above",
                                rule.threshold);
     }
     return {};

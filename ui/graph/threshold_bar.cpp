@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "config/skip_metric_traits.h"
 #include "graph/rule_preview.h"
 #include "session/studies/skip_metrics.h"
 #include "style/icons.h"
@@ -24,32 +25,23 @@ struct Choice {
     const char* unit;
     int decimals;
     double factor;  ///< displayed value times factor = value in the unit of the rule
-    bool lowIsBad;
-
-    /// Whether the value of a layer depends on which other layers are quantized.
-    bool dependsOnRules() const {
-        return metric == SkipMetric::LeaveOneOut || metric == SkipMetric::CumulativeQs ||
-               metric == SkipMetric::CumulativeCosine || metric == SkipMetric::CumulativeSqnr;
-    }
 };
 constexpr std::array kChoices = {
-    Choice{SkipMetric::LocalQs, Metric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1, false},
+    Choice{SkipMetric::LocalQs, Metric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1},
     Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, QT_TRANSLATE_NOOP("Words", "QS cumulative"), "", 4,
-           1, false},
-    Choice{SkipMetric::WeightQs, Metric::WeightQs, QT_TRANSLATE_NOOP("Words", "QS weight"), "", 4, 1, false},
+           1},
+    Choice{SkipMetric::WeightQs, Metric::WeightQs, QT_TRANSLATE_NOOP("Words", "QS weight"), "", 4, 1},
     Choice{SkipMetric::LeaveOneOut, Metric::LeaveOneOut, QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
-           QT_TRANSLATE_NOOP("Words", " points"), 2, 0.01, false},
-    Choice{SkipMetric::LocalCosine, Metric::Cosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1,
-           true},
+           QT_TRANSLATE_NOOP("Words", " points"), 2, 0.01},
+    Choice{SkipMetric::LocalCosine, Metric::Cosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1},
     Choice{SkipMetric::CumulativeCosine, Metric::None, QT_TRANSLATE_NOOP("Words", "Cosine cumulative"), "", 5,
-           1, true},
-    Choice{SkipMetric::LocalSqnr, Metric::Sqnr, QT_TRANSLATE_NOOP("Words", "SQNR local"), " dB", 1, 1, true},
+           1},
+    Choice{SkipMetric::LocalSqnr, Metric::Sqnr, QT_TRANSLATE_NOOP("Words", "SQNR local"), " dB", 1, 1},
     Choice{SkipMetric::LocalAbsoluteL2, Metric::None, QT_TRANSLATE_NOOP("Words", "L2 local, absolute"), "", 1,
-           1, false},
+           1},
     Choice{SkipMetric::CumulativeSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR cumulative"), " dB", 1,
-           1, true},
-    Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1,
-           true},
+           1},
+    Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1},
 };
 constexpr double kFirstShare = 0.1;  ///< fraction of the layers that is covered initially
 
@@ -195,7 +187,7 @@ void ThresholdBar::rankLayers() {
 
 void ThresholdBar::chooseMetric(bool keepSide) {
     const Choice choice = inUnit(choiceAt(m_metric->currentIndex()), m_unit);
-    if (!keepSide) m_side->setCurrentIndex(choice.lowIsBad ? 1 : 0);
+    if (!keepSide) m_side->setCurrentIndex(traitsOf(choice.metric).lowIsBad() ? 1 : 0);
     {
         const QSignalBlocker quiet(m_value);
         m_value->setDecimals(choice.decimals);
@@ -257,7 +249,7 @@ void ThresholdBar::refresh() {
     } else {
         // These metrics depend on the rules themselves but were measured without the new rule, so the count
         // is an estimate.
-        const bool guess = choiceAt(m_metric->currentIndex()).dependsOnRules();
+        const bool guess = traitsOf(metric()).dependsOnRules();
         text = tr("%1%2 of %3 layers")
                    .arg(guess ? tr("about ") : QString())
                    .arg(preview.nodes)

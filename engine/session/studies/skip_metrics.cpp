@@ -4,47 +4,45 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "config/skip_metric_traits.h"
 #include "config/skip_rules.h"
 
 namespace quantloupe {
 
+namespace {
+
+const std::optional<TensorDifference>& differenceOn(MetricBasis basis, const LayerResult& layer) {
+    if (basis == MetricBasis::Weights) return layer.weight;
+    return basis == MetricBasis::Alone ? layer.local : layer.cumulative;
+}
+
+}  // namespace
+
 std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric) {
-    const auto of = [](const std::optional<TensorDifference>& difference, double TensorDifference::*value) {
+    const SkipMetricTraits& traits = traitsOf(metric);
+    const auto of = [&](double TensorDifference::*value) {
+        const auto& difference = differenceOn(traits.basis, layer);
         return difference ? std::optional((*difference).*value) : std::nullopt;
     };
-    switch (metric) {
-        case SkipMetric::WeightQs:
-            return of(layer.weight, &TensorDifference::qs);
-        case SkipMetric::WeightSqnr:
-            return of(layer.weight, &TensorDifference::sqnrDb);
-        case SkipMetric::LocalQs:
-            return of(layer.local, &TensorDifference::qs);
-        case SkipMetric::LocalCosine:
-            return of(layer.local, &TensorDifference::cosine);
-        case SkipMetric::LocalSqnr:
-            return of(layer.local, &TensorDifference::sqnrDb);
-        case SkipMetric::LocalAbsoluteL2:
-            return of(layer.local, &TensorDifference::absoluteL2);
-        case SkipMetric::CumulativeQs:
-            return of(layer.cumulative, &TensorDifference::qs);
-        case SkipMetric::CumulativeCosine:
-            return of(layer.cumulative, &TensorDifference::cosine);
-        case SkipMetric::CumulativeSqnr:
-            return of(layer.cumulative, &TensorDifference::sqnrDb);
-        case SkipMetric::LeaveOneOut:
+    switch (traits.quantity) {
+        case MetricQuantity::Qs:
+            return of(&TensorDifference::qs);
+        case MetricQuantity::Cosine:
+            return of(&TensorDifference::cosine);
+        case MetricQuantity::Sqnr:
+            return of(&TensorDifference::sqnrDb);
+        case MetricQuantity::AbsoluteL2:
+            return of(&TensorDifference::absoluteL2);
+        case MetricQuantity::Gain:
             return layer.leaveOneOut;
     }
     return {};
 }
 
-bool needsSamples(SkipMetric metric) {
-    return metric != SkipMetric::WeightQs && metric != SkipMetric::WeightSqnr;
-}
-
 void requireSamplesForThresholds(const QuantizationConfig& config, std::string_view option) {
     for (std::size_t r = 0; r < config.rules.size(); ++r) {
         const SkipRule& rule = config.rules[r];
-        if (rule.kind != SkipKind::Threshold || rule.off || !needsSamples(rule.metric)) continue;
+        if (rule.kind != SkipKind::Threshold || rule.off || !traitsOf(rule.metric).needsSamples()) continue;
         failInput(
             "skip rule {} ({}) matches no layers: its metric is computed on samples, and there "
             "are none. Open data ({}), or replace the rule with the layers that it should match",

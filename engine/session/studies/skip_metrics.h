@@ -14,8 +14,6 @@ namespace quantloupe {
 /// Returns the layer's value; empty if it was not measured. leave_one_out is a fraction of the task's metric.
 std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric);
 
-/// Returns whether the metric is computed on samples; weight metrics are not.
-bool needsSamples(SkipMetric metric);
 /// Throws Error naming the first threshold rule whose metric needs samples, if there is one. Without samples
 /// the rule would silently match nothing. `option` is the command-line option that provides samples.
 void requireSamplesForThresholds(const QuantizationConfig& config, std::string_view option = "--data");

@@ -4,39 +4,18 @@
 #include <algorithm>
 
 #include "config/config_json.h"
+#include "config/skip_metric_traits.h"
 #include "config/skip_rules.h"
 #include "session/studies/skip_metrics.h"
 
 namespace quantloupe {
 namespace {
 
-enum class Basis { Weights, Alone, Network, LeaveOneOut };
-
-Basis basisOf(SkipMetric metric) {
-    switch (metric) {
-        case SkipMetric::WeightQs:
-        case SkipMetric::WeightSqnr:
-            return Basis::Weights;
-        case SkipMetric::LocalQs:
-        case SkipMetric::LocalCosine:
-        case SkipMetric::LocalSqnr:
-        case SkipMetric::LocalAbsoluteL2:
-            return Basis::Alone;
-        case SkipMetric::CumulativeQs:
-        case SkipMetric::CumulativeCosine:
-        case SkipMetric::CumulativeSqnr:
-            return Basis::Network;
-        case SkipMetric::LeaveOneOut:
-            return Basis::LeaveOneOut;
-    }
-    return Basis::Network;
-}
-
 bool isThreshold(const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off; }
 
-/// Returns the configuration on which the metrics of a basis are measured.
-QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
-    if (basis == Basis::Network || basis == Basis::LeaveOneOut) {
+/// Returns the configuration on which the metric is measured.
+QuantizationConfig configOf(const SkipMetricTraits& metric, QuantizationConfig config) {
+    if (metric.dependsOnRules()) {
         std::erase_if(config.rules, isThreshold);
         return config;
     }
@@ -51,14 +30,14 @@ QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
     return config;
 }
 
-EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfig& config,
+EvaluationPtr measured(SessionParts& parts, const SkipMetricTraits& metric, const QuantizationConfig& config,
                        const RunControl& control) {
-    const QuantizationConfig basisConfig = configOf(basis, config);
+    const QuantizationConfig basisConfig = configOf(metric, config);
     const Version version =
-        VersionBuilder().add(std::string_view(configToJson(basisConfig))).add(basis).finish();
+        VersionBuilder().add(std::string_view(configToJson(basisConfig))).add(metric.basis).finish();
     if (const EvaluationPtr* known = parts.results.thresholdBases.find(version)) return *known;
     EvaluationPtr result;
-    if (basis == Basis::LeaveOneOut) {
+    if (metric.basis == MetricBasis::LeaveOneOut) {
         {
             const KeptState kept(parts.predictor);
             parts.session.measureInBackground(basisConfig, 0, {}, control.cancel);
@@ -68,7 +47,7 @@ EvaluationPtr measured(SessionParts& parts, Basis basis, const QuantizationConfi
         // Learned rounding, which needs data, changes the weights.
         const Depth forWeights = parts.samples.available() ? Depth::Rough : Depth::States;
         result = parts.session.exactExperiment(
-            basisConfig, basis == Basis::Weights ? forWeights : Depth::Metrics, control.cancel);
+            basisConfig, metric.basis == MetricBasis::Weights ? forWeights : Depth::Metrics, control.cancel);
     }
     return parts.results.thresholdBases.store(version, result);
 }
@@ -83,14 +62,14 @@ QuantizationConfig withThresholdsMeasured(SessionParts& parts, const Quantizatio
         SkipRule& rule = result.rules[r];
         if (!isThreshold(rule)) continue;
         rule.layers.clear();
-        const Basis basis = basisOf(rule.metric);
-        if (needsSamples(rule.metric) && !parts.samples.available()) {
+        const SkipMetricTraits& metric = traitsOf(rule.metric);
+        if (metric.needsSamples() && !parts.samples.available()) {
             if (notices != nullptr)
                 notices->push_back(fmt::format("skip rule {} ({}) matches nothing: its metric needs data",
                                                r + 1, describe(rule)));
             continue;
         }
-        rule.layers = layersBeyond(rule, measured(parts, basis, config, control)->layers);
+        rule.layers = layersBeyond(rule, measured(parts, metric, config, control)->layers);
     }
     return result;
 }
