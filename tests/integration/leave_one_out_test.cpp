@@ -126,8 +126,8 @@ class LeaveOneOutTest : public QObject {
     void layersMeasuredInTheBackgroundAreKept() {
         const auto valuesOf = [](Session& session) {
             std::vector<std::optional<double>> values;
-            for (const LayerResult& layer : session.evaluate(fourBits())->layers)
-                values.push_back(layer.leaveOneOut);
+            const EvaluationPtr evaluation = session.evaluate(fourBits());
+            for (const LayerResult& layer : evaluation->layers) values.push_back(layer.leaveOneOut);
             return values;
         };
         const auto whole = pooled();
