@@ -29,29 +29,14 @@ void npuOptions(const QuantizationConfig& config, const QuarkSettings& s,
     if (!s.ownTransforms || ops == NpuOperators{}) {
         flag("SimulateDPU", false);
     } else {
-        const auto off = [&](bool on, std::initializer_list<const char*> keys) {
-            if (!on)
-                for (const char* key : keys) flag(key, false);
-        };
-        off(ops.averagePool, {"ConvertAvgPoolToDPUVersion", "ConvertReduceMeanToDPUVersion"});
-        off(ops.leakyRelu, {"ConvertLeakyReluToDPUVersion"});
-        off(ops.sigmoid, {"ConvertSigmoidToHardSigmoid", "ConvertHardSigmoidToDPUVersion"});
+        for (const auto& [key, conversion] : kQuarkOperatorFlags)
+            if (!(ops.*conversion)) flag(key, false);
     }
     const NpuPositions& npu = config.quantization.npuPositions;
-    const std::pair<const char*, bool> rules[] = {{"AlignConcat", npu.alignConcat},
-                                                  {"AlignPool", npu.alignPool},
-                                                  {"AlignPad", npu.alignPad},
-                                                  {"AlignSlice", npu.alignSlice},
-                                                  {"AdjustShiftRead", npu.adjustShiftRead},
-                                                  {"AdjustShiftWrite", npu.adjustShiftWrite},
-                                                  {"AdjustShiftCut", npu.adjustShiftCut},
-                                                  {"AdjustShiftBias", npu.adjustShiftBias},
-                                                  {"AdjustHardSigmoid", npu.adjustHardSigmoid},
-                                                  {"AdjustShiftSwish", npu.adjustShiftSwish}};
-    if (std::none_of(std::begin(rules), std::end(rules), [](const auto& rule) { return rule.second; }))
+    if (std::ranges::none_of(kQuarkPositionFlags, [&](const auto& rule) { return npu.*rule.second; }))
         return flag("NPULimitationCheck", false);
-    for (const auto& [key, on] : rules)
-        if (!on) flag(key, false);
+    for (const auto& [key, rule] : kQuarkPositionFlags)
+        if (!(npu.*rule)) flag(key, false);
 }
 
 std::vector<std::string> extraOptions(const QuantizationConfig& config, const QuarkSettings& s) {

@@ -4,11 +4,32 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "interchange/file_format.h"
 
 namespace quantloupe {
+
+/// Quark's options for the rules of its NPU mode, which enables all of them.
+inline constexpr std::pair<const char*, bool NpuPositions::*> kQuarkPositionFlags[] = {
+    {"AlignConcat", &NpuPositions::alignConcat},
+    {"AlignPool", &NpuPositions::alignPool},
+    {"AlignPad", &NpuPositions::alignPad},
+    {"AlignSlice", &NpuPositions::alignSlice},
+    {"AdjustShiftRead", &NpuPositions::adjustShiftRead},
+    {"AdjustShiftWrite", &NpuPositions::adjustShiftWrite},
+    {"AdjustShiftCut", &NpuPositions::adjustShiftCut},
+    {"AdjustShiftBias", &NpuPositions::adjustShiftBias},
+    {"AdjustHardSigmoid", &NpuPositions::adjustHardSigmoid},
+    {"AdjustShiftSwish", &NpuPositions::adjustShiftSwish}};
+/// Its options for the operators that it converts in NPU mode.
+inline constexpr std::pair<const char*, bool NpuOperators::*> kQuarkOperatorFlags[] = {
+    {"ConvertAvgPoolToDPUVersion", &NpuOperators::averagePool},
+    {"ConvertReduceMeanToDPUVersion", &NpuOperators::averagePool},
+    {"ConvertLeakyReluToDPUVersion", &NpuOperators::leakyRelu},
+    {"ConvertSigmoidToHardSigmoid", &NpuOperators::sigmoid},
+    {"ConvertHardSigmoidToDPUVersion", &NpuOperators::sigmoid}};
 
 struct QuarkSettings {
     /// True: Quark applies folding, replacement and equalization itself to the source model. False: it gets

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "config/name_pattern.h"
 #include "config/presets.h"
+#include "interchange/quark/quark_settings.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -68,25 +69,10 @@ namespace {
 
 /// Returns the rule or conversion of the NPU mode that an extra option disables; null for other options.
 bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config) {
-    NpuPositions& npu = config.quantization.npuPositions;
-    NpuOperators& ops = config.transforms.npuOperators;
-    const std::pair<std::string_view, bool*> flags[] = {{"AlignConcat", &npu.alignConcat},
-                                                        {"AlignPool", &npu.alignPool},
-                                                        {"AlignPad", &npu.alignPad},
-                                                        {"AlignSlice", &npu.alignSlice},
-                                                        {"AdjustShiftRead", &npu.adjustShiftRead},
-                                                        {"AdjustShiftWrite", &npu.adjustShiftWrite},
-                                                        {"AdjustShiftCut", &npu.adjustShiftCut},
-                                                        {"AdjustShiftBias", &npu.adjustShiftBias},
-                                                        {"AdjustHardSigmoid", &npu.adjustHardSigmoid},
-                                                        {"AdjustShiftSwish", &npu.adjustShiftSwish},
-                                                        {"ConvertAvgPoolToDPUVersion", &ops.averagePool},
-                                                        {"ConvertReduceMeanToDPUVersion", &ops.averagePool},
-                                                        {"ConvertLeakyReluToDPUVersion", &ops.leakyRelu},
-                                                        {"ConvertSigmoidToHardSigmoid", &ops.sigmoid},
-                                                        {"ConvertHardSigmoidToDPUVersion", &ops.sigmoid}};
-    for (const auto& [name, flag] : flags)
-        if (name == option) return flag;
+    for (const auto& [name, rule] : kQuarkPositionFlags)
+        if (name == option) return &(config.quantization.npuPositions.*rule);
+    for (const auto& [name, conversion] : kQuarkOperatorFlags)
+        if (name == option) return &(config.transforms.npuOperators.*conversion);
     return nullptr;
 }
 

@@ -264,7 +264,7 @@ class QuarkJsonReader {
             e.profile = EqualizationProfile::Quark;
             e.appendBias = true;
             e.excludeSkipped = true;
-            e.totalLayerDiffThreshold = 1.9e-7;
+            e.totalLayerDiffThreshold = 1.9e-7;  // the default of CLEConfig; legacy options have 2e-7
             reader.integer("cle_steps", e.steps, -1, kMaxEqualizationSteps);
             reader.boolean("cle_scale_append_bias", e.appendBias);
             for (const auto& [key, target] :
