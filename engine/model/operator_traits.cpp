@@ -117,4 +117,9 @@ bool isDepthwise(const Graph& graph, const Node& node) {
 
 bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }
 
+bool canFuseActivation(const Node& node) {
+    return multipliesWeight(node) || isOp(node, "Add") || isOp(node, "Mul") ||
+           isOp(node, "BatchNormalization");
+}
+
 }  // namespace quantloupe

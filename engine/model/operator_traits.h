@@ -62,5 +62,8 @@ bool canHaveWeights(const Node& node);
 bool isDepthwise(const Graph& graph, const Node& node);
 /// Whether the node is a Relu or Clip.
 bool isClipping(const Node& node);
+/// Whether a Relu or Clip that follows the node can be fused with it: Conv, ConvTranspose, Gemm, MatMul, Add,
+/// Mul, BatchNormalization.
+bool canFuseActivation(const Node& node);
 
 }  // namespace quantloupe

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "picture/stacks.h"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
-
 #include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
-
-bool isOneOf(const Node& node, std::initializer_list<std::string_view> ops) {
-    return node.domain.empty() && std::ranges::find(ops, node.op) != ops.end();
-}
 
 /// Whether all inputs but the first are constants or missing.
 bool readsOneTensor(const Graph& graph, const Node& node) {
@@ -27,17 +19,17 @@ std::vector<NodeId> findStacks(const Graph& graph, const std::vector<std::size_t
     std::vector<NodeId> hosts(graph.nodeCount());
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
         const Node& node = graph.node(NodeId(n));
-        const bool norm = isOneOf(node, {"BatchNormalization"});
-        if (!norm && !isOneOf(node, {"Relu", "Clip"})) continue;
+        const bool norm = isOp(node, "BatchNormalization");
+        if (!norm && !isClipping(node)) continue;
         const TensorId read = node.input(0);
         const NodeId above = read.valid() ? graph.tensor(read).producer : NodeId();
         if (!above.valid() || graph.onlyConsumer(read) != NodeId(n) || !readsOneTensor(graph, node)) continue;
         if (groupOf[n] != Group::kNone || groupOf[above.index()] != Group::kNone) continue;
         const Node& layer = graph.node(above);
-        const bool weighted = multipliesWeight(layer);
-        const bool afterNorm = hosts[above.index()].valid() && isOneOf(layer, {"BatchNormalization"});
-        if (norm ? !weighted : !weighted && !afterNorm && !isOneOf(layer, {"Add", "Mul"})) continue;
-        hosts[n] = afterNorm ? hosts[above.index()] : above;
+        const bool stacked = hosts[above.index()].valid();  // a batch norm on its layer
+        if (norm ? !multipliesWeight(layer) : !canFuseActivation(layer)) continue;
+        if (!stacked && isOp(layer, "BatchNormalization")) continue;
+        hosts[n] = stacked ? hosts[above.index()] : above;
     }
     return hosts;
 }

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "base/is_one_of.h"
 #include "model/operator_traits.h"
 #include "model/pad_value.h"
 #include "model/quantized_model.h"
@@ -114,7 +113,7 @@ class UnitFinder {
         if (unit.skipped) unit.reason = skipReason(id);
         const bool clippedRange = keepsApart() && m_prepared.placement == Placement::InputsAndOutputs &&
                                   unit.kind != UnitKind::PassesScale;
-        if (clippedRange || multipliesWeight(node) || isOneOf(node.op, {"Add", "Mul", "BatchNormalization"}))
+        if (clippedRange || canFuseActivation(node))
             fuseActivation(unit);
         else
             fuseFactor(unit);

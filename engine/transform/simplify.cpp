@@ -14,7 +14,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/is_one_of.h"
 #include "model/graph_builder.h"
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
@@ -71,8 +70,7 @@ class Simplifier {
         const TensorId end = tensorBeyondIdentities(*m_source, node.output());
         const NodeId next = m_source->onlyConsumer(end);
         if (!layer.valid() || !next.valid() || m_source->node(next).input(0) != end) return false;
-        const Node& producer = m_source->node(layer);
-        return (multipliesWeight(producer) || isOneOf(producer.op, {"Add", "Mul", "BatchNormalization"})) &&
+        return canFuseActivation(m_source->node(layer)) &&
                (isClipping(m_source->node(next)) || isOp(m_source->node(next), "BatchNormalization"));
     }
 
