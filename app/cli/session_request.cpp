@@ -37,11 +37,6 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     constexpr int kMaxSteps = 1'000'000;
     constexpr double kMaxSeconds = 1e6;
     constexpr double kMaxBudget = 1e18;
-    static const Choices<TuneCost> kCosts = {{{"macs", TuneCost::Macs},
-                                              {"parameters", TuneCost::Parameters},
-                                              {"layers", TuneCost::Layers},
-                                              {"bytes", TuneCost::Bytes},
-                                              {"bops", TuneCost::BitOperations}}};
     double points = 0, budget = 0;
     if (reader.find("budget") != nullptr) {
         reader.number("budget", budget, 0, kMaxBudget);
@@ -54,7 +49,7 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
         reader.number("max_drop", points, 0, 100);
         tune.maxDrop = points / 100;
     }
-    reader.choice("cost", tune.cost, kCosts);
+    reader.choice("cost", tune.cost, costsWithoutProfile());
     std::vector<std::string> precisions;
     reader.texts("precisions", precisions);
     try {

@@ -16,12 +16,7 @@ namespace {
 /// Parses a threshold rule like "local.qs>0.1".
 SkipRule parseThreshold(const std::string& value) {
     const std::size_t sign = value.find_first_of("<>");
-    std::optional<SkipMetric> metric;
-    std::vector<std::string_view> names;
-    for (const auto& [name, known] : kSkipMetrics.available) {
-        names.push_back(name);
-        if (value.substr(0, sign) == name) metric = known;
-    }
+    const auto metric = choiceNamed(kSkipMetrics, std::string_view(value).substr(0, sign));
     const double threshold = sign == std::string::npos
                                  ? NAN
                                  : parsed<double>(std::string_view(value).substr(sign + 1)).value_or(NAN);
@@ -29,7 +24,7 @@ SkipRule parseThreshold(const std::string& value) {
         throw UsageError(
             fmt::format("--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not "
                         "'{}'; the metrics are: {}",
-                        value, fmt::join(names, ", ")));
+                        value, fmt::join(choiceNames(kSkipMetrics), ", ")));
     SkipRule rule;
     rule.kind = SkipKind::Threshold;
     rule.metric = *metric;

@@ -50,13 +50,11 @@ FieldType<std::vector<std::vector<std::string>>> nameSetsField();
 
 template <typename T>
 FieldType<T> choiceField(const Choices<T>& choices) {
-    OrderedJson names = OrderedJson::array();
-    for (const auto& [name, value] : choices.available) names.push_back(name);
     return {[&choices](ObjectReader& reader, std::string_view key, T& target) {
                 reader.choice(key, target, choices);
             },
             [&choices](const T& value) { return OrderedJson(choiceName(choices, value)); },
-            {{"enum", names}}};
+            {{"enum", choiceNames(choices)}}};
 }
 
 /// Makes a type optional: null in JSON or a missing key is an empty value.

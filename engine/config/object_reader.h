@@ -66,15 +66,9 @@ void ObjectReader::choice(std::string_view key, Value& target, const Choices<Val
     if (value == nullptr) return;
     if (!value->is_string()) refuse(key, *value, "a string");
     const std::string name = value->get<std::string>();
-    std::vector<std::string_view> names;
-    for (const auto& [candidate, meaning] : choices.available) {
-        if (candidate == name) {
-            target = meaning;
-            return;
-        }
-        names.push_back(candidate);
-    }
-    refuseChoice(key, name, names);
+    const std::optional<Value> chosen = choiceNamed(choices, name);
+    if (!chosen) refuseChoice(key, name, choiceNames(choices));
+    target = *chosen;
 }
 
 }  // namespace quantloupe

@@ -61,6 +61,16 @@ const std::vector<CostKind>& costKinds() {
     return kKinds;
 }
 
+const Choices<CostKind>& costsWithoutProfile() {
+    static const Choices<CostKind> kCosts = [] {
+        Choices<CostKind> costs;
+        for (const auto& [kind, name] : kNames)
+            if (kind != CostKind::Milliseconds) costs.available.emplace_back(name, kind);
+        return costs;
+    }();
+    return kCosts;
+}
+
 CostKind usualCost(bool precisions, bool measured) {
     // Costs in float do not distinguish integer precisions.
     return measured ? CostKind::Milliseconds : precisions ? CostKind::Bytes : CostKind::Macs;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/choices.h"
 #include "cost/latency_table.h"
 
 namespace quantloupe {
@@ -25,6 +26,8 @@ enum class CostKind {
 std::string_view costName(CostKind kind);  ///< "macs", "parameters", "layers", "bytes", "bops", "ms"
 std::optional<CostKind> costNamed(std::string_view name);
 const std::vector<CostKind>& costKinds();  ///< in the order in which they are offered
+/// The costs that need no measured profile.
+const Choices<CostKind>& costsWithoutProfile();
 /// The cost that a search minimizes if the user does not choose one. `precisions`: the search also chooses
 /// between precisions other than float32; `measured`: the times of layers are known.
 CostKind usualCost(bool precisions, bool measured);

@@ -148,10 +148,11 @@ TuneOptions tuneOptions(const OrderedJson& request) {
         options.precisions.push_back(precisionNamed(name.get<std::string>()));
     options.cost = usualCost(!options.precisions.empty(), false);
     if (const OrderedJson& cost = request.at("cost"); !cost.is_null()) {
-        const auto kind = costNamed(cost.get<std::string>());
-        if (!kind || *kind == TuneCost::Milliseconds)  // profiles are files of the command line
-            failInput("unknown cost '{}'; available: macs, parameters, layers, bytes, bops",
-                      cost.get<std::string>());
+        const auto name = cost.get<std::string>();
+        const auto kind = choiceNamed(costsWithoutProfile(), name);  // profiles are files of the command line
+        if (!kind)
+            failInput("unknown cost '{}'; available: {}", name,
+                      fmt::join(choiceNames(costsWithoutProfile()), ", "));
         options.cost = *kind;
     }
     options.allowFloat = request.at("allow_float").get<bool>();
