@@ -83,10 +83,7 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
 int runCheckOf(const Options& options, const std::string& model) {
     const OpenedSession opened = openSession(options);
     requireTaskMetric(*opened.session);
-    if (quantizationOperators(opened.session->graph()) > 0)
-        failInput(
-            "the model is already quantized, so there is no float network to compare it with; check the "
-            "original float model");
+    requireFloatModel(opened.session->graph(), "the check");
     ProgressLine line;
     const EvaluationPtr result = opened.session->evaluate(options.config, Depth::Accuracy, line.observer());
     line.clear();

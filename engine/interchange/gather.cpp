@@ -35,11 +35,8 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (format.needs == FormatNeeds::Scales && !calibrates)
         failInput("the scales in this format need samples: open calibration data first");
-    if (format.needs != FormatNeeds::Metrics && quantizationOperators(session.graph()) > 0)
-        failInput(
-            "the model is already quantized, but the format {} needs a float model: open the original float "
-            "model",
-            format.title);
+    if (format.needs != FormatNeeds::Metrics)
+        requireFloatModel(session.graph(), fmt::format("the format {}", format.title));
     // Reports mark numbers from random inputs; a configuration for another tool cannot.
     const bool measured = format.needs == FormatNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
 
@@ -20,6 +21,12 @@ bool isQuantizationOperator(const Node& node) {
 std::size_t quantizationOperators(const Graph& graph) {
     return static_cast<std::size_t>(
         std::count_if(graph.nodes().begin(), graph.nodes().end(), isQuantizationOperator));
+}
+
+void requireFloatModel(const Graph& graph, std::string_view what) {
+    if (quantizationOperators(graph) > 0)
+        failInput("the model is already quantized, but {} needs a float model: open the original float model",
+                  what);
 }
 
 const IntegerLayer* integerLayer(const Node& node) {

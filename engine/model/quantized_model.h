@@ -15,6 +15,8 @@ namespace quantloupe {
 bool isQuantizationOperator(const Node& node);
 /// The number of such operators; 0 for a float model.
 std::size_t quantizationOperators(const Graph& graph);
+/// Throws Error if there are any. `what`: what needs a float model, as in "tuning".
+void requireFloatModel(const Graph& graph, std::string_view what);
 /// An operator that multiplies codes by a weight, with the positions of its inputs.
 struct IntegerLayer {
     std::string_view op;

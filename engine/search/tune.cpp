@@ -123,8 +123,7 @@ TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOp
                 const CancelToken& cancel) {
     if (!session.hasData()) failInput("tuning needs data: choose a data folder first");
     if (session.randomInputs()) failInput("tuning needs real data: accuracy on random inputs is meaningless");
-    if (quantizationOperators(session.graph()) > 0)
-        failInput("the model is already quantized; to tune, open the original float model");
+    requireFloatModel(session.graph(), "tuning");
     if (!(options.maxDrop >= 0)) failInput("the maximum drop must be at least 0 points");
     if (options.budget && !(*options.budget >= 0)) failInput("the budget must be at least 0");
     return TuneRun(session, config, options, cancel).run();

@@ -92,9 +92,7 @@ std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, cons
             "a quantized model needs ranges from real data, not from random inputs: open calibration data "
             "first");
     m_parts->samples.requireEvaluable();
-    if (quantizationOperators(*m_parts->model.graph) > 0)
-        failInput(
-            "the model is already quantized and cannot be quantized again; open the original float model");
+    requireFloatModel(*m_parts->model.graph, "quantization");
     return m_parts->withFreedMemory([&] { return m_parts->plan(config, m_parts->runner.control(cancel)); });
 } catch (...) {
     m_parts->rethrowWithModel();

@@ -25,8 +25,7 @@ class Sweep {
 
     LayerSweep run() {
         const Stopwatch watch;
-        if (quantizationOperators(m_session.graph()) > 0)
-            failInput("the model is already quantized; for leave-one-out, open the original float model");
+        requireFloatModel(m_session.graph(), "leave-one-out");
         const EvaluationPtr configured = m_session.evaluate(m_config, Depth::Accuracy, {}, m_cancel);
         if (!configured->quantized) failInput("there is no data to evaluate on");
         for (const LayerResult& layer : configured->layers)
