@@ -93,43 +93,36 @@ TuneNumbers TuneMeasurements::record(const TuneChoice& choice, const TuneMeasure
 
 TuneNumbers TuneMeasurements::recordAndStore(const TuneChoice& choice, const Evaluation& evaluation) {
     const TuneMeasurement measured = measurementOf(evaluation);
-    m_store.add(configOf(m_starts.size() - 1, choice), false, measured);
+    m_store.add(currentConfig(choice), false, measured);
     return record(choice, measured);
 }
 
 std::optional<TuneMeasurement> TuneMeasurements::stored(const TuneChoice& choice, bool rough) {
     if (!m_store.enabled()) return std::nullopt;
-    return m_store.find(configOf(m_starts.size() - 1, choice), rough);
+    return m_store.find(currentConfig(choice), rough);
 }
 
-EvaluationPtr TuneMeasurements::tried(const TuneChoice& choice, Depth depth) {
+/// Evaluates a choice as a variation of the stored activations, and saves the result if it is exact.
+TuneMeasurement TuneMeasurements::tried(const TuneChoice& choice, Depth depth) {
     checkLimits();
     if (depth == Depth::Accuracy) ++m_evaluations;
-    return m_session.experiment(configOf(m_starts.size() - 1, choice), depth, m_cancel);
+    const QuantizationConfig edited = currentConfig(choice);
+    const TuneMeasurement measured = measurementOf(*m_session.experiment(edited, depth, m_cancel));
+    if (m_exact) m_store.add(edited, depth == Depth::Rough, measured);
+    return measured;
 }
 
-TuneNumbers TuneMeasurements::measure(const TuneChoice& choice) {
+TuneNumbers TuneMeasurements::evaluated(const TuneChoice& choice, bool onCurve) {
     if (const auto known = m_known.find(choice); known != m_known.end()) return known->second;
-    if (const auto known = stored(choice, false)) return record(choice, *known);
-    const EvaluationPtr evaluation = tried(choice, Depth::Accuracy);
-    return m_exact ? recordAndStore(choice, *evaluation) : measurementOf(*evaluation).numbers;
-}
-
-TuneNumbers TuneMeasurements::measureMostPrecise() {
-    const TuneChoice choice = mostPrecise();
-    if (const auto known = m_known.find(choice); known != m_known.end()) return known->second;
-    if (const auto known = stored(choice, false)) return known->numbers;
-    const TuneMeasurement measured = measurementOf(*tried(choice, Depth::Accuracy));
-    if (m_exact) m_store.add(configOf(m_starts.size() - 1, choice), false, measured);
-    return measured.numbers;
+    const auto saved = stored(choice, false);
+    const TuneMeasurement measured = saved ? *saved : tried(choice, Depth::Accuracy);
+    return onCurve && (saved || m_exact) ? record(choice, measured) : measured.numbers;
 }
 
 TuneNumbers TuneMeasurements::measureRoughly(const TuneChoice& choice) {
     if (const auto known = m_roughly.find(choice); known != m_roughly.end()) return known->second;
-    if (const auto known = stored(choice, true))
-        return m_roughly.emplace(choice, known->numbers).first->second;
-    const TuneMeasurement measured = measurementOf(*tried(choice, Depth::Rough));
-    if (m_exact) m_store.add(configOf(m_starts.size() - 1, choice), true, measured);
+    const auto saved = stored(choice, true);
+    const TuneMeasurement measured = saved ? *saved : tried(choice, Depth::Rough);
     return m_roughly.emplace(choice, measured.numbers).first->second;
 }
 
@@ -142,7 +135,7 @@ TuneNumbers TuneMeasurements::measureAndKeep(const TuneChoice& choice) {
     checkLimits();
     ++m_evaluations;
     const EvaluationPtr evaluation =
-        m_session.evaluateForSearch(configOf(m_starts.size() - 1, choice), Depth::Accuracy, m_cancel);
+        m_session.evaluateForSearch(currentConfig(choice), Depth::Accuracy, m_cancel);
     return known != m_known.end() ? known->second : recordAndStore(choice, *evaluation);
 }
 

@@ -25,7 +25,6 @@ class TuneMeasurements {
 
     const std::vector<TuneCandidate>& candidates() const { return m_starts.back().candidates.list; }
     const QuantizationConfig& config() const { return m_starts.back().config; }
-    const Evaluation& base() const { return *m_base; }
     bool hasLeaveOneOut(std::size_t candidate) const;  ///< whether the session has already measured it
 
     /// The cheapest and the most precise option of every candidate.
@@ -33,9 +32,9 @@ class TuneMeasurements {
     TuneChoice mostPrecise() const;
 
     /// Evaluates on all samples. Throws TuneLimit, Cancelled, as do the other evaluations.
-    TuneNumbers measure(const TuneChoice& choice);
+    TuneNumbers measure(const TuneChoice& choice) { return evaluated(choice, true); }
     /// Evaluates the most precise choice, the best that can be reached. Does not add a point to the curve.
-    TuneNumbers measureMostPrecise();
+    TuneNumbers measureMostPrecise() { return evaluated(mostPrecise(), false); }
     /// Evaluates on the rough samples only.
     TuneNumbers measureRoughly(const TuneChoice& choice);
     /// Evaluates on all samples and keeps the activations, so that evaluating similar choices next is fast.
@@ -70,8 +69,12 @@ class TuneMeasurements {
     };
     void recordUnchanged(Start start);
     QuantizationConfig configOf(std::size_t start, const TuneChoice& choice) const;
+    QuantizationConfig currentConfig(const TuneChoice& choice) const {
+        return configOf(m_starts.size() - 1, choice);
+    }
     std::optional<TuneMeasurement> stored(const TuneChoice& choice, bool rough);
-    EvaluationPtr tried(const TuneChoice& choice, Depth depth);
+    TuneMeasurement tried(const TuneChoice& choice, Depth depth);
+    TuneNumbers evaluated(const TuneChoice& choice, bool onCurve);
     TuneMeasurement measurementOf(const Evaluation& evaluation) const;
     TuneNumbers record(const TuneChoice& choice, const TuneMeasurement& measured);
     TuneNumbers recordAndStore(const TuneChoice& choice, const Evaluation& evaluation);
