@@ -42,13 +42,13 @@ CalibrationParameters withDefaults(CalibrationMethod method, CalibrationParamete
             setDefault(given.mode, PowerOfTwoMode::All);
             break;
         case CalibrationMethod::Ifmr:
-            setDefault(given.maxPercentile, 0.999999);
-            setDefault(given.minPercentile, 0.999999);
-            setDefault(given.searchRange, std::array{0.7, 1.3});
-            setDefault(given.searchStep, 0.01);
+            setDefault(given.maxPercentile, kDefaultIfmrPercentile);
+            setDefault(given.minPercentile, kDefaultIfmrPercentile);
+            setDefault(given.searchRange, kDefaultIfmrRange);
+            setDefault(given.searchStep, kDefaultIfmrStep);
             break;
         case CalibrationMethod::Hfmg:
-            setDefault(given.numOfBins, 4096);
+            setDefault(given.numOfBins, kDefaultHfmgBins);
             break;
     }
     return given;

@@ -55,6 +55,11 @@ struct CalibrationParameters {
     bool operator==(const CalibrationParameters&) const = default;
 };
 
+/// Defaults of ifmr and hfmg, here and in AMCT's configuration files.
+inline constexpr double kDefaultIfmrPercentile = 0.999999, kDefaultIfmrStep = 0.01;
+inline constexpr std::array kDefaultIfmrRange = {0.7, 1.3};
+inline constexpr int kDefaultHfmgBins = 4096;
+
 /// Whether the scales of the method are powers of two.
 bool isPowerOfTwo(CalibrationMethod method);
 

@@ -9,7 +9,7 @@ namespace {
 
 /// IFMR keeps a fraction of all magnitudes and tries multiples of the remaining bound.
 constexpr double kIfmrPercentiles[] = {1.0, 0.9999, 0.999};
-constexpr int kHfmgBins[] = {1024, 2048, 4096, 8192}, kDefaultBins = 4096;
+constexpr int kHfmgBins[] = {1024, 2048, 4096, 8192};
 
 }  // namespace
 
@@ -49,8 +49,8 @@ std::vector<AmctVariant> amctVariants(const QuantizationConfig& config) {
             [&](QuantizationConfig& c) { use(c, CalibrationMethod::Ifmr); });
     }
     for (const int bins : kHfmgBins) {
-        const int present = hfmg ? config.calibration.parameters.numOfBins.value_or(kDefaultBins) : 0;
-        if (bins == present || (!hfmg && bins != kDefaultBins)) continue;
+        const int present = hfmg ? config.calibration.parameters.numOfBins.value_or(kDefaultHfmgBins) : 0;
+        if (bins == present || (!hfmg && bins != kDefaultHfmgBins)) continue;
         add(hfmg ? Words::tr("%1 bins").arg(bins) : Words::tr("HFMG"),
             hfmg ? Words::tr("num_of_bins of HFMG's histogram")
                  : Words::tr("act_algo: the bound is found from a histogram of all values"),

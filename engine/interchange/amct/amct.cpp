@@ -65,9 +65,7 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const AmctLa
     const LayerSettings& reader = layer == nullptr ? kNone : *layer;
     const bool converted = hasPrecision(reader) || hasPrecision(own);
     a.bits = (converted ? reader : own).activationBits.value_or(config.quantization.activation.bits);
-    const bool wide =
-        node.op == "Gemm" || ((node.op == "Conv" || node.op == "ConvTranspose") && !can.symmetricOnly);
-    if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
+    if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && can.sixteenBits)) {
         said[fmt::format(
                  "{} activation bits become 8, because AMCT supports 4, 8 and, in Gemm and in Conv and "
                  "ConvTranspose of one or two dimensions only, 16",

@@ -230,8 +230,7 @@ class DocumentReader {
         if (entry.enabled && can.symmetricOnly && entry.activation.asymmetric.value_or(false))
             failInput("current layer {} only support act symmetric quant: its kernel has three dimensions",
                       name);
-        const bool wide = node.op == "Gemm" || (node.op.starts_with("Conv") && !can.symmetricOnly);
-        if (entry.activation.bits == 16 && !wide)
+        if (entry.activation.bits == 16 && !can.sixteenBits)
             failInput(
                 "activation_quant_params.num_bits 16 is supported only for Conv and ConvTranspose of one or "
                 "two dimensions and Gemm, in layer {}",

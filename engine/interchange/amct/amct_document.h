@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/calibration_config.h"
 #include "interchange/file_format.h"
 #include "model/graph.h"
 
@@ -23,9 +24,10 @@ struct AmctActivation {
     int bits = 8;
     bool hfmg = false;
     std::optional<bool> asymmetric;
-    double maxPercentile = 0.999999, minPercentile = 0.999999, searchStep = 0.01;
-    std::array<double, 2> searchRange = {0.7, 1.3};
-    int numOfBins = 4096;
+    double maxPercentile = kDefaultIfmrPercentile, minPercentile = kDefaultIfmrPercentile;
+    std::array<double, 2> searchRange = kDefaultIfmrRange;
+    double searchStep = kDefaultIfmrStep;
+    int numOfBins = kDefaultHfmgBins;
     bool operator==(const AmctActivation&) const = default;
 };
 

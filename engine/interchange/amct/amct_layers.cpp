@@ -32,6 +32,7 @@ AmctVerdict convVerdict(const Graph& graph, const Node& node) {
     layer.symmetricOnly = dims.size() == 5;
     layer.sixAndSevenBits = !transposed && dims.size() == 4;
     layer.fourBits = group == 1 && dims[transposed ? 0 : 1] % 2 == 0;
+    layer.sixteenBits = dims.size() < 5;
     return {layer, {}};
 }
 
@@ -45,6 +46,7 @@ AmctVerdict matrixVerdict(const Graph& graph, const Node& node) {
     if (dims.size() != 2) return no("its second operand is not a matrix");
     AmctLayer layer;
     layer.fourBits = dims[gemm && node.attributes.integer("transB", 0) != 0 ? 1 : 0] % 2 == 0;
+    layer.sixteenBits = gemm;
     return {layer, {}};
 }
 

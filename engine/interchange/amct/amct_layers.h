@@ -15,6 +15,7 @@ struct AmctLayer {
     bool symmetricOnly = false;    ///< convolutions over three dimensions
     bool sixAndSevenBits = false;  ///< two-dimensional convolutions only
     bool fourBits = false;         ///< an even number of input channels and one group
+    bool sixteenBits = false;      ///< of activations: Gemm, and convolutions over one or two dimensions
 };
 
 struct AmctVerdict {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "config/calibration_config.h"
 #include "config/near_names.h"
 #include "config/skip_rules.h"
 #include "interchange/amct/amct_layers.h"
@@ -161,7 +162,8 @@ class Expander {
                 activation["act_algo"] = algorithm;
                 for (const ProtoField& f : block.fields) {
                     if (f.name == "search_range_start" || f.name == "search_range_end") {
-                        if (!activation.contains("search_range")) activation["search_range"] = {0.7, 1.3};
+                        if (!activation.contains("search_range"))
+                            activation["search_range"] = kDefaultIfmrRange;
                         activation["search_range"][f.name.ends_with("end") ? 1 : 0] = scalar(f);
                     } else if (f.name == "dst_type") {
                         if (f.text != "INT4" && f.text != "INT8" && f.text != "INT16")
