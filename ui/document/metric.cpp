@@ -228,7 +228,9 @@ QString precisionClassName(PrecisionClass precisionClass) {
 QString formatMetricDifference(double value, double baseline, Metric metric, GainUnit gainUnit) {
     if (!std::isfinite(value) || !std::isfinite(baseline)) return {};
     if (metric == Metric::LeaveOneOut) return formatGain(value - baseline, gainUnit);
-    const QString text = number(value - baseline, metric == Metric::Sqnr ? 1 : 3);
+    const QString text = number(value - baseline, metric == Metric::Sqnr     ? 1
+                                                  : metric == Metric::Cosine ? 5
+                                                                             : 3);
     return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
 }
 

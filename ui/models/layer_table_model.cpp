@@ -74,6 +74,8 @@ std::optional<Metric> LayerTableModel::metricOf(int column) {
             return Metric::CumulativeQs;
         case LeaveOneOut:
             return Metric::LeaveOneOut;
+        case Cosine:
+            return Metric::Cosine;
         case Sqnr:
             return Metric::Sqnr;
         case Macs:
@@ -115,10 +117,6 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
             return QString::fromStdString(layer.op);
         case State:
             return stateText(layer.state);
-        case Cosine:
-            return layer.local && !std::isnan(layer.local->cosine)
-                       ? QString::number(layer.local->cosine, 'f', 4)
-                       : kNone;
         case Parameters:
             return layer.parameters > 0 ? formatCount(layer.parameters) : kNone;
         case Bits: {
@@ -160,7 +158,7 @@ const LayerResult* LayerTableModel::layerAt(int row) const {
 }
 
 bool LayerTableModel::isNumeric(int column) {
-    return metricOf(column) || column == Number || column == Cosine || column == Parameters;
+    return metricOf(column) || column == Number || column == Parameters;
 }
 
 std::optional<double> LayerTableModel::sortNumber(int row, int column) const {
@@ -170,25 +168,8 @@ std::optional<double> LayerTableModel::sortNumber(int row, int column) const {
     std::optional<double> value;
     if (column == Number) value = row;
     if (const auto metric = metricOf(column)) value = valueOf(layer, *metric);
-    if (column == Cosine && layer.local) value = layer.local->cosine;
     if (column == Parameters && layer.parameters > 0) value = static_cast<double>(layer.parameters);
     return value && std::isnan(*value) ? std::nullopt : value;
-}
-
-QVariant LayerTableModel::sortKey(const LayerResult& layer, int column, std::size_t row) const {
-    if (const auto metric = metricOf(column)) {
-        const auto value = valueOf(layer, *metric);
-        return value && !std::isnan(*value) ? QVariant(*value) : QVariant();
-    }
-    switch (column) {
-        case Cosine:
-            return layer.local && !std::isnan(layer.local->cosine) ? QVariant(layer.local->cosine)
-                                                                   : QVariant();
-        case Parameters:
-            return layer.parameters > 0 ? QVariant(static_cast<double>(layer.parameters)) : QVariant();
-        default:
-            return display(layer, column, row);
-    }
 }
 
 QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
@@ -220,15 +201,18 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
                                index.column() == Reason;
             return static_cast<int>((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         }
-        case SortRole:
-            return sortKey(layer, index.column(), row);
+        case SortRole: {
+            if (!isNumeric(index.column())) return display(layer, index.column(), row);
+            const auto number = sortNumber(index.row(), index.column());
+            return number ? QVariant(*number) : QVariant();
+        }
         case StateRole:
             return static_cast<int>(layer.state);
         case StaleRole:
             return m_document->metricsStale();
         case HeatRole: {
             const auto metric = metricOf(index.column());
-            if (!metric || metric == Metric::Macs) return {};
+            if (!metric || metric == Metric::Macs || metric == Metric::Cosine) return {};
             const auto value = valueOf(layer, *metric);
             return value ? QVariant(m_document->scale(*metric).position(*value)) : QVariant();
         }
@@ -249,8 +233,6 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     }
     if (role == Qt::ToolTipRole) {
         if (const auto metric = metricOf(section)) return metricMeaning(*metric);
-        if (section == Cosine)
-            return tr("Cosine similarity of the layer's output to its float output; 1 means identical");
         return {};
     }
     if (role == Qt::InitialSortOrderRole) {

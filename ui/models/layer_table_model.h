@@ -66,7 +66,6 @@ class LayerTableModel : public QAbstractTableModel {
     /// Returns null as long as there are no results of a new model.
     const LayerResult* layerAt(int row) const;
     QVariant display(const LayerResult& layer, int column, std::size_t row) const;
-    QVariant sortKey(const LayerResult& layer, int column, std::size_t row) const;
     static std::optional<Metric> metricOf(int column);
     std::optional<double> valueOf(const LayerResult& layer, Metric metric) const;
     QString latencyHint(const LayerResult& layer) const;

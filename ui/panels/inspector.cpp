@@ -18,8 +18,8 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::WeightQs, Metric::LeaveOneOut,
-                              Metric::Sqnr};
+constexpr std::array kRows = {Metric::LocalQs,     Metric::CumulativeQs, Metric::WeightQs,
+                              Metric::LeaveOneOut, Metric::Sqnr,         Metric::Cosine};
 
 }  // namespace
 
@@ -110,9 +110,6 @@ void Inspector::build() {
         m_metrics.append(new MetricRow(name, metricMeaning(metric)));
         rows->addWidget(m_metrics.back());
     }
-    m_metrics.append(new MetricRow(
-        tr("cosine"), tr("Cosine similarity of the layer's output to its float output; 1 means identical")));
-    rows->addWidget(m_metrics.back());
     m_latency = new MetricRow(metricName(Metric::Latency), metricMeaning(Metric::Latency));
     rows->addWidget(m_latency);
     details->addWidget(metrics);
@@ -299,16 +296,13 @@ void Inspector::showMetrics(const LayerResult& layer, const LayerResult* host) {
         const bool local = kRows[i] != Metric::CumulativeQs && kRows[i] != Metric::LeaveOneOut;
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i], gainUnit) : QStringLiteral("\u2013"),
-            value ? scale.position(*value) : -1, stale || host || (asIf && local));
+            value && kRows[i] != Metric::Cosine ? scale.position(*value) : -1,
+            stale || host || (asIf && local));
         const LayerResult* baseline = m_document->reference().baselineLayer(valued.node);
         const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
         m_metrics[static_cast<qsizetype>(i)]->setDifference(
             value && before ? formatMetricDifference(*value, *before, kRows[i], gainUnit) : QString());
     }
-    m_metrics.back()->setValue(valued.local && !std::isnan(valued.local->cosine)
-                                   ? QString::number(valued.local->cosine, 'f', 4)
-                                   : QStringLiteral("\u2013"),
-                               -1, stale || asIf);
 }
 
 void Inspector::showLatency(const LayerResult& layer) {
