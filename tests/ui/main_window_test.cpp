@@ -70,6 +70,20 @@ class MainWindowTest : public QObject {
         QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Skipped);
     }
 
+    /// Also one that the message bar shortens.
+    void openingDataDismissesTheErrorOfTheData() {
+        Document& document = *m_window->document();
+        QVERIFY(test::openAndWait(document, test::writeModel(m_folder)));
+        QSignalSpy failed(&document, &Document::failed);
+        document.openData(m_folder.filePath(QString(220, QLatin1Char('x'))).toStdString(), {});
+        QVERIFY(failed.wait(20000));
+        QVERIFY(m_window->messageBar()->isVisible());
+        QVERIFY(m_window->messageBar()->text().contains(QChar(0x2026)));
+        document.openData(test::writeChainSamples(m_folder), {});
+        QTRY_VERIFY_WITH_TIMEOUT(document.data().has_value(), 20000);
+        QVERIFY(!m_window->messageBar()->isVisible());
+    }
+
     void unknownOperatorIsShown() {
         const QString text = QStringLiteral(
             "<ir_version: 8, opset_import: [\"\" : 13, \"my.domain\" : 1]> g (float[N,4] X) => (float[N,4] "

@@ -100,11 +100,11 @@ void MetricProgramDialog::refresh() {
     words << QStringLiteral("outputs.npz");
     m_command->setText(program.isEmpty() ? tr("no program chosen") : words.join(QLatin1Char(' ')));
     m_run->setEnabled(!program.isEmpty() && m_document.data().has_value() && !m_running);
-    const QString missing = tr("Open evaluation data first.");
     if (!m_document.data())
-        m_result->setText(missing);
-    else if (m_result->text() == missing)
+        m_result->setText(tr("Open evaluation data first."));
+    else if (m_needsData)
         m_result->clear();
+    m_needsData = !m_document.data();
 }
 
 void MetricProgramDialog::run() {

@@ -33,6 +33,7 @@ class MetricProgramDialog : public QDialog {
     QLabel *m_command, *m_result;
     QPushButton* m_run;
     bool m_running = false, m_measured = false;
+    bool m_needsData = false;  ///< the result says so
 };
 
 }  // namespace quantloupe::ui

@@ -19,11 +19,15 @@ QString number(double value, int digits) {
     return value < 0 && text.toDouble() != 0 ? kMinus + text : text;
 }
 
+QString signedNumber(double value, int digits) {
+    const QString text = number(value, digits);
+    return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
+}
+
 QString formatGain(double value, GainUnit unit) {
     if (unit == GainUnit::Points) return formatPoints(value);
-    const QString text = number(value, unit == GainUnit::Decibels ? 2 : 4);
-    return (text.startsWith(kMinus) ? text : QLatin1Char('+') + text) +
-           (unit == GainUnit::Decibels ? QStringLiteral(" dB") : QString());
+    return unit == GainUnit::Decibels ? signedNumber(value, 2) + QStringLiteral(" dB")
+                                      : signedNumber(value, 4);
 }
 
 /// Operators that pass their input on have the bits of the input, whatever their own settings are.
@@ -228,10 +232,8 @@ QString precisionClassName(PrecisionClass precisionClass) {
 QString formatMetricDifference(double value, double baseline, Metric metric, GainUnit gainUnit) {
     if (!std::isfinite(value) || !std::isfinite(baseline)) return {};
     if (metric == Metric::LeaveOneOut) return formatGain(value - baseline, gainUnit);
-    const QString text = number(value - baseline, metric == Metric::Sqnr     ? 1
-                                                  : metric == Metric::Cosine ? 5
-                                                                             : 3);
-    return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
+    const int digits = metric == Metric::Sqnr ? 1 : metric == Metric::Cosine ? 5 : 3;
+    return signedNumber(value - baseline, digits);
 }
 
 QString formatQs(double value) {
@@ -267,10 +269,9 @@ QString formatRate(double rate) {
     return QString::number(rate * 100, 'f', 1) + kThinSpace + QLatin1Char('%');
 }
 
-QString formatPoints(double rate) {
-    const QString text = number(rate * 100, 1);
-    return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
-}
+QString formatPoints(double rate) { return signedNumber(rate * 100, 1); }
+
+bool isVisibleLoss(double change) { return std::round(change * 10) < 0; }
 
 QString formatSeconds(double seconds) {
     if (seconds < 1) return QString::number(std::lround(seconds * 1000)) + QStringLiteral(" ms");

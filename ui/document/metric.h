@@ -104,8 +104,10 @@ QString formatNumber(std::size_t number);         ///< "1,000"
 QString formatDecimal(double value, int digits);  ///< "\u22120.6": with a minus sign, not a hyphen
 /// "1.2 M"; with more decimals "1.234 M".
 QString formatCount(std::uint64_t count, int moreDecimals = 0);
-QString formatRate(double rate);        ///< "93.5 %"
-QString formatPoints(double rate);      ///< "−5.6", a difference of rates in points
+QString formatRate(double rate);    ///< "93.5 %"
+QString formatPoints(double rate);  ///< "−5.6", a difference of rates in points
+/// Returns whether a change in points or decibels is still negative when it is shown with one decimal.
+bool isVisibleLoss(double change);
 QString formatSeconds(double seconds);  ///< "31 ms", "1.24 s"
 QString formatMilliseconds(double ms);  ///< "12.4 ms", "0.051 ms"
 QString stateText(LayerState state);    ///< "quantized", "skipped"

@@ -45,16 +45,15 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
         // Exact outputs have no finite SQNR, so there is no bar to draw.
         if (!value || !std::isfinite(*value)) continue;
         const bool rate = measure != Measure::Sqnr;
-        WaterfallStep row{sentence(QString::fromStdString(step.name)),
-                          *value,
-                          rate ? formatRate(*value) : formatDecibel(*value),
-                          {},
-                          {}};
+        WaterfallStep row;
+        row.name = sentence(QString::fromStdString(step.name));
+        row.value = *value;
+        row.valueText = rate ? formatRate(*value) : formatDecibel(*value);
         if (!steps.empty()) {
-            const double change = *value - steps.back().value;
-            row.changeText = rate ? formatPoints(change)
-                                  : (change < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
-                                        QString::number(std::abs(change), 'f', 1);
+            const double before = steps.back().value, change = *value - before;
+            row.changeText =
+                rate ? formatPoints(change) : formatMetricDifference(*value, before, Metric::Sqnr);
+            row.loss = isVisibleLoss(rate ? change * 100 : change);
         }
         row.toolTip = samplesText(step.accuracy.samples);
         if (step.accuracy.agreement)

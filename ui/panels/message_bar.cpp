@@ -87,6 +87,7 @@ void MessageBar::withdrawOffer() {
 void MessageBar::show(MessageKind kind, const QString& text) {
     withdrawOffer();
     m_kind = kind;
+    m_shown = ++m_count;
     m_full = sentence(QString::fromStdString(shortMessage(text.toStdString())));
     showText(false);
     setObjectName(kind == MessageKind::Error ? QStringLiteral("messageError")
@@ -108,6 +109,7 @@ void MessageBar::dismiss() {
     hide();
     m_text->clear();
     m_full.clear();
+    m_shown = 0;
 }
 
 /// Shows the message; a long one is cut to two lines unless `all` is set.

@@ -25,6 +25,12 @@ class MessageBar : public QFrame {
     QPushButton* acceptButton() const { return m_accept; }
     QPushButton* declineButton() const { return m_decline; }
     void dismiss();
+    /// Identifies the shown message; 0 if there is none.
+    int shownMessage() const { return m_shown; }
+    /// Dismisses the message unless another one has replaced it.
+    void dismissMessage(int message) {
+        if (message != 0 && message == m_shown) dismiss();
+    }
     /// Notes stay until the next message instead of disappearing after some seconds.
     void keepNotes() { m_keepsNotes = true; }
     /// How long a note is shown at least, and how long the pointer must not have moved before it disappears.
@@ -54,6 +60,7 @@ class MessageBar : public QFrame {
     bool m_keepsNotes = false;
     int m_note = 8000, m_still = 2000;  ///< milliseconds
     MessageKind m_kind = MessageKind::Note;
+    int m_shown = 0, m_count = 0;
 };
 
 }  // namespace quantloupe::ui

@@ -15,8 +15,13 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// "+18.9 vs. ⚑": the difference from the pinned baseline, which is evaluated again if the data changes.
-QString baselineText(const Evaluation* evaluation, const Evaluation* baseline) {
+struct BaselineDifference {
+    QString text;  ///< "+18.9 vs. ⚑"; empty: unknown
+    bool loss = false;
+};
+
+/// The difference from the pinned baseline, which is evaluated again if the data changes.
+BaselineDifference baselineDifference(const Evaluation* evaluation, const Evaluation* baseline) {
     if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || !baseline->quantized ||
         evaluation->rough)
         return {};
@@ -24,11 +29,14 @@ QString baselineText(const Evaluation* evaluation, const Evaluation* baseline) {
     if (now.samples != then.samples) return {};
     const QString end = Words::tr(" vs. \u2691");
     const auto rate = taskRate(now), before = taskRate(then);
-    if (rate && before && std::string_view(rate->name) == before->name)
-        return formatPoints(rate->value - before->value) + end;
+    if (rate && before && std::string_view(rate->name) == before->name) {
+        const double change = rate->value - before->value;
+        return {formatPoints(change) + end, isVisibleLoss(change * 100)};
+    }
     if (now.sqnrDb && then.sqnrDb) {
         const QString text = formatMetricDifference(*now.sqnrDb, *then.sqnrDb, Metric::Sqnr);
-        return text.isEmpty() ? text : text + QStringLiteral(" dB") + end;
+        if (!text.isEmpty())
+            return {text + QStringLiteral(" dB") + end, isVisibleLoss(*now.sqnrDb - *then.sqnrDb)};
     }
     return {};
 }
@@ -184,7 +192,8 @@ void SummaryBar::refresh() {
     m_status->setText(statusText(*m_document, line.known));
     const EvaluationPtr baseline =
         m_document->history().baselineEntry() ? m_document->reference().evaluation() : nullptr;
-    m_baseline->setText(baselineText(evaluation, baseline.get()));
+    const BaselineDifference difference = baselineDifference(evaluation, baseline.get());
+    m_baseline->setText(difference.text);
     m_value->setToolTip(line.toolTip);
     constexpr double kSmallLoss = 0.02, kLargeLoss = 0.1;
     setRole(m_value, !line.known || stale      ? "faint"
@@ -193,7 +202,7 @@ void SummaryBar::refresh() {
                      : line.loss > kLargeLoss  ? "bad"
                                                : "");
     setRole(m_difference, stale ? "faint" : "muted");
-    setRole(m_baseline, stale ? "faint" : m_baseline->text().startsWith(QChar(0x2212)) ? "bad" : "good");
+    setRole(m_baseline, stale ? "faint" : difference.loss ? "bad" : "good");
 
     std::size_t counts[5] = {};
     for (const LayerResult& layer : m_document->layers()) ++counts[static_cast<std::size_t>(layer.state)];

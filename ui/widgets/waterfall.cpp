@@ -77,7 +77,7 @@ void Waterfall::paintEvent(QPaintEvent*) {
         painter.setPen(colors.text);
         painter.drawText(QRectF(right, top, unit * 5, height), Qt::AlignRight | Qt::AlignVCenter,
                          step.valueText);
-        painter.setPen(step.changeText.startsWith(QChar(0x2212)) ? colors.error : colors.muted);
+        painter.setPen(step.loss ? colors.error : colors.muted);
         painter.drawText(QRectF(right + unit * 5, top, unit * 4, height), Qt::AlignRight | Qt::AlignVCenter,
                          step.changeText);
     }

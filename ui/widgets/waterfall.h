@@ -12,6 +12,7 @@ struct WaterfallStep {
     QString name;
     double value = 0;
     QString valueText, changeText;
+    bool loss = false;  ///< colors changeText
     QString toolTip;
 };
 

@@ -19,14 +19,13 @@ DataCommands::DataCommands(Document* document, MessageBar* message, ModelActions
       m_window(window) {
     connect(document, &Document::failed, this, [this](const Failure& failure) {
         if (failure.during == Failure::During::Data || failure.during == Failure::During::Export)
-            m_failure = sentence(failure.text);
+            m_failure = m_message->shownMessage();  // Document shows the error first
     });
     // The previous error of the data no longer applies, nor does that of an export, which may have lacked
     // data.
     connect(document, &Document::dataChanged, this, [this] {
-        if (m_document->data() && !m_failure.isEmpty() && m_message->text() == m_failure)
-            m_message->dismiss();
-        m_failure.clear();
+        if (m_document->data()) m_message->dismissMessage(m_failure);
+        m_failure = 0;
     });
 }
 

@@ -39,7 +39,7 @@ class DataCommands : public QObject {
     QWidget* m_window;
     PreprocessDialog* m_preprocess = nullptr;  ///< created on first use
     TaskDialog* m_labels = nullptr;            ///< created on first use
-    QString m_failure;                         ///< why data could not be opened, as the message bar shows it
+    int m_failure = 0;                         ///< MessageBar::shownMessage() of the last error of data
 };
 
 }  // namespace quantloupe::ui
