@@ -306,7 +306,7 @@ class DocumentTest : public QObject {
         m_document->setManualEvaluation(true);
         const EvaluationPtr before = m_document->evaluation();
         m_document->edit(skipType(m_document->config(), "Conv"));
-        m_document->job()->query(QStringLiteral("test"), [](Session&, const CancelToken&) { return [] {}; });
+        m_document->job()->query(QuerySlot::Ranges, [](Session&, const CancelToken&) { return [] {}; });
         QTRY_VERIFY_WITH_TIMEOUT(!workPending(), 20000);
         QVERIFY(m_document->accuracyStale());
         QCOMPARE(m_document->pendingEdits(), 1);

@@ -59,7 +59,7 @@ class QueueTest : public QObject {
         const quint64 a = queue.add(QueuedWork::Kind::Evaluation, {}, first);
         const quint64 b = queue.add(QueuedWork::Kind::Export, QStringLiteral("amct"), second);
         queue.add(QueuedWork::Kind::Export, QStringLiteral("quark"), CancelToken());
-        queue.add(QueuedWork::Kind::Query, QStringLiteral("layer"), CancelToken());
+        queue.add(QueuedWork::Kind::Query, {}, CancelToken(), QuerySlot::LayerDetails);
         queue.start(a);
         QVERIFY(queue.works()[0].running && !queue.works()[1].running);
         QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, an analysis"));
@@ -186,7 +186,7 @@ class QueueTest : public QObject {
             job()->runExport(QStringLiteral("a file"),
                              [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         int answered = 0;
-        job()->query(QStringLiteral("anything"),
+        job()->query(QuerySlot::Suggestions,
                      [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
         QVERIFY2(QTest::qWaitFor(
                      [&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, an analysis")); },
@@ -276,7 +276,7 @@ class QueueTest : public QObject {
     void closingThePausedWindowDoesNotHang() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
-        job()->query(QStringLiteral("anything"),
+        job()->query(QuerySlot::Suggestions,
                      [](Session&, const CancelToken&) { return std::function<void()>(); });
         QTest::qWait(100);
         m_window->close();

@@ -303,7 +303,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         SuggestionSection section(m_document.get());
         section.look();
         std::optional<bool> searching;
-        m_document->job()->query(QStringLiteral("test"),
+        m_document->job()->query(QuerySlot::Ranges,
                                  [&](Session&, const CancelToken&) -> std::function<void()> {
                                      return [&] { searching = section.looking(); };
                                  });

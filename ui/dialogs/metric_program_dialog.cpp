@@ -116,7 +116,7 @@ void MetricProgramDialog::run() {
     m_result->setText(tr("Running\u2026"));
     refresh();
     m_document.job()->query(
-        QStringLiteral("metric program"),
+        QuerySlot::MetricProgram,
         [self = QPointer(this), metric, config = m_document.config()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {
             const UserMetricValues values = measureUserMetric(session, config, programMetric(metric), cancel);

@@ -13,8 +13,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kSlot = QStringLiteral("latency");
-
 /// Later times replace earlier ones of the same layer and precision.
 void merge(LatencySource& into, LatencySource more) {
     std::set<std::pair<std::string, std::optional<Precision>>> newer;
@@ -92,7 +90,7 @@ void LayerLatency::remove(std::size_t index) {
     if (index >= m_sources.size()) return;
     m_sources.erase(m_sources.begin() + static_cast<std::ptrdiff_t>(index));
     m_builtFor.reset();
-    m_document->job()->dropQuery(kSlot);  // its answer would bring the profile back
+    m_document->job()->dropQuery(QuerySlot::Latency);  // its answer would bring the profile back
     m_document->markProjectChanged();
     if (m_sources.empty()) m_table.reset();
     Q_EMIT changed();
@@ -124,7 +122,7 @@ void LayerLatency::update() {
     const Version hosts = hostsVersion();
     if (m_waiting.empty() && m_builtFor == hosts) return;
     m_document->job()->query(
-        kSlot,
+        QuerySlot::Latency,
         [this, evaluation, hosts, sources = m_sources, waiting = m_waiting](
             Session& session, const CancelToken&) -> std::function<void()> {
             const NetworkWork work = networkWork(session, *evaluation);

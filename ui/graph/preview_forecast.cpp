@@ -11,10 +11,6 @@
 
 namespace quantloupe::ui {
 
-namespace {
-const QString kSlot = QStringLiteral("forecast");
-}  // namespace
-
 QString expectedWords(const ExpectedEffect& effect) {
     if (effect.ofSqnr)
         return Words::tr("expected SQNR %1 (%2 to %3)")
@@ -36,7 +32,7 @@ void PreviewForecast::previewChanged() {
     if (m_canvas->previewed() == m_covered) return;
     m_covered = m_canvas->previewed();
     setText({});
-    m_document->job()->dropQuery(kSlot);
+    m_document->job()->dropQuery(QuerySlot::Forecast);
     m_delay.stop();
     if (m_canvas->previewsRule() && std::ranges::count(m_covered, true) > 0) m_delay.start();
 }
@@ -52,13 +48,13 @@ void PreviewForecast::query() {
     // Without leave-one-out, a query would only interrupt it.
     if (names.empty() || !leaveOneOutComplete(m_document->layers())) return;
     const QuantizationConfig config = withLayersSkipped(m_document->config(), names);
-    m_document->job()->query(
-        kSlot, [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {
-            const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
-            return [this, effect, covered] {
-                if (covered == m_covered) setText(effect ? expectedWords(*effect) : QString());
-            };
-        });
+    m_document->job()->query(QuerySlot::Forecast, [this, config, covered = m_covered](
+                                                      Session& session, const CancelToken& cancel) {
+        const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
+        return [this, effect, covered] {
+            if (covered == m_covered) setText(effect ? expectedWords(*effect) : QString());
+        };
+    });
 }
 
 void PreviewForecast::setText(const QString& text) {

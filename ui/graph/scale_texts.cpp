@@ -5,8 +5,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kScalesSlot = QStringLiteral("layer scales");
-
 QString number(float value) { return QString::number(static_cast<double>(value), 'g', 3); }
 
 QString weightText(const LayerScale& scale) {
@@ -57,17 +55,18 @@ void ScaleTexts::setWanted(bool wanted) {
 void ScaleTexts::query() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!m_wanted || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
-    m_document->job()->query(kScalesSlot, [this, config = m_document->config(), generation = m_generation](
-                                              Session& session, const CancelToken& cancel) {
-        return [this, config, generation, layers = layerScales(session, config, cancel)] {
-            if (generation != m_generation) return;
-            m_scales.clear();
-            for (const LayerScale& layer : layers)
-                m_scales.insert(static_cast<std::uint32_t>(layer.node.index()), layer);
-            m_answered = config;
-            Q_EMIT changed();
-        };
-    });
+    m_document->job()->query(
+        QuerySlot::LayerScales, [this, config = m_document->config(), generation = m_generation](
+                                    Session& session, const CancelToken& cancel) {
+            return [this, config, generation, layers = layerScales(session, config, cancel)] {
+                if (generation != m_generation) return;
+                m_scales.clear();
+                for (const LayerScale& layer : layers)
+                    m_scales.insert(static_cast<std::uint32_t>(layer.node.index()), layer);
+                m_answered = config;
+                Q_EMIT changed();
+            };
+        });
 }
 
 }  // namespace quantloupe::ui

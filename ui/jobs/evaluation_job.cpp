@@ -104,8 +104,8 @@ void EvaluationJob::end() {
 }
 
 void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
-                            std::function<void()> task) {
-    const quint64 id = m_queue.add(kind, what, token);
+                            std::function<void()> task, std::optional<QuerySlot> slot) {
+    const quint64 id = m_queue.add(kind, what, token, slot);
     m_thread.post([this, id, task = std::move(task)] {
         m_thread.reply([this, id] {
             m_queue.start(id);

@@ -22,6 +22,7 @@
 #include "data/task_settings.h"
 #include "jobs/carried_numbers.h"
 #include "jobs/job_queue.h"
+#include "jobs/query_slot.h"
 #include "jobs/worker_thread.h"
 #include "model/layer_names.h"
 #include "session/caches/layer_signature.h"
@@ -88,9 +89,9 @@ class EvaluationJob : public QObject {
     /// later query in the same slot and every evaluation cancel it silently: ask again after the evaluation.
     /// `refused` receives the engine's message on failure.
     using Query = std::function<std::function<void()>(Session&, const CancelToken&)>;
-    void query(const QString& slot, Query work, std::function<void(QString)> refused = {});
+    void query(QuerySlot slot, Query work, std::function<void(QString)> refused = {});
     /// Drops the query of the slot.
-    void dropQuery(const QString& slot);
+    void dropQuery(QuerySlot slot);
     /// Cancels an export without a message.
     void cancelExport(const CancelToken& token);
     /// Cancels the evaluation and the queries, and ends the pause.
@@ -142,7 +143,7 @@ class EvaluationJob : public QObject {
               Work work);
     /// Adds a task, which is listed until it has run.
     void enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
-                 std::function<void()> task);
+                 std::function<void()> task, std::optional<QuerySlot> slot = {});
     void dropQueries(bool byOtherWork);
 
     WorkerThread m_thread;
@@ -150,8 +151,8 @@ class EvaluationJob : public QObject {
     std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
     JobQueue m_queue;
     CancelToken m_evaluationToken, m_loadToken, m_dataToken;
-    CancelToken m_backgroundToken;             ///< of evaluations while idle
-    std::map<QString, CancelToken> m_queries;  ///< unanswered queries
+    CancelToken m_backgroundToken;               ///< of evaluations while idle
+    std::map<QuerySlot, CancelToken> m_queries;  ///< unanswered queries
     quint64 m_generation = 0;
     quint64 m_dataRequest = 0;  ///< also counts models, which replace the data
     quint64 m_model = 0;        ///< the number of models that were loaded

@@ -3,8 +3,9 @@
 
 namespace quantloupe::ui {
 
-quint64 JobQueue::add(QueuedWork::Kind kind, const QString& what, const CancelToken& token) {
-    m_entries.push_back({{kind, what, false, ++m_last}, token});
+quint64 JobQueue::add(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
+                      std::optional<QuerySlot> slot) {
+    m_entries.push_back({{kind, what, false, ++m_last, slot}, token});
     return m_last;
 }
 

@@ -3,25 +3,29 @@
 // The unfinished work of the engine's thread, in the order in which it runs, as shown in the status line. GUI
 // thread.
 
-#include <QString>
+#include <QStringList>
+#include <optional>
 #include <vector>
 
 #include "base/cancel.h"
+#include "jobs/query_slot.h"
 
 namespace quantloupe::ui {
 
 struct QueuedWork {
     enum class Kind { Loading, Data, Evaluation, Export, Query, Baseline, Background };
     Kind kind = Kind::Evaluation;
-    QString what;  ///< Export: a description for the user; Query: its slot
+    QString what;  ///< Export: a description for the user
     bool running = false;
     quint64 id = 0;
+    std::optional<QuerySlot> slot{};  ///< of a query
 };
 
 class JobQueue {
   public:
     /// Adds work and returns the number that identifies it.
-    quint64 add(QueuedWork::Kind kind, const QString& what, const CancelToken& token);
+    quint64 add(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
+                std::optional<QuerySlot> slot = {});
     void start(quint64 id);
     void finish(quint64 id);
     /// Returns what was cancelled.

@@ -14,7 +14,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kVariantsSlot = QStringLiteral("amct variants");
 const QString kPointsKey = QStringLiteral("amct/largestDrop"),
               kDecibelsKey = QStringLiteral("amct/leastSqnr");
 
@@ -60,8 +59,9 @@ AmctGuide::AmctGuide(Document* document, QObject* parent) : QObject(parent), m_d
     // The query was dropped by an edit, Cancel, or another model.
     connect(document->job(), &EvaluationJob::queueChanged, this, [this] {
         const auto queue = m_document->job()->queue();
-        if (m_trying &&
-            std::ranges::none_of(queue, [](const QueuedWork& work) { return work.what == kVariantsSlot; })) {
+        if (m_trying && std::ranges::none_of(queue, [](const QueuedWork& work) {
+                return work.slot == QuerySlot::ParameterVariants;
+            })) {
             m_trying = false;
             m_tell.start();
         }
@@ -166,7 +166,7 @@ void AmctGuide::tryVariants() {
     };
     m_trying = true;
     m_document->job()->query(
-        kVariantsSlot,
+        QuerySlot::ParameterVariants,
         [configs, found](Session& session, const CancelToken& cancel) -> std::function<void()> {
             measureVariants(session, configs, found, cancel);
             return {};
@@ -177,6 +177,6 @@ void AmctGuide::tryVariants() {
     m_tell.start();
 }
 
-void AmctGuide::stopTrying() { m_document->job()->dropQuery(kVariantsSlot); }
+void AmctGuide::stopTrying() { m_document->job()->dropQuery(QuerySlot::ParameterVariants); }
 
 }  // namespace quantloupe::ui

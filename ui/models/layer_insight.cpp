@@ -9,8 +9,6 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kSlot = QStringLiteral("layer");
-
 void findPartners(const Prepared& prepared, NodeId node, LayerInsight& insight) {
     for (const EqualizationSet& set : prepared.sets) {
         const auto here = std::ranges::find(set.layers, node);
@@ -103,7 +101,7 @@ void LayerInsightModel::setWanted(bool wanted) {
 }
 
 void LayerInsightModel::plan() {
-    m_document->job()->dropQuery(kSlot);
+    m_document->job()->dropQuery(QuerySlot::LayerDetails);
     m_querying = m_wanted && m_document->current().valid();
     if (m_querying) m_delay.start();
     Q_EMIT changed();
@@ -119,15 +117,15 @@ void LayerInsightModel::query() {
         Q_EMIT changed();
         return;
     }
-    m_document->job()->query(
-        kSlot, [this, node, config = m_document->config()](Session& session, const CancelToken& cancel) {
-            auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));
-            return [this, insight] {
-                m_insight = insight;
-                m_querying = false;
-                Q_EMIT changed();
-            };
-        });
+    m_document->job()->query(QuerySlot::LayerDetails, [this, node, config = m_document->config()](
+                                                          Session& session, const CancelToken& cancel) {
+        auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));
+        return [this, insight] {
+            m_insight = insight;
+            m_querying = false;
+            Q_EMIT changed();
+        };
+    });
 }
 
 }  // namespace quantloupe::ui

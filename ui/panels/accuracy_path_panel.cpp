@@ -79,7 +79,7 @@ QString costliestStep(const std::vector<AccuracyStep>& path) {
 }
 
 AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
-    : QueryPanel(document, QStringLiteral("accuracy path"), parent) {
+    : QueryPanel(document, QuerySlot::AccuracyPath, parent) {
     const int unit = fontMetrics().height();
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));

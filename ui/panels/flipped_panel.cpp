@@ -31,9 +31,6 @@ class ThumbnailDelegate : public QStyledItemDelegate {
     QSize m_size;
 };
 
-QString divergenceSlot() { return FlippedPanel::tr("divergence"); }
-QString predictionSlot() { return FlippedPanel::tr("boxes and masks"); }
-
 }  // namespace
 
 DivergencePlot::DivergencePlot(QWidget* parent) : QWidget(parent) {
@@ -98,7 +95,7 @@ bool DivergencePlot::event(QEvent* event) {
 }
 
 FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
-    : QueryPanel(document, QStringLiteral("flipped samples"), parent) {
+    : QueryPanel(document, QuerySlot::FlippedSamples, parent) {
     const int unit = fontMetrics().height();
     const int size = unit * 4;
     m_model = new FlippedModel(size, this);
@@ -220,8 +217,8 @@ void FlippedPanel::showAnswer(const QString& refusal) {
 
 /// Clears what is shown about the current image.
 void FlippedPanel::forgetSample() {
-    document()->job()->dropQuery(divergenceSlot());
-    document()->job()->dropQuery(predictionSlot());
+    document()->job()->dropQuery(QuerySlot::Divergence);
+    document()->job()->dropQuery(QuerySlot::Predictions);
     m_divergence.reset();
     m_what->clear();
     m_picture->hide();
@@ -276,7 +273,7 @@ void FlippedPanel::askDivergence() {
     const QuantizationConfig config = document()->config();
     askPredictions(sample, m_sample);
     document()->job()->query(
-        divergenceSlot(),
+        QuerySlot::Divergence,
         [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
             const std::size_t place = findSample(session, std::to_string(sample));
             return [this, divergence = sampleDivergence(session, config, place, cancel)] {
@@ -292,7 +289,7 @@ void FlippedPanel::askPredictions(std::size_t sample, const QString& name) {
     const std::filesystem::path folder =
         document()->data() ? document()->data()->evaluationPath : std::filesystem::path();
     document()->job()->query(
-        predictionSlot(),
+        QuerySlot::Predictions,
         [this, config = document()->config(), sample, path = folder / name.toStdString()](
             Session& session, const CancelToken& cancel) -> std::function<void()> {
             if (!hasTaskPredictions(session)) return [this] { m_picture->hide(); };

@@ -207,7 +207,7 @@ void HistoryPanel::selectionChanged() {
     } else {
         m_compared->hide();
         m_comparing = false;
-        m_document->job()->dropQuery(QStringLiteral("comparison"));
+        m_document->job()->dropQuery(QuerySlot::Comparison);
     }
     m_described->setVisible(entries.size() == 1);
     if (entries.size() != 1) return;
@@ -231,7 +231,7 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
     m_compared->show();
     m_comparing = true;
     m_document->job()->query(
-        QStringLiteral("comparison"),
+        QuerySlot::Comparison,
         [this, one = a.config, other = b.config](Session& session,
                                                  const CancelToken& cancel) -> std::function<void()> {
             return [this, result = compareConfigs(session, one, other, {}, cancel)] {

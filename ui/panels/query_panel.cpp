@@ -5,7 +5,7 @@
 
 namespace quantloupe::ui {
 
-QueryPanel::QueryPanel(Document* document, const QString& slot, QWidget* parent)
+QueryPanel::QueryPanel(Document* document, QuerySlot slot, QWidget* parent)
     : QWidget(parent), m_document(document), m_slot(slot) {
     connect(&m_delay, &QTimer::timeout, this, &QueryPanel::query);
     connect(document, &Document::evaluationFinished, this, &QueryPanel::plan);

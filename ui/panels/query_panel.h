@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 class QueryPanel : public QWidget {
     Q_OBJECT
   public:
-    QueryPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
+    QueryPanel(Document* document, QuerySlot slot, QWidget* parent = nullptr);
     /// Whether the answer belongs to a previous configuration.
     bool stale() const;
     bool answered() const { return m_answered.has_value(); }
@@ -37,7 +37,7 @@ class QueryPanel : public QWidget {
     void query();
 
     Document* m_document;
-    QString m_slot;
+    QuerySlot m_slot;
     Delay m_delay{60};
     std::optional<QuantizationConfig> m_answered;
     bool m_asked = false;     ///< the answer is on its way

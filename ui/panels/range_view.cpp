@@ -168,7 +168,7 @@ class RangeStrips : public QWidget {
 };
 
 RangeView::RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* parent)
-    : QueryPanel(document, QStringLiteral("ranges"), parent) {
+    : QueryPanel(document, QuerySlot::Ranges, parent) {
     m_strips = new RangeStrips(this, rows);
     m_strips->setObjectName(QStringLiteral("panelBody"));
     auto* scroll = new QScrollArea;

@@ -22,17 +22,6 @@ constexpr int kQueryAfter = 700;  // most queries are answered by then
 
 const QString kDot = QStringLiteral(" \u00b7 ");
 
-QString queryWords(const QString& slot) {
-    if (slot == QLatin1String("suggestions")) return Words::tr("searching for suggestions");
-    if (slot == QLatin1String("tune")) return Words::tr("searching for precisions");
-    if (slot == QLatin1String("amct variants")) return Words::tr("trying parameter variants");
-    if (slot == QLatin1String("accuracy path")) return Words::tr("evaluating the accuracy loss by step");
-    if (slot == QLatin1String("flipped samples")) return Words::tr("searching for changed images");
-    if (slot == QLatin1String("comparison")) return Words::tr("comparing configurations");
-    if (slot == QLatin1String("ranges")) return Words::tr("computing ranges");
-    return Words::tr("computing details");
-}
-
 /// Running work that reports no progress, or none yet.
 QString workWords(const QueuedWork& work) {
     switch (work.kind) {
@@ -247,7 +236,7 @@ void StatusLine::refresh() {
     m_text->setFullText(text);
     const QString words = !m_document->hasModel() ? QString()
                           : background            ? pausedWord + tr("while idle: %1").arg(runningText())
-                          : querying              ? pausedWord + queryWords(m_running->what)
+                          : querying              ? pausedWord + queryText(*m_running->slot)
                           // An evaluation that was cancelled, has failed, or waits for the user.
                           : m_document->metricsStale() && !m_document->evaluating() ? QString()
                                                                                     : m_measured;

@@ -7,7 +7,6 @@
 namespace quantloupe::ui {
 
 namespace {
-const QString kSlot = QStringLiteral("suggestions");
 constexpr std::size_t kShown = 5;
 }  // namespace
 
@@ -57,7 +56,7 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
 
 void SuggestionSection::look() {
     if (m_looking) {
-        m_document->job()->dropQuery(kSlot);
+        m_document->job()->dropQuery(QuerySlot::Suggestions);
         m_looking = false;
         return refresh();
     }
@@ -76,7 +75,7 @@ void SuggestionSection::measureNext() {
     refresh();
     if (!m_looking) return;
     m_document->job()->query(
-        kSlot,
+        QuerySlot::Suggestions,
         [this, config = *m_measured, candidate = m_candidates[m_next]](
             Session& session, const CancelToken& cancel) -> std::function<void()> {
             return [this, found = measureSuggestion(session, config, candidate, cancel)] {
