@@ -17,10 +17,6 @@ namespace {
 
 QString qs(const std::string& text) { return QString::fromStdString(text); }
 
-QString nameList(const std::vector<std::string>& names) {
-    return names.size() == 1 ? qs(names.front()) : layersText(names.size());
-}
-
 ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
     ConfigEdit edit{config, {}, {}};
     if (std::ranges::count(config.rules, rule) > 0) {
@@ -77,12 +73,12 @@ bool haveSameResults(const QuantizationConfig& a, const QuantizationConfig& b) {
 }
 
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names) {
-    return {withLayersSkipped(config, names), Words::tr("Skip %1").arg(nameList(names)), {}};
+    return {withLayersSkipped(config, names), Words::tr("Skip %1").arg(layersText(names)), {}};
 }
 
 ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
                           const std::vector<std::string>& names) {
-    return {withLayersQuantized(graph, config, names), Words::tr("Quantize %1").arg(nameList(names)), {}};
+    return {withLayersQuantized(graph, config, names), Words::tr("Quantize %1").arg(layersText(names)), {}};
 }
 
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
@@ -103,7 +99,7 @@ ConfigEdit setPrecision(const Graph& graph, const QuantizationConfig& config,
                         const std::optional<Precision>& precision) {
     const EditableLayers editable(graph, layers, nodes);
     if (editable.names.empty()) return {config, {}, editable.complaint};
-    const QString listed = nameList(editable.names);
+    const QString listed = layersText(editable.names);
     if (!precision)
         return {
             withoutPrecision(config, editable.names), Words::tr("Clear the precision of %1").arg(listed), {}};

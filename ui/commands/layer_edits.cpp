@@ -13,10 +13,6 @@ namespace {
 
 const std::string kCopied = "copied layer";
 
-QString listed(const std::vector<std::string>& names) {
-    return names.size() == 1 ? QString::fromStdString(names.front()) : layersText(names.size());
-}
-
 /// Resolves conflicts with a precision: bits that were set change an integer precision, and a choice that
 /// contradicts the precision replaces it.
 void settlePrecision(LayerSettings& settings) {
@@ -35,7 +31,7 @@ void settlePrecision(LayerSettings& settings) {
 ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std::string>& names,
                         const QString& text, const std::function<void(LayerSettings&)>& change,
                         int mergeKey) {
-    ConfigEdit edit{config, QStringLiteral("%1: %2").arg(listed(names), text), {}, mergeKey};
+    ConfigEdit edit{config, QStringLiteral("%1: %2").arg(layersText(names), text), {}, mergeKey};
     if (names.empty()) {
         edit.complaint = Words::tr("Select a layer first.");
         return edit;
@@ -90,10 +86,8 @@ QString describeSettings(const LayerSettings& settings) {
         words << (*settings.weightPerChannel ? Words::tr("weights per channel")
                                              : Words::tr("weights per tensor"));
     if (settings.weightMethod)
-        words << Words::tr("weight scales by %1")
-                     .arg(weightMethodTexts()[static_cast<std::size_t>(
-                                                  indexOf(weightMethodTexts(), *settings.weightMethod))]
-                              .name());
+        words
+            << Words::tr("weight scales by %1").arg(choiceLabel(weightMethodTexts(), *settings.weightMethod));
     const auto add = [&words](const std::optional<bool>& value, const QString& yes, const QString& no) {
         if (value) words << (*value ? yes : no);
     };
@@ -112,30 +106,32 @@ QString describeSettings(const LayerSettings& settings) {
     add(settings.activationPowerOfTwo, Words::tr("power-of-two activation scale"),
         Words::tr("unrestricted activation scale"));
     if (settings.calibrationMethod)
-        words << calibrationMethodTexts()[static_cast<std::size_t>(
-                                              indexOf(calibrationMethodTexts(), *settings.calibrationMethod))]
-                     .name();
+        words << choiceLabel(calibrationMethodTexts(), *settings.calibrationMethod);
     if (settings.calibrationParameters != CalibrationParameters{})
         words << Words::tr("calibration parameters");
     return words.join(QStringLiteral(", "));
 }
 
+NodeId batchNormAfter(const Graph& graph, NodeId layer) {
+    const TensorId output = graph.node(layer).output();
+    const NodeId reader = output.valid() ? graph.onlyConsumer(output) : NodeId();
+    return reader.valid() && graph.node(reader).op == "BatchNormalization" ? reader : NodeId();
+}
+
 ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
                           const std::vector<std::string>& names, bool keep) {
     ConfigEdit edit{config,
-                    QStringLiteral("%1: %2").arg(
-                        listed(names), keep ? Words::tr("batch norm kept") : Words::tr("batch norm folded")),
+                    QStringLiteral("%1: %2").arg(layersText(names), keep ? Words::tr("batch norm kept")
+                                                                         : Words::tr("batch norm folded")),
                     {}};
     auto& kept = edit.next.transforms.skipFolding;
     for (const std::string& name : names) {
         const auto node = graph.findNode(name);
         if (!node) continue;
         std::erase(kept, name);
-        const NodeId reader =
-            graph.node(*node).output().valid() ? graph.onlyConsumer(graph.node(*node).output()) : NodeId();
-        const bool normalized = reader.valid() && graph.node(reader).op == "BatchNormalization";
-        if (normalized) std::erase(kept, graph.node(reader).name);  // either name would keep it
-        if (keep && (normalized || graph.node(*node).op == "BatchNormalization")) kept.push_back(name);
+        const NodeId norm = batchNormAfter(graph, *node);
+        if (norm.valid()) std::erase(kept, graph.node(norm).name);  // either name would keep it
+        if (keep && (norm.valid() || graph.node(*node).op == "BatchNormalization")) kept.push_back(name);
     }
     return edit;
 }

@@ -29,6 +29,8 @@ ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std
 /// Describes the settings: "4-bit weights, IFMR"; empty if there are none.
 QString describeSettings(const LayerSettings& settings);
 
+/// Returns the batch norm that is the only reader of the layer's output; invalid if there is none.
+NodeId batchNormAfter(const Graph& graph, NodeId layer);
 /// Keeps the batch norms after the layers `names`, or has them folded again (transforms.skip_folding).
 ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
                           const std::vector<std::string>& names, bool keep);

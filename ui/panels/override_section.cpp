@@ -25,10 +25,7 @@ const QList<bool> kSymmetry = {false, true};
 
 /// The layer is followed by a batch norm that can be folded into it, or it is that batch norm.
 bool hasBatchNorm(const Graph& graph, NodeId id) {
-    const Node& node = graph.node(id);
-    if (node.op == "BatchNormalization") return true;
-    const NodeId reader = node.output().valid() ? graph.onlyConsumer(node.output()) : NodeId();
-    return reader.valid() && graph.node(reader).op == "BatchNormalization";
+    return graph.node(id).op == "BatchNormalization" || batchNormAfter(graph, id).valid();
 }
 
 template <typename Value>
@@ -60,12 +57,6 @@ void dissolvePrecision(LayerSettings& settings) {
     settings.activationBits = activationBitsOf(settings);
     settings.quantize = lockOf(settings);
     settings.precision.reset();
-}
-
-template <typename Value>
-QString nameOf(std::span<const ChoiceText<Value>> texts, Value value) {
-    const int index = indexOf(texts, value);
-    return index < 0 ? QString() : texts[static_cast<std::size_t>(index)].name();
 }
 
 }  // namespace
@@ -357,11 +348,11 @@ void OverrideSection::refresh() {
     showChoice(m_perChannel, &LayerSettings::weightPerChannel, kGranularity,
                q.weight.perChannel ? tr("per channel") : tr("per tensor"));
     showChoice(m_weightMethod, &LayerSettings::weightMethod, valuesOf(weightMethodTexts()),
-               nameOf(weightMethodTexts(), q.weight.method));
+               choiceLabel(weightMethodTexts(), q.weight.method));
     showChoice(m_biasBits, &LayerSettings::biasBits, valuesOf(biasBitsTexts()),
-               nameOf(biasBitsTexts(), q.biasBits));
+               choiceLabel(biasBitsTexts(), q.biasBits));
     showChoice(m_method, &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()),
-               nameOf(calibrationMethodTexts(), config.calibration.method));
+               choiceLabel(calibrationMethodTexts(), config.calibration.method));
     const bool sameCalibration =
         same(&LayerSettings::calibrationMethod) && same(&LayerSettings::calibrationParameters);
     const CalibrationMethod method = first.calibrationMethod.value_or(config.calibration.method);

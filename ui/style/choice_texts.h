@@ -38,4 +38,11 @@ int indexOf(std::span<const ChoiceText<Value>> texts, Value value) {
     return -1;
 }
 
+/// Returns the name of a value; empty if it is not in the list.
+template <typename Value>
+QString choiceLabel(std::span<const ChoiceText<Value>> texts, Value value) {
+    const int index = indexOf(texts, value);
+    return index < 0 ? QString() : texts[static_cast<std::size_t>(index)].name();
+}
+
 }  // namespace quantloupe::ui

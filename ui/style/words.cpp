@@ -12,6 +12,10 @@ QString layersText(std::size_t count) {
                       : Words::tr("%1 layers").arg(QString::fromStdString(withThousands(count)));
 }
 
+QString layersText(const std::vector<std::string>& names) {
+    return names.size() == 1 ? QString::fromStdString(names.front()) : layersText(names.size());
+}
+
 QString samplesText(std::size_t count) {
     return count == 1 ? Words::tr("1 sample")
                       : Words::tr("%1 samples").arg(QString::fromStdString(withThousands(count)));
