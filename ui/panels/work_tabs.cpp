@@ -2,8 +2,40 @@
 #include "panels/work_tabs.h"
 
 #include <QVBoxLayout>
+#include <iterator>
+
+#include "style/words.h"
 
 namespace quantloupe::ui {
+
+namespace {
+
+struct TabTexts {
+    WorkTabs::Tab tab;
+    const char* title;
+    const char* command;
+};
+
+constexpr TabTexts kTabs[] = {
+    {WorkTabs::Layers, QT_TRANSLATE_NOOP("Words", "Layers"), QT_TRANSLATE_NOOP("Words", "Show La&yers")},
+    {WorkTabs::Blocks, QT_TRANSLATE_NOOP("Words", "Blocks"),
+     QT_TRANSLATE_NOOP("Words", "Show Repeated Bloc&ks")},
+    {WorkTabs::AccuracyPath, QT_TRANSLATE_NOOP("Words", "Loss by step"),
+     QT_TRANSLATE_NOOP("Words", "S&how Accuracy Loss by Step")},
+    {WorkTabs::Images, QT_TRANSLATE_NOOP("Words", "Images"),
+     QT_TRANSLATE_NOOP("Words", "Show Changed I&mages")},
+    {WorkTabs::Log, QT_TRANSLATE_NOOP("Words", "Log"), QT_TRANSLATE_NOOP("Words", "Show Lo&g")},
+    {WorkTabs::Classes, QT_TRANSLATE_NOOP("Words", "Classes"), QT_TRANSLATE_NOOP("Words", "Show &Classes")},
+    {WorkTabs::Notices, QT_TRANSLATE_NOOP("Words", "Notices (%1)"),
+     QT_TRANSLATE_NOOP("Words", "Show &Notices")}};
+
+static_assert([] {
+    for (std::size_t i = 0; i < std::size(kTabs); ++i)
+        if (kTabs[i].tab != static_cast<WorkTabs::Tab>(i)) return false;
+    return std::size(kTabs) == WorkTabs::Count;
+}());
+
+}  // namespace
 
 WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, QWidget* parent)
     : QWidget(parent), m_document(document), m_layers(layers) {
@@ -22,13 +54,13 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, 
     m_heads = new QStackedWidget;
     // The head of a hidden page must not make the row higher.
     m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    addTab(Layers, tr("Layers"), layers, layers->head());
-    addTab(Blocks, tr("Blocks"), m_blocks, m_blocks->head());
-    addTab(AccuracyPath, tr("Loss by step"), m_path, new QWidget);
-    addTab(Images, tr("Images"), m_flipped, new QWidget);
-    addTab(Log, tr("Log"), m_log, m_log->head());
-    addTab(Classes, tr("Classes"), m_classes, new QWidget);
-    addTab(Notices, {}, m_notices, new QWidget);
+    addTab(Layers, layers, layers->head());
+    addTab(Blocks, m_blocks, m_blocks->head());
+    addTab(AccuracyPath, m_path, new QWidget);
+    addTab(Images, m_flipped, new QWidget);
+    addTab(Log, m_log, m_log->head());
+    addTab(Classes, m_classes, new QWidget);
+    addTab(Notices, m_notices, new QWidget);
     m_bar->setTabToolTip(placeOf(Blocks), tr("Repeated blocks as a matrix of blocks and layers"));
     auto* head = new QFrame;
     head->setObjectName(QStringLiteral("panel"));
@@ -60,8 +92,10 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, GraphCanvas* canvas, 
     updateTabs();
 }
 
-void WorkTabs::addTab(Tab tab, const QString& name, QWidget* page, QWidget* head) {
-    m_bar->setTabData(m_bar->addTab(name), tab);
+QString WorkTabs::commandText(int tab) { return Words::tr(kTabs[tab].command); }
+
+void WorkTabs::addTab(Tab tab, QWidget* page, QWidget* head) {
+    m_bar->setTabData(m_bar->addTab(Words::tr(kTabs[tab].title)), tab);
     m_pages->addWidget(page);
     m_heads->addWidget(head);
 }
@@ -100,7 +134,7 @@ void WorkTabs::updateTabs() {
     for (const Tab tab : {Blocks, Images, Classes, Notices})
         m_bar->setTabVisible(placeOf(tab), whyNot(tab).isEmpty());
     // Also makes the bar forget the places of tabs that were hidden: setTabVisible() alone can leave a gap.
-    m_bar->setTabText(placeOf(Notices), tr("Notices (%1)").arg(m_notices->notices().size()));
+    m_bar->setTabText(placeOf(Notices), Words::tr(kTabs[Notices].title).arg(m_notices->notices().size()));
     fitTabs();
     Q_EMIT tabsChanged();
 }

@@ -27,6 +27,8 @@ class WorkTabs : public QWidget {
     /// Gives the focus to the layers of the current tab, if it has any, so that the keyboard can go on there.
     void focusTab();
     int currentTab() const { return m_bar->tabData(m_bar->currentIndex()).toInt(); }
+    /// The text of the menu's command for a tab: "Show Lo&g".
+    static QString commandText(int tab);
     /// Returns why a tab has nothing to show; empty if it is available.
     QString whyNot(int tab) const;
     QTabBar* bar() const { return m_bar; }
@@ -45,7 +47,7 @@ class WorkTabs : public QWidget {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
-    void addTab(Tab tab, const QString& name, QWidget* page, QWidget* head);
+    void addTab(Tab tab, QWidget* page, QWidget* head);
     void updateTabs();
     void fitTabs();
     QString whyNoResults() const;

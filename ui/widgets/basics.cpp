@@ -29,6 +29,12 @@ void resizeWithinScreen(QWidget* window, QSize wish) {
     window->resize(wish.boundedTo(window->screen()->availableSize() - frame));
 }
 
+void bringToFront(QWidget* window) {
+    window->show();
+    window->raise();
+    window->activateWindow();
+}
+
 QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Weight weight) {
     auto* label = new QLabel(text);
     label->setFont(scaledFont(QApplication::font(), size, weight));

@@ -135,6 +135,8 @@ QString textOf(const QLabel* label);
 
 /// Resizes a window to `wish` or, if that does not fit on the screen, to what does.
 void resizeWithinScreen(QWidget* window, QSize wish);
+/// Shows a window in front of the others and gives it the focus.
+void bringToFront(QWidget* window);
 
 /// Sets the style sheet's "role" and a size relative to the window's font.
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,

@@ -7,6 +7,7 @@
 #include "dialogs/task_dialog.h"
 #include "document/demo.h"
 #include "style/path_text.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -81,16 +82,12 @@ void DataCommands::showPreprocess() {
         m_preprocess = new PreprocessDialog(*m_document, m_window);
         connect(m_preprocess, &PreprocessDialog::saved, this, &DataCommands::preprocessSaved);
     }
-    m_preprocess->show();
-    m_preprocess->raise();
-    m_preprocess->activateWindow();
+    bringToFront(m_preprocess);
 }
 
 void DataCommands::showLabels() {
     if (!m_labels) m_labels = new TaskDialog(*m_document, m_window);
-    m_labels->show();
-    m_labels->raise();
-    m_labels->activateWindow();
+    bringToFront(m_labels);
 }
 
 }  // namespace quantloupe::ui

@@ -3,6 +3,7 @@
 
 #include "dialogs/latency_dialog.h"
 #include "dialogs/metric_program_dialog.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -64,9 +65,7 @@ void EvaluationCommands::addImproving(QMenu* menu, SummaryBar* summary, ModelAct
         addCommand(menu, tr("Metric P&rogram\u2026"), {},
                    tr("Runs your own program on the outputs of the float and the quantized network"), [this] {
                        if (!m_metricProgram) m_metricProgram = new MetricProgramDialog(*m_document, m_window);
-                       m_metricProgram->show();
-                       m_metricProgram->raise();
-                       m_metricProgram->activateWindow();
+                       bringToFront(m_metricProgram);
                    }));
     connect(summary->improveButton(), &QPushButton::clicked, improve, &QAction::trigger);
     summary->improveButton()->setToolTip(improve->toolTip());
@@ -84,8 +83,7 @@ void EvaluationCommands::addLatency(QMenu* menu, ModelActions* modelActions) {
 
 LatencyDialog* EvaluationCommands::showLatency() {
     if (!m_latency) m_latency = new LatencyDialog(*m_document, m_window);
-    m_latency->show();
-    m_latency->raise();
+    bringToFront(m_latency);
     return m_latency;
 }
 

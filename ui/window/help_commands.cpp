@@ -6,6 +6,7 @@
 
 #include "dialogs/documentation_window.h"
 #include "document/demo.h"
+#include "widgets/basics.h"
 #include "window/menu_actions.h"
 
 namespace quantloupe::ui {
@@ -51,9 +52,7 @@ void HelpCommands::showDocumentation() {
     const QString page = documentationOf(QApplication::focusWidget());
     if (!m_documentation) m_documentation = new DocumentationWindow(*folder, m_window);
     m_documentation->open(page);
-    m_documentation->show();
-    m_documentation->raise();
-    m_documentation->activateWindow();
+    bringToFront(m_documentation);
 }
 
 void HelpCommands::showAbout() {

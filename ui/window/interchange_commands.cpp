@@ -13,6 +13,7 @@
 #include "graph/picture_export.h"
 #include "interchange/guess_format.h"
 #include "style/path_text.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -71,8 +72,7 @@ void InterchangeCommands::exportSeveral() {
 
 void InterchangeCommands::verify() {
     if (!m_verify) m_verify = new VerifyDialog(*m_document, m_window);
-    m_verify->show();
-    m_verify->raise();
+    bringToFront(m_verify);
     if (!m_verify->job()->running()) m_verify->start();
 }
 

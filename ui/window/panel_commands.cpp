@@ -54,17 +54,10 @@ void PanelCommands::addGraphPart(QMenu* menu, const QString& text, const QString
 }
 
 void PanelCommands::addTabs(QMenu* menu) {
-    const QString tabs[] = {tr("Show La&yers"),
-                            tr("Show Repeated Bloc&ks"),
-                            tr("S&how Accuracy Loss by Step"),
-                            tr("Show Changed I&mages"),
-                            tr("Show Lo&g"),
-                            tr("Show &Classes"),
-                            tr("Show &Notices")};
     QList<QAction*> actions;
     for (int i = 0; i < WorkTabs::Count; ++i)
-        actions << addCommand(menu, tabs[i], QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {},
-                              [this, i] {
+        actions << addCommand(menu, WorkTabs::commandText(i),
+                              QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {}, [this, i] {
                                   showTab(i);
                                   m_panels.work->focusTab();
                               });
