@@ -54,6 +54,14 @@ class ResultsTest : public QObject, private test::ColorDocument {
                                       [](QuantizationConfig& c) { c.layers["Gemm_4"].comment = "why"; }));
         QVERIFY(!panel.stale());  // it changes no results
         m_document->setManualEvaluation(true);
+        m_document->edit(
+            changeConfig(m_document->config(), QStringLiteral("rule"), [](QuantizationConfig& c) {
+                SkipRule off;
+                off.layers = {"Gemm_4"};
+                off.off = true;
+                c.rules.push_back(off);
+            }));
+        QVERIFY(!panel.stale());
         m_document->edit(skipType(m_document->config(), "Gemm"));
         QVERIFY(panel.stale());
         QCOMPARE(panel.waterfall()->steps().back().value, 0.5);  // stays until there is a new one

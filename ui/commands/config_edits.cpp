@@ -58,15 +58,15 @@ struct EditableLayers {
     }
 };
 
+}  // namespace
+
 QuantizationConfig withoutCosmeticFields(const QuantizationConfig& config) {
-    QuantizationConfig value =
-        onlyFields(config, [](const Field& field) { return field.effect != FieldEffect::Export; });
+    QuantizationConfig value = withoutOffRules(
+        onlyFields(config, [](const Field& field) { return field.effect != FieldEffect::Export; }));
     for (auto& [name, settings] : value.layers) settings.comment.clear();
     std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
     return value;
 }
-
-}  // namespace
 
 bool haveSameResults(const QuantizationConfig& a, const QuantizationConfig& b) {
     return a == b || withoutCosmeticFields(a) == withoutCosmeticFields(b);

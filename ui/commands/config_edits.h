@@ -32,7 +32,10 @@ ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, C
     return edit;
 }
 
-/// Whether the configurations differ only in comments and export options, which change no results.
+/// Returns the configuration without everything that changes no results: comments, export options, the name
+/// of the preset, and rules that are off.
+QuantizationConfig withoutCosmeticFields(const QuantizationConfig& config);
+/// Whether the configurations have the same results, apart from the numbers of rules in their texts.
 bool haveSameResults(const QuantizationConfig& a, const QuantizationConfig& b);
 
 /// Keeps the layers in float: removes their "always quantize" settings and adds one rule of kind node.

@@ -249,7 +249,9 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
 
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
-    const bool matters = !haveSameResults(config, m_config);
+    // The reasons and notices of an evaluation contain the numbers of the rules, also of those that are off.
+    const bool matters = config.rules != m_config.rules || config.precisionRules != m_config.precisionRules ||
+                         !haveSameResults(config, m_config);
     m_config = config;
     Q_EMIT configChanged();
     if (!m_model) return;

@@ -45,19 +45,10 @@ void resetSkips(QuantizationConfig& config, const QuantizationConfig& preset) {
     for (auto& [name, settings] : config.layers) settings.quantize.reset();
 }
 
-QuantizationConfig comparableConfig(QuantizationConfig config) {
-    config.preset.clear();
-    config.exports = {};
-    std::erase_if(config.rules, [](const SkipRule& rule) { return rule.off; });
-    for (auto& [name, settings] : config.layers) settings.comment.clear();
-    std::erase_if(config.layers, [](const auto& entry) { return entry.second.empty(); });
-    return config;
-}
-
 }  // namespace
 
-AmctMeasurement::AmctMeasurement(QuantizationConfig measured, std::optional<AmctNumber> result)
-    : config(comparableConfig(std::move(measured))), number(result) {}
+AmctMeasurement::AmctMeasurement(const QuantizationConfig& measured, std::optional<AmctNumber> result)
+    : config(withoutCosmeticFields(measured)), number(result) {}
 
 std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs) {
     if (const auto drop = rateDrop(floating, quantized); drop && !randomInputs)
@@ -88,13 +79,9 @@ QuantizationConfig amctInitial(const QuantizationConfig& config) {
     return before;
 }
 
-bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other) {
-    return comparableConfig(one) == comparableConfig(other);
-}
-
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
                                        const QuantizationConfig& config) {
-    const QuantizationConfig wanted = comparableConfig(config);
+    const QuantizationConfig wanted = withoutCosmeticFields(config);
     const auto found = std::find_if(measured.rbegin(), measured.rend(),
                                     [&](const AmctMeasurement& m) { return m.config == wanted; });
     return found == measured.rend() ? nullptr : &*found;
@@ -107,8 +94,8 @@ AmctState amctState(const AmctFacts& facts) {
         return measurement ? measurement->number : std::nullopt;
     };
     const QuantizationConfig initial = amctInitial(facts.config), skippedOnly = amctSkippedOnly(facts.config);
-    const bool skipped = !sameMeasurement(skippedOnly, initial),
-               tuned = !sameMeasurement(facts.config, skippedOnly);
+    const bool skipped = !haveSameResults(skippedOnly, initial),
+               tuned = !haveSameResults(facts.config, skippedOnly);
     const std::optional<AmctNumber> now = numberOf(facts.config);
 
     AmctState state;

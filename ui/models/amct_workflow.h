@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "commands/config_edits.h"
 #include "config/quantization_config.h"
 #include "results/evaluation.h"
 
@@ -40,9 +41,8 @@ struct AmctTarget {
 };
 
 struct AmctMeasurement {
-    /// The configuration without settings that no result depends on (comments, export options).
-    AmctMeasurement(QuantizationConfig config, std::optional<AmctNumber> number);
-    QuantizationConfig config;
+    AmctMeasurement(const QuantizationConfig& config, std::optional<AmctNumber> number);
+    QuantizationConfig config;         ///< withoutCosmeticFields()
     std::optional<AmctNumber> number;  ///< empty: it could not be evaluated
 };
 
@@ -78,8 +78,9 @@ AmctState amctState(const AmctFacts& facts);
 QuantizationConfig amctInitial(const QuantizationConfig& config);
 /// Returns the configuration with the skipped layers, without step 4.
 QuantizationConfig amctSkippedOnly(const QuantizationConfig& config);
-/// Returns whether both configurations give the same results.
-bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other);
+inline bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other) {
+    return haveSameResults(one, other);
+}
 /// Returns the newest result of a configuration; null if it was not evaluated.
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
                                        const QuantizationConfig& config);
