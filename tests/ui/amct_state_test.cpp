@@ -49,36 +49,36 @@ class AmctStateTest : public QObject {
             const AmctState state = amctState(facts);
             return std::pair(state.present, state.verdict);
         };
-        QCOMPARE(at(initial, {}), std::pair(AmctStep::Initial, AmctVerdict::NotMeasured));
-        QCOMPARE(at(initial, {points(initial, 0.9)}), std::pair(AmctStep::Initial, AmctVerdict::Good));
-        QCOMPARE(at(initial, {points(initial, 1.1)}), std::pair(AmctStep::Skip, AmctVerdict::GoOn));
+        QCOMPARE(at(initial, {}), std::pair(AmctStep::Initial, TuningVerdict::NotMeasured));
+        QCOMPARE(at(initial, {points(initial, 0.9)}), std::pair(AmctStep::Initial, TuningVerdict::Good));
+        QCOMPARE(at(initial, {points(initial, 1.1)}), std::pair(AmctStep::Skip, TuningVerdict::GoOn));
         const std::vector<AmctMeasurement> first{points(initial, 1.1)};
-        QCOMPARE(at(skipped, first), std::pair(AmctStep::JudgeSkipped, AmctVerdict::NotMeasured));
+        QCOMPARE(at(skipped, first), std::pair(AmctStep::JudgeSkipped, TuningVerdict::NotMeasured));
         QCOMPARE(at(skipped, {first[0], points(skipped, 1)}),
-                 std::pair(AmctStep::JudgeSkipped, AmctVerdict::Good));
+                 std::pair(AmctStep::JudgeSkipped, TuningVerdict::Good));
         const std::vector<AmctMeasurement> second{first[0], points(skipped, 1.05)};
-        QCOMPARE(at(skipped, second), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
-        QCOMPARE(at(both, second), std::pair(AmctStep::Verdict, AmctVerdict::NotMeasured));
+        QCOMPARE(at(skipped, second), std::pair(AmctStep::Parameters, TuningVerdict::GoOn));
+        QCOMPARE(at(both, second), std::pair(AmctStep::Verdict, TuningVerdict::NotMeasured));
         QCOMPARE(at(both, {second[0], second[1], points(both, 0)}),
-                 std::pair(AmctStep::Verdict, AmctVerdict::Good));
+                 std::pair(AmctStep::Verdict, TuningVerdict::Good));
         // After an undo, the step is the same as before, although more results are known.
         QCOMPARE(at(initial, {second[0], second[1], points(both, 0)}),
-                 std::pair(AmctStep::Skip, AmctVerdict::GoOn));
+                 std::pair(AmctStep::Skip, TuningVerdict::GoOn));
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 0)}),
-                 std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that variant would be good enough
+                 std::pair(AmctStep::Parameters, TuningVerdict::GoOn));  // that variant would be good enough
         QCOMPARE(at(both, {second[0], second[1], points(both, 3)}),
-                 std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+                 std::pair(AmctStep::Verdict, TuningVerdict::Unsuitable));
         // All variants were tried: they are not better, or cannot be evaluated.
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 1.04)}),
-                 std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+                 std::pair(AmctStep::Verdict, TuningVerdict::Unsuitable));
         QCOMPARE(at(skipped, {second[0], second[1], AmctMeasurement(both, {})}),
-                 std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+                 std::pair(AmctStep::Verdict, TuningVerdict::Unsuitable));
         // Better, but not good enough: it is worth continuing from there.
         facts.target.points = 0.5;
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 0.8)}),
-                 std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
+                 std::pair(AmctStep::Parameters, TuningVerdict::GoOn));
         facts.quantizedLayers = 0;
-        QCOMPARE(at(skipped, second), std::pair(AmctStep::Verdict, AmctVerdict::Removed));
+        QCOMPARE(at(skipped, second), std::pair(AmctStep::Verdict, TuningVerdict::Removed));
     }
 
     void stepTwoIsOmittedWithoutCandidates() {

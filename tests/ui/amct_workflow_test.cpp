@@ -60,15 +60,15 @@ class AmctWorkflowTest : public QObject {
         // trials do not appear in the history
         QCOMPARE(document().history().entries().size(), std::size_t(4));
         click("Keep Every Layer in Float");
-        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Removed; }));
+        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == TuningVerdict::Removed; }));
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
         QCOMPARE(document().evaluation()->counts.quantized, std::size_t(0));
         document().undoStack()->undo();
         QVERIFY(document().config() == before);
-        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Unsuitable; }));
+        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == TuningVerdict::Unsuitable; }));
         // A less strict target gives another verdict.
         enterTarget(QStringLiteral("60"));
-        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Good; }));
+        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == TuningVerdict::Good; }));
         QCOMPARE(AmctGuide(&document()).target().points, 60.0);  // kept
         enterTarget(QStringLiteral("many"));
         QVERIFY(!panel->targetField()->complaint().isEmpty());

@@ -118,22 +118,22 @@ AmctState amctState(const AmctFacts& facts) {
 
     if (facts.quantizedLayers == 0u) {
         state.present = AmctStep::Verdict;
-        state.verdict = AmctVerdict::Removed;
+        state.verdict = TuningVerdict::Removed;
         return state;
     }
     if (!now || facts.target.met(*now)) {
         state.present = tuned ? AmctStep::Verdict : skipped ? AmctStep::JudgeSkipped : AmctStep::Initial;
-        state.verdict = now ? AmctVerdict::Good : AmctVerdict::NotMeasured;
+        state.verdict = now ? TuningVerdict::Good : TuningVerdict::NotMeasured;
         return state;
     }
-    state.verdict = AmctVerdict::GoOn;
+    state.verdict = TuningVerdict::GoOn;
     if (!skipped && facts.candidates > 0) {
         state.present = AmctStep::Skip;
     } else if (state.untried > 0 || promising) {
         state.present = AmctStep::Parameters;
     } else {
         state.present = AmctStep::Verdict;
-        state.verdict = AmctVerdict::Unsuitable;
+        state.verdict = TuningVerdict::Unsuitable;
     }
     return state;
 }

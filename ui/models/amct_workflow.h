@@ -46,7 +46,7 @@ struct AmctMeasurement {
     std::optional<AmctNumber> number;  ///< empty: it could not be evaluated
 };
 
-enum class AmctVerdict {
+enum class TuningVerdict {
     NotMeasured,  ///< the current configuration has no result yet
     GoOn,         ///< not good enough; continue with the current step
     Good,
@@ -66,7 +66,7 @@ struct AmctFacts {
 
 struct AmctState {
     AmctStep present = AmctStep::Initial;
-    AmctVerdict verdict = AmctVerdict::NotMeasured;
+    TuningVerdict verdict = TuningVerdict::NotMeasured;
     std::array<bool, kAmctSteps> done{};
     std::array<std::optional<AmctNumber>, kAmctSteps> numbers;  ///< of the steps that compare the drop
     std::size_t untried = 0;                                    ///< number of variants without a result

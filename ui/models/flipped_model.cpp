@@ -41,8 +41,6 @@ QVariant FlippedModel::data(const QModelIndex& index, int role) const {
             if (!m_pixmaps.contains(name)) load(name);
             return m_pixmaps.value(name);
         }
-        case KindRole:
-            return entry.kind;
         case SampleRole:
             return name(entry);
         default:
@@ -88,7 +86,6 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
     for (const FlippedSample& sample : flipped.samples) {
         FlippedEntry entry;
         entry.sample = sample.sample;
-        entry.kind = static_cast<int>(sample.kind);
         if (sample.floating == -1 && !sample.floatScore) {
             entry.text = entry.toolTip = QString::fromStdString(sample.sample.name);
             entries.push_back(std::move(entry));

@@ -16,15 +16,14 @@ namespace quantloupe::ui {
 /// One line of the list.
 struct FlippedEntry {
     SampleId sample;
-    QString text;  ///< "ship, not truck"
+    QString text;  ///< "ship → truck"
     QString toolTip;
-    int kind = 0;  ///< 0: correct in float and wrong when quantized; 1: the reverse; 2: neither
 };
 
 class FlippedModel : public QAbstractListModel {
     Q_OBJECT
   public:
-    enum Role { KindRole = Qt::UserRole, SampleRole };
+    enum Role { SampleRole = Qt::UserRole };
     explicit FlippedModel(int thumbnailSize, QObject* parent = nullptr);
     /// `folder` contains the images, named like the samples; samples without an image have no thumbnail.
     void setEntries(std::vector<FlippedEntry> entries, const std::filesystem::path& folder);

@@ -52,7 +52,7 @@ void AmctPanel::refreshVerdict() {
     const std::size_t left = amctLayersLeft(m_guide.candidates());
     QString verdict, more;
     switch (state.verdict) {
-        case AmctVerdict::NotMeasured:
+        case TuningVerdict::NotMeasured:
             verdict = !m_document->hasModel()       ? tr("Open a model.")
                       : m_document->job()->paused() ? tr("Paused: this configuration is not evaluated yet.")
                       : m_document->evaluating()    ? tr("Evaluating\u2026")
@@ -61,20 +61,20 @@ void AmctPanel::refreshVerdict() {
                           : tr("This configuration is not evaluated. Press F5 to evaluate.");
             more = tr("The verdict appears once this configuration is evaluated.");
             break;
-        case AmctVerdict::GoOn:
+        case TuningVerdict::GoOn:
             verdict = tr("The network %1; %2. %3").arg(words, target, amctNextWords(state));
             more = tr("Remaining: %1 variants of step 4 are not evaluated, and %2 of step 2 could still be "
                       "skipped.")
                        .arg(state.untried)
                        .arg(layersText(left));
             break;
-        case AmctVerdict::Good:
+        case TuningVerdict::Good:
             verdict = tr("Target met: the network %1; %2.").arg(words, target);
             more =
                 tr("There is nothing more to do. Export the result from the Export menu, for example as "
                    "an AMCT configuration.");
             break;
-        case AmctVerdict::Unsuitable:
+        case TuningVerdict::Unsuitable:
             verdict =
                 tr("This model is not suitable for quantization: after everything that was tried, it %1; %2.")
                     .arg(words, target);
@@ -83,7 +83,7 @@ void AmctPanel::refreshVerdict() {
                       "more layers in float (%1 of step 2), equalization, bias correction, more bits.")
                        .arg(layersText(left));
             break;
-        case AmctVerdict::Removed:
+        case TuningVerdict::Removed:
             verdict = tr("Nothing is quantized anymore.");
             more = tr("The quantization is removed: the network computes in float. Ctrl+Z restores it.");
             break;
@@ -93,11 +93,11 @@ void AmctPanel::refreshVerdict() {
         verdict += QLatin1Char(' ') + tr("This was evaluated on random inputs: "
                                          "open data for a meaningful result.");
     m_verdict->setText(verdict);
-    setRole(m_verdict, state.verdict == AmctVerdict::Good         ? "good"
-                       : state.verdict == AmctVerdict::Unsuitable ? "bad"
-                                                                  : "");
+    setRole(m_verdict, state.verdict == TuningVerdict::Good         ? "good"
+                       : state.verdict == TuningVerdict::Unsuitable ? "bad"
+                                                                    : "");
     m_verdictText->setText(more);
-    m_remove->setVisible(state.verdict == AmctVerdict::Unsuitable);
+    m_remove->setVisible(state.verdict == TuningVerdict::Unsuitable);
     const auto& judged = state.numbers[static_cast<std::size_t>(AmctStep::JudgeSkipped)];
     QString judgement =
         judged ? tr("With the skipped layers in float, the network %1.").arg(amctNumberWords(*judged))

@@ -189,7 +189,7 @@ void FlippedPanel::showAnswer(const QString& refusal) {
     }
     std::vector<FlippedEntry> entries = entriesOf(m_flipped);
     const auto same = [](const FlippedEntry& a, const FlippedEntry& b) {
-        return a.sample.index == b.sample.index && a.text == b.text && a.kind == b.kind;
+        return a.sample.index == b.sample.index && a.text == b.text && a.toolTip == b.toolTip;
     };
     if (!std::ranges::equal(entries, m_model->entries(), same)) {
         const QString kept = m_sample;

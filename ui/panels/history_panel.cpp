@@ -240,9 +240,9 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
                     withMinusSigns(m_document->withLayerNames(QString::fromStdString(result.text)))));
                 std::vector<FlippedEntry> flips;
                 for (const SampleId& sample : result.broken)
-                    flips.push_back({sample, tr("broken"), QString::fromStdString(sample.name), 0});
+                    flips.push_back({sample, tr("broken"), QString::fromStdString(sample.name)});
                 for (const SampleId& sample : result.fixed)
-                    flips.push_back({sample, tr("fixed"), QString::fromStdString(sample.name), 1});
+                    flips.push_back({sample, tr("fixed"), QString::fromStdString(sample.name)});
                 m_flipView->setVisible(!flips.empty());
                 m_flips->setEntries(std::move(flips), m_document->data() ? m_document->data()->evaluationPath
                                                                          : std::filesystem::path());
