@@ -3,6 +3,7 @@
 // Results of each class: accuracy of a classifier of samples or tokens, average precision of a detector, IoU
 // of a segmentation network; and the confusion matrix of a classifier of samples.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,14 +15,18 @@ namespace quantloupe {
 struct ClassResult {
     std::size_t index = 0;
     std::string name;                    ///< the index if there is no name
-    std::size_t labels = 0;              ///< samples, boxes, pixels or tokens with this label
+    std::size_t labels = 0;              ///< number of labels of this class, see ClassResults::unit
     double floating = 0, quantized = 0;  ///< 0 to 1
     double change() const { return quantized - floating; }
 };
 
+/// What has a label.
+enum class LabelUnit : std::uint8_t { Samples, Tokens, Boxes, Pixels };
+
 struct ClassResults {
-    std::string metric;                ///< "accuracy", "ap", "iou"; empty: the data has no labels
-    std::vector<ClassResult> classes;  ///< classes that have labels, by index
+    std::string metric;  ///< "accuracy", "ap", "iou"; empty: the data has no labels
+    LabelUnit unit = LabelUnit::Samples;
+    std::vector<ClassResult> classes = {};  ///< classes that have labels, by index
 };
 ClassResults classResults(const Evaluation& evaluation);
 

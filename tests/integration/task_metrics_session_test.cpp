@@ -55,6 +55,7 @@ class TaskMetricsSessionTest : public QObject {
 
         const ClassResults classes = classResults(*result);
         QCOMPARE(classes.metric, "ap");
+        QCOMPARE(classes.unit, LabelUnit::Boxes);
         double mean = 0;
         std::size_t boxes = 0;
         for (const ClassResult& one : classes.classes) {
@@ -185,6 +186,7 @@ class TaskMetricsSessionTest : public QObject {
         QVERIFY(*result->quantized->pixelAccuracy < 1);
         const ClassResults classes = classResults(*result);
         QCOMPARE(classes.metric, "iou");
+        QCOMPARE(classes.unit, LabelUnit::Pixels);
         std::size_t pixels = 0;
         for (const ClassResult& one : classes.classes) pixels += one.labels;
         QCOMPARE(pixels, 99 * kSamples);

@@ -108,7 +108,10 @@ class TokenLabelsTest : public QObject {
         QVERIFY(check.document()["text"].toString().contains("token accuracy is "));
         QFile markdown(path("check.md"));
         QVERIFY(markdown.open(QFile::ReadOnly));
-        QVERIFY(markdown.readAll().contains("| perplexity | "));
+        const QByteArray summary = markdown.readAll();
+        QVERIFY2(
+            summary.contains("| perplexity | ") && summary.contains("| class | tokens | accuracy, float | "),
+            summary);
         const Outcome tune = runCli(command("tune", file) + QStringList{"--json", "--max-drop", "0.1"});
         QVERIFY2(tune.code == 0, tune.text());
         QCOMPARE(tune.document()["metric"].toString(), QStringLiteral("token_accuracy"));
@@ -125,7 +128,9 @@ class TokenLabelsTest : public QObject {
                 0);
         QFile report(path("r.html"));
         QVERIFY(report.open(QFile::ReadOnly));
-        QVERIFY(report.readAll().contains("<th>token accuracy</th><th>perplexity</th>"));
+        const QByteArray html = report.readAll();
+        QVERIFY(html.contains("<th>token accuracy</th><th>perplexity</th>"));
+        QVERIFY(html.contains("<th>class</th><th>tokens</th><th>accuracy, float</th>"));
     }
 
     void verifyComparesTheTokenAccuracy() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results in the window: accuracy loss by step, classes, images whose predicted class changed and the layers
-// where they diverge, and suggestions. The network's numbers are derived in color_data.h. (Comparisons of
-// configurations: history_panel_test; preprocessing and labels: data_dialogs_test.)
+// Results in the window: accuracy loss by step, images whose predicted class changed and the layers where
+// they diverge, and suggestions. The network's numbers are derived in color_data.h. (Classes:
+// classes_panel_test; comparisons of configurations: history_panel_test; preprocessing and labels:
+// data_dialogs_test.)
 #include <QApplication>
 
 #include "color_document.h"
@@ -9,7 +10,6 @@
 #include "models/headline.h"
 #include "models/layer_filter.h"
 #include "panels/accuracy_path_panel.h"
-#include "panels/classes_panel.h"
 #include "panels/flipped_panel.h"
 #include "panels/notices_panel.h"
 #include "panels/range_view.h"
@@ -81,55 +81,6 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QCOMPARE(steps.size(), std::size_t(2));
         QCOMPARE(steps[1].changeText, QStringLiteral("\u221215.0"));
         QVERIFY(costliestStep(path).contains(QStringLiteral("dB")));
-    }
-
-    /// All images are classified as green.
-    void confusionMatrixHasNamesAndTheTableIsComplete() {
-        ClassesPanel panel(m_document.get());
-        panel.resize(740, 260);
-        panel.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&panel));
-        QTableWidget* table = panel.table();
-        QCOMPARE(table->item(0, 0)->text(), QStringLiteral("b_blue"));
-        int width = 0;
-        for (int column = 0; column < table->columnCount(); ++column) width += table->columnWidth(column);
-        QVERIFY2(width <= table->viewport()->width(), qPrintable(QString::number(width)));
-        for (int column = 0; column < table->columnCount(); ++column)
-            QVERIFY2(table->columnWidth(column) >=
-                         static_cast<QAbstractItemView*>(table)->sizeHintForColumn(column),
-                     qPrintable(table->horizontalHeaderItem(column)->text()));
-
-        ConfusionView* matrix = panel.confusion();
-        const int side = matrix->fontMetrics().height() * 7 / 5, names = matrix->width() - 1 - 2 * side;
-        QVERIFY(names >= matrix->fontMetrics().horizontalAdvance(QStringLiteral("b_blue")) * 3 / 4);
-        const QImage image = matrix->grab().toImage();
-        const auto drawn = [&](const QRect& area) {
-            for (int y = area.top(); y < area.bottom(); ++y)
-                for (int x = area.left(); x < area.right(); ++x)
-                    if (image.pixel(x, y) != image.pixel(0, 0)) return true;
-            return false;
-        };
-        QVERIFY(drawn({0, names, names - 2, side}));         // of the first row
-        QVERIFY(drawn({names + side, 0, side, names - 2}));  // of the second column
-        QSignalSpy clicked(matrix, &ConfusionView::cellClicked);
-        QTest::mouseClick(matrix, Qt::LeftButton, {}, QPoint(names / 2, names / 2));
-        QVERIFY(clicked.empty());
-        QTest::mouseClick(matrix, Qt::LeftButton, {}, QPoint(names + side / 2, names + side * 3 / 2));
-        QCOMPARE(clicked.size(), 1);
-        QCOMPARE(clicked[0], (QList<QVariant>{1, 0}));  // blue as green
-
-        // In a small panel, the table leaves room for the cells.
-        panel.resize(400, 130);
-        QTRY_VERIFY(table->isColumnHidden(1));
-        const int first = matrix->width() - 1 - 2 * side;
-        QVERIFY(matrix->visibleRegion().contains(QRect(first, first, side, side)));
-        // Also after the table has been fitted once more, when its hidden columns have no size.
-        for (const int height : {131, 130, 131}) {
-            panel.resize(400, height);
-            QTest::qWait(1);
-            QVERIFY(table->isColumnHidden(1));
-            QVERIFY(table->columnWidth(0) >= static_cast<QAbstractItemView*>(table)->sizeHintForColumn(0));
-        }
     }
 
     void thumbnailsHaveTheirRoomBeforeTheyAreRead() {

@@ -46,10 +46,10 @@ ConfusionView::ConfusionView(QWidget* parent) : QWidget(parent) {
 }
 
 void ConfusionView::setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names,
-                             bool quantized) {
+                             const QString& things) {
     m_cells = std::move(cells);
     m_names = names;
-    m_quantized = quantized;
+    m_things = things;
     m_places.clear();
     m_rowSums.clear();
     for (std::size_t i = 0; i < m_cells.size(); ++i) {
@@ -128,7 +128,7 @@ void ConfusionView::paintEvent(QPaintEvent*) {
                      colors.soft);
     for (const ConfusionCell& cell : m_cells) {
         const QRect place(origin() + QPoint(cell.predicted * size, cell.label * size), QSize(size, size));
-        const std::size_t count = m_quantized ? cell.quantized.size() : cell.floating.size();
+        const std::size_t count = cell.quantized.size();
         const double share =
             static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(1, m_rowSums[cell.label]));
         const bool right = cell.label == cell.predicted;
@@ -164,9 +164,10 @@ bool ConfusionView::event(QEvent* event) {
         const auto* help = static_cast<QHelpEvent*>(event);
         if (const ConfusionCell* cell = cellAt(help->pos()))
             QToolTip::showText(help->globalPos(),
-                               tr("%1: %2 images quantized, %3 in float. Click to see them")
+                               tr("%1: %2 %3 quantized, %4 in float. Click to see them")
                                    .arg(describe(*cell))
                                    .arg(cell->quantized.size())
+                                   .arg(m_things)
                                    .arg(cell->floating.size()),
                                this);
         return true;
@@ -273,10 +274,11 @@ void ClassesPanel::refresh() {
     const QString metric = results.metric == "ap"    ? tr("AP@50:95")
                            : results.metric == "iou" ? tr("IoU")
                                                      : tr("accuracy");
-    const QString labels = results.metric == "ap"    ? tr("boxes")
-                           : results.metric == "iou" ? tr("pixels")
-                           : m_shown->scores         ? tr("tokens")
-                                                     : tr("images");
+    const QString things = m_document->dataKind() == DataKind::Images ? tr("images") : tr("samples");
+    const QString labels = results.unit == LabelUnit::Boxes    ? tr("boxes")
+                           : results.unit == LabelUnit::Pixels ? tr("pixels")
+                           : results.unit == LabelUnit::Tokens ? tr("tokens")
+                                                               : things;
     m_table->setSortingEnabled(false);
     m_table->setHorizontalHeaderLabels({tr("class"), labels, tr("float"), tr("quantized"), tr("points")});
     for (const int column : {2, 3}) m_table->horizontalHeaderItem(column)->setToolTip(metric);
@@ -309,13 +311,15 @@ void ClassesPanel::refresh() {
         (old ? tr("For the previous configuration. ") : QString()) +
         (cells.empty() ? order
                        : tr("Rows: labels. Columns: predictions of the quantized network. Click a cell to "
-                            "see its images.")));
+                            "see its %1.")
+                             .arg(things)));
     m_summary->setToolTip(
         cells.empty()
             ? order
             : order + tr(" Confusion matrix: labels (rows) by predicted classes (columns), quantized; "
-                         "confusions that quantization adds are outlined. Click a cell to see its images."));
-    m_confusion->setCells(std::move(cells), names, true);
+                         "confusions that quantization adds are outlined. Click a cell to see its %1.")
+                          .arg(things));
+    m_confusion->setCells(std::move(cells), names, things);
     fitContent();
 }
 

@@ -19,7 +19,8 @@ class ConfusionView : public QWidget {
     Q_OBJECT
   public:
     explicit ConfusionView(QWidget* parent = nullptr);
-    void setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names, bool quantized);
+    /// `things`: what the samples are called, "images" or "samples".
+    void setCells(std::vector<ConfusionCell> cells, const std::vector<QString>& names, const QString& things);
     /// Shortens the names, so that a small panel shows more cells.
     void setCompact(bool compact);
     /// Returns the cell of these classes; null if it is empty.
@@ -48,7 +49,7 @@ class ConfusionView : public QWidget {
     std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> m_places;
     std::map<std::int32_t, std::size_t> m_rowSums;
     std::vector<QString> m_names;
-    bool m_quantized = true;
+    QString m_things;
     bool m_compact = false;
 };
 

@@ -21,7 +21,17 @@ const char* titleOf(const ClassResults& results) {
 }
 
 const char* labelsOf(const ClassResults& results) {
-    return results.metric == "ap" ? "boxes" : results.metric == "iou" ? "pixels" : "samples";
+    switch (results.unit) {
+        case LabelUnit::Samples:
+            return "samples";
+        case LabelUnit::Tokens:
+            return "tokens";
+        case LabelUnit::Boxes:
+            return "boxes";
+        case LabelUnit::Pixels:
+            return "pixels";
+    }
+    return "";
 }
 
 std::string htmlTable(const ClassResults& results) {
