@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/short_text.h"
 #include "commands.h"
 #include "interchange/gather.h"

@@ -7,8 +7,6 @@
 #include <QMouseEvent>
 #include <QTimer>
 #include <cstdio>
-#include <functional>
-#include <memory>
 
 #include "base/atomic_file.h"
 #include "base/short_text.h"

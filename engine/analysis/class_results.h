@@ -4,7 +4,6 @@
 // of a segmentation network; and the confusion matrix of a classifier of samples.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -10,8 +10,6 @@
 // left out for both networks, so variation that is common to both cancels. Weakness: with few samples per
 // group, a category may occur in one group only; the interval is then too wide rather than too narrow.
 
-#include <span>
-
 #include "analysis/paired_comparison.h"
 #include "results/evaluation.h"
 

@@ -8,7 +8,6 @@
 // with the label 255, or with a label that is not a class of the network, do not count.
 
 #include <optional>
-#include <span>
 
 #include "analysis/detections.h"
 #include "data/annotations.h"

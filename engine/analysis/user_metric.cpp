@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/run_program.h"

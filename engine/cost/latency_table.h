@@ -8,7 +8,6 @@
 // assumed to save memory traffic, not computation.
 
 #include <map>
-#include <memory>
 
 #include "cost/latency_file.h"
 #include "cost/layer_work.h"

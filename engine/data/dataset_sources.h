@@ -4,8 +4,6 @@
 // path; openDataset adds the path.
 
 #include <filesystem>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "data/dataset.h"

@@ -3,7 +3,6 @@
 // Converts a decoded image to the network's input as specified by Preprocess.
 
 #include <array>
-#include <cstdint>
 #include <vector>
 
 #include "data/dataset.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include <cstring>
 #include <new>
 
 #include "base/atomic_file.h"

@@ -4,8 +4,7 @@
 // ModelProto.functions). PyTorch's exporters write modules in this form. The operators of a function are
 // shown, quantized and exported like all others, so each call is replaced by a copy of the function's nodes.
 
-#include <string>
-#include <vector>
+#include <cstddef>
 
 namespace onnx {
 class ModelProto;

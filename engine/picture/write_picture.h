@@ -2,7 +2,6 @@
 #pragma once
 // SVG and DOT files of the colored graph: name, type, shapes, attributes, QS and state of each layer.
 
-#include <filesystem>
 #include <string>
 
 #include "picture/picture.h"

@@ -4,7 +4,6 @@
 // runtime supports.
 
 #include <string>
-#include <vector>
 
 #include "quantize/plan.h"
 

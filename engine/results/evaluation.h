@@ -2,7 +2,6 @@
 #pragma once
 // Results of a configuration, as shown by the window, the command line and the exports.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

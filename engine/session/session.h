@@ -7,7 +7,6 @@
 // and A/B comparisons reuse them. Not thread-safe: only one thread at a time may call it (ui/jobs has a
 // thread for it). It runs its own workers.
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>

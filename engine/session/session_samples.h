@@ -4,7 +4,6 @@
 // them. Internal to engine/session.
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

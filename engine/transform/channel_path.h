@@ -2,7 +2,6 @@
 #pragma once
 // Tracks the axis of a tensor's channels through operators that only rearrange values.
 
-#include <cstdint>
 #include <optional>
 
 #include "model/graph.h"

@@ -2,7 +2,6 @@
 #pragma once
 // Replaces Clip(0, 6) by Relu, which equalization can pass.
 
-#include <string>
 #include <vector>
 
 #include "config/quantization_config.h"

@@ -8,8 +8,6 @@
 // so Python stays responsive. Arrays are not copied in either direction; their addresses are numbers in the
 // JSON.
 
-#include <cstddef>
-
 #define QUANTLOUPE_EXPORT __attribute__((visibility("default")))
 
 namespace quantloupe::python {

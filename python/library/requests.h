@@ -2,8 +2,6 @@
 #pragma once
 // The requests of the Python package.
 
-#include <optional>
-
 #include "base/input_paths.h"
 #include "interface.h"
 #include "job.h"

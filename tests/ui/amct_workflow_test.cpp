@@ -71,7 +71,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == TuningVerdict::Good; }));
         QCOMPARE(AmctGuide(&document()).target().points, 60.0);  // kept
         enterTarget(QStringLiteral("many"));
-        QVERIFY(!panel->targetField()->complaint().isEmpty());
+        QVERIFY(!test::child<NumberField>(*panel)->complaint().isEmpty());
         enterTarget(QStringLiteral("-1"));
         QCOMPARE(panel->guide()->target().points, 60.0);
     }
@@ -207,7 +207,7 @@ class AmctWorkflowTest : public QObject {
         QTest::mouseClick(button, Qt::LeftButton);
     }
     void enterTarget(const QString& text) {
-        NumberField* field = m_window->amctPanel()->targetField();
+        NumberField* field = test::child<NumberField>(*m_window->amctPanel());
         field->setFocus();
         field->selectAll();
         QTest::keyClicks(field, text);

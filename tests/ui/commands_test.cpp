@@ -128,7 +128,8 @@ class CommandsTest : public QObject {
         auto* sheet = m_window->findChild<ShortcutSheet*>();
         QVERIFY(sheet);
         QStringList texts;
-        for (QTreeWidgetItemIterator item(sheet->tree()); *item; ++item) texts << (*item)->text(1);
+        for (QTreeWidgetItemIterator item(test::child<QTreeWidget>(*sheet)); *item; ++item)
+            texts << (*item)->text(1);
         for (const char* keys : {"Ctrl+Shift+P", "F5", "Ctrl+H", "Space", "U", "]"})
             QVERIFY2(texts.filter(QLatin1String(keys)).size() > 0, keys);
     }

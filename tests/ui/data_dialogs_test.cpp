@@ -204,7 +204,7 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
     void thePreprocessingIsChangedInTheWindow() {
         PreprocessDialog dialog(*m_document);
         dialog.QWidget::show();
-        QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
+        QCOMPARE(test::child<ChoiceBox>(dialog)->currentText(), QStringLiteral("0 to 1"));
         // The images are fully visible.
         QVERIFY(waitFor([&] {
             for (const auto* label : dialog.findChildren<QLabel*>())
@@ -212,18 +212,18 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
                     return label->height() >= label->pixmap().deviceIndependentSize().height();
             return false;
         }));
-        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1/255"));
-        dialog.values()->setFocus();
-        QTest::keyClick(dialog.values(), Qt::Key_Down);
-        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1"));
-        dialog.applyButton()->click();
+        QCOMPARE(test::child<QLineEdit>(dialog, "scale")->text(), QStringLiteral("1/255"));
+        test::child<ChoiceBox>(dialog)->setFocus();
+        QTest::keyClick(test::child<ChoiceBox>(dialog), Qt::Key_Down);
+        QCOMPARE(test::child<QLineEdit>(dialog, "scale")->text(), QStringLiteral("1"));
+        test::button(dialog, "apply")->click();
         QVERIFY(evaluated());
         QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
         QVERIFY2(m_document->data()->networkSpan.endsWith(QStringLiteral(" 180.00")),
                  qPrintable(m_document->data()->networkSpan));  // 120 + 5 * 12: the 13th of 24
         QCOMPARE(m_document->project().preprocess->scale, 1.0f);
-        QVERIFY2(dialog.status().contains(QStringLiteral("100.0")),
-                 qPrintable(dialog.status()));  // a factor changes no class
+        QVERIFY2(test::labelText(dialog, "result").contains(QStringLiteral("100.0")),
+                 qPrintable(test::labelText(dialog, "result")));  // a factor changes no class
 
         // It is undone like any edit.
         QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Preprocessing"));
@@ -237,27 +237,28 @@ class DataDialogsTest : public QObject, private test::ColorDocument {
 
         // Blue and red exchanged: a blue image without red looks like one class as much as the other, and
         // counts as green.
-        QTest::mouseClick(dialog.color()->button(1), Qt::LeftButton);
-        dialog.applyButton()->click();
+        QTest::mouseClick(test::child<SegmentedControl>(dialog, "colors")->button(1), Qt::LeftButton);
+        test::button(dialog, "apply")->click();
         QVERIFY(evaluated());
         const double exchanged = *m_document->evaluation()->floating->top1;
         QVERIFY2(exchanged < 1 && exchanged > 0.5, qPrintable(QString::number(exchanged)));
 
         // Errors appear here, and the data is kept.
-        dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
-        dialog.applyButton()->click();
-        QVERIFY(!dialog.status().isEmpty() &&
+        test::child<QLineEdit>(dialog, "mean")->setText(QStringLiteral("1, x, 3"));
+        test::button(dialog, "apply")->click();
+        QVERIFY(!test::labelText(dialog, "result").isEmpty() &&
                 m_document->data()->preprocess.mean == std::vector<float>(3, 0));
-        dialog.meanLine()->setText(QStringLiteral("0 0 0"));
-        QTest::mouseClick(dialog.layoutChoice()->button(1), Qt::LeftButton);
-        dialog.applyButton()->click();
-        QVERIFY(waitFor([&] { return dialog.status().contains(QStringLiteral("layout")); }));
+        test::child<QLineEdit>(dialog, "mean")->setText(QStringLiteral("0 0 0"));
+        QTest::mouseClick(test::child<SegmentedControl>(dialog, "layout")->button(1), Qt::LeftButton);
+        test::button(dialog, "apply")->click();
+        QVERIFY(
+            waitFor([&] { return test::labelText(dialog, "result").contains(QStringLiteral("layout")); }));
         QVERIFY(m_document->data()->preprocess.layout == Preprocess::Layout::Nchw);
 
-        QTest::mouseClick(dialog.layoutChoice()->button(0), Qt::LeftButton);
-        QTest::mouseClick(dialog.color()->button(0), Qt::LeftButton);
-        dialog.resizeLine()->setText(QStringLiteral("4 x 4"));
-        dialog.saveButton()->click();
+        QTest::mouseClick(test::child<SegmentedControl>(dialog, "layout")->button(0), Qt::LeftButton);
+        QTest::mouseClick(test::child<SegmentedControl>(dialog, "colors")->button(0), Qt::LeftButton);
+        test::child<QLineEdit>(dialog, "resize")->setText(QStringLiteral("4 x 4"));
+        test::button(dialog, "save")->click();
         QVERIFY(evaluated());
         const auto file = preprocessBeside(m_document->model()->path);
         QVERIFY(file.has_value());

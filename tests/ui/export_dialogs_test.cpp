@@ -48,21 +48,22 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         BatchExportDialog dialog(document(), m_window.get());
         dialog.show();
         const QString folder = m_folder.filePath(QStringLiteral("several"));
-        dialog.folderLine()->setText(folder);
-        QVERIFY(!dialog.exportButton()->isEnabled());
+        test::child<QLineEdit>(dialog, "folder")->setText(folder);
+        QVERIFY(!test::button(dialog, "export")->isEnabled());
         for (const char* format : {"amct", "quark", "onnxruntime", "csv"}) dialog.setChecked(format, true);
-        QCOMPARE(dialog.exportButton()->text(), QStringLiteral("Export 4"));
-        dialog.exportButton()->click();
+        QCOMPARE(test::button(dialog, "export")->text(), QStringLiteral("Export 4"));
+        test::button(dialog, "export")->click();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
         shoot(&dialog, "batch_export");
-        QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 4 of 4.")), qPrintable(dialog.status()));
+        QVERIFY2(test::labelText(dialog, "result").startsWith(QStringLiteral("Wrote 4 of 4.")),
+                 qPrintable(test::labelText(dialog, "result")));
         for (const char* name : {"mobilenetv2_cifar10.amct.json", "mobilenetv2_cifar10.quark.py",
                                  "mobilenetv2_cifar10.quark.float.onnx", "mobilenetv2_cifar10.onnxruntime.py",
                                  "mobilenetv2_cifar10.layers.csv"})
             QVERIFY2(QFileInfo::exists(folder + QLatin1Char('/') + QLatin1String(name)), name);
         int noticed = 0;
-        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
-            noticed += dialog.list()->topLevelItem(i)->childCount();
+        for (int i = 0; i < test::child<QTreeWidget>(dialog)->topLevelItemCount(); ++i)
+            noticed += test::child<QTreeWidget>(dialog)->topLevelItem(i)->childCount();
         QVERIFY(noticed >= 2);  // 4-bit weights are not Quark's
     }
 
@@ -71,9 +72,9 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         // a folder has the name of the file
         QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));
         BatchExportDialog dialog(document(), m_window.get());
-        dialog.folderLine()->setText(folder);
-        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
-            dialog.list()->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
+        test::child<QLineEdit>(dialog, "folder")->setText(folder);
+        for (int i = 0; i < test::child<QTreeWidget>(dialog)->topLevelItemCount(); ++i)
+            test::child<QTreeWidget>(dialog)->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
         dialog.setChecked("amct", true);
         dialog.setChecked("clika", true);
         QTimer::singleShot(200, [] {  // it asks before it overwrites
@@ -81,21 +82,22 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
                 for (QAbstractButton* button : box->buttons())
                     if (button->text() == QStringLiteral("Overwrite")) button->click();
         });
-        dialog.exportButton()->click();
+        test::button(dialog, "export")->click();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
-        QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 1 of 2.")), qPrintable(dialog.status()));
+        QVERIFY2(test::labelText(dialog, "result").startsWith(QStringLiteral("Wrote 1 of 2.")),
+                 qPrintable(test::labelText(dialog, "result")));
         QVERIFY(QFileInfo::exists(folder + QStringLiteral("/mobilenetv2_cifar10.clika.py")));
         QCOMPARE(dialog.item("amct")->text(1), QStringLiteral("Is a folder; choose a file name"));
         QVERIFY(dialog.item("amct")->toolTip(1).contains(QStringLiteral("amct.json")));
 
         // Cancelling the question changes nothing.
-        const QString status = dialog.status(), written = dialog.item("clika")->text(1);
+        const QString status = test::labelText(dialog, "result"), written = dialog.item("clika")->text(1);
         QTimer::singleShot(200, [] {
             if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) box->reject();
         });
-        dialog.exportButton()->click();
+        test::button(dialog, "export")->click();
         QVERIFY(!dialog.running());
-        QCOMPARE(dialog.status(), status);
+        QCOMPARE(test::labelText(dialog, "result"), status);
         QCOMPARE(dialog.item("clika")->text(1), written);
     }
 
@@ -104,17 +106,17 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         dialog.show();
         const QString none =
             writtenProgram("no_runtime", "echo \"No module named 'onnxruntime'\" >&2\nexit 3\n");
-        dialog.pythonLine()->setText(none);
+        test::child<QLineEdit>(dialog)->setText(none);
         QCOMPARE(QSettings().value(QStringLiteral("python")).toString(), none);
         dialog.start();
         QVERIFY(dialog.job()->running());
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify_without");
-        QCOMPARE(dialog.verdict(), QStringLiteral("The model could not be run."));
-        QVERIFY2(dialog.details().contains(QStringLiteral("pip install onnxruntime")),
-                 qPrintable(dialog.details()));
+        QCOMPARE(test::labelText(dialog, "verdict"), QStringLiteral("The model could not be run."));
+        QVERIFY2(test::labelText(dialog, "details").contains(QStringLiteral("pip install onnxruntime")),
+                 qPrintable(test::labelText(dialog, "details")));
 
-        dialog.pythonLine()->clear();
+        test::child<QLineEdit>(dialog)->clear();
         QProcess python;
         python.start(QString::fromStdString(findPython().string()), {"-c", "import onnxruntime, numpy"});
         if (!python.waitForFinished(60000) || python.exitCode() != 0)
@@ -122,10 +124,10 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         dialog.start();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify");
-        QVERIFY2(dialog.verdict().startsWith(QStringLiteral("Verified")),
-                 qPrintable(dialog.verdict() + dialog.details()));
-        const double here = dialog.here().split(' ').at(0).toDouble(),
-                     there = dialog.there().split(' ').at(0).toDouble();
+        QVERIFY2(test::labelText(dialog, "verdict").startsWith(QStringLiteral("Verified")),
+                 qPrintable(test::labelText(dialog, "verdict") + test::labelText(dialog, "details")));
+        const double here = test::labelText(dialog, "here").split(' ').at(0).toDouble(),
+                     there = test::labelText(dialog, "there").split(' ').at(0).toDouble();
         QVERIFY(std::abs(here - 100 * *document().evaluation()->quantized->top1) < 0.005);
         QVERIFY(std::abs(here - there) <= 0.5);
     }
@@ -134,13 +136,13 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         VerifyDialog dialog(document(), m_window.get());
         const QString started = m_folder.filePath(QStringLiteral("started"));
         const QByteArray program = "touch '" + started.toUtf8() + "'\nsleep 600\n";
-        dialog.pythonLine()->setText(writtenProgram("slow", program.constData()));
+        test::child<QLineEdit>(dialog)->setText(writtenProgram("slow", program.constData()));
         dialog.start();
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(started), 60000);
         QVERIFY(dialog.job()->running());
-        dialog.runButton()->click();
+        test::button(dialog, "run")->click();
         QVERIFY(!dialog.job()->running());
-        dialog.pythonLine()->clear();
+        test::child<QLineEdit>(dialog)->clear();
     }  // and its end does not wait ten minutes
 
     void pdfReport() {

@@ -90,16 +90,17 @@ class ExportsTest : public QObject {
 
     void dialogListsUnsupportedSettingsBeforeWriting() {
         ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "quark"), file("net.quark.py"));
-        QVERIFY(dialog.limits().contains("rules become single layers"));
-        QVERIFY(!dialog.saveButton()->isEnabled());
+        QVERIFY(test::labelText(dialog, "limits").contains("rules become single layers"));
+        QVERIFY(!test::button(dialog, "save")->isEnabled());
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
         QVERIFY(exported.wait(600000));
-        QVERIFY(dialog.saveButton()->isEnabled());
-        QVERIFY(dialog.notices().contains("weights of 4 bits are not supported by Quark's QuantType"));
-        QVERIFY(dialog.preview().contains("include_cle="));
+        QVERIFY(test::button(dialog, "save")->isEnabled());
+        QVERIFY(test::labelText(dialog, "notices")
+                    .contains("weights of 4 bits are not supported by Quark's QuantType"));
+        QVERIFY(test::child<QPlainTextEdit>(dialog)->toPlainText().contains("include_cle="));
         QVERIFY(!std::filesystem::exists(file("net.quark.py")));
-        dialog.copyButton()->click();
-        QCOMPARE(QGuiApplication::clipboard()->text(), dialog.preview());
+        test::button(dialog, "copy")->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), test::child<QPlainTextEdit>(dialog)->toPlainText());
     }
 
     void changesOfAnExportCanBePreviewed() {
@@ -107,19 +108,20 @@ class ExportsTest : public QObject {
         const auto opened = [&] {
             auto dialog = std::make_unique<ExportDialog>(
                 m_document, exportInfo(ExportKind::FileFormat, "amct"), file("net.json"));
-            const auto ready = [&] { return dialog->saveButton()->isEnabled(); };
+            const auto ready = [&] { return test::button(*dialog, "save")->isEnabled(); };
             return QTest::qWaitFor(ready, 600000) ? std::move(dialog) : nullptr;
         };
         auto dialog = opened();
         QVERIFY(dialog);
-        QVERIFY2(dialog->changes().contains(QStringLiteral("weight method: min max \u2192 arq")),
-                 qPrintable(dialog->changes()));
-        dialog->applyButton()->click();
+        QVERIFY2(
+            test::labelText(*dialog, "changes").contains(QStringLiteral("weight method: min max \u2192 arq")),
+            qPrintable(test::labelText(*dialog, "changes")));
+        test::button(*dialog, "apply")->click();
         QVERIFY(m_document.config().quantization.weight.method == WeightMethod::Arq);
         QCOMPARE(m_document.config().rules.size(), before.rules.size());  // the same layers are in float
         dialog = opened();
         QVERIFY(dialog);
-        QVERIFY2(dialog->applyButton()->isHidden(), qPrintable(dialog->changes()));
+        QVERIFY2(test::button(*dialog, "apply")->isHidden(), qPrintable(test::labelText(*dialog, "changes")));
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
 
@@ -135,18 +137,19 @@ class ExportsTest : public QObject {
         config.precisionRules = {rule};
         m_document.edit({config, QStringLiteral("Many reasons"), {}});
         ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "amct"), file("net.json"));
-        QVERIFY(QTest::qWaitFor([&] { return dialog.saveButton()->isEnabled(); }, 600000));
+        QVERIFY(QTest::qWaitFor([&] { return test::button(dialog, "save")->isEnabled(); }, 600000));
         for (const char* word : {"tail", "rule", "always"})
-            QVERIFY2(!dialog.changes().contains(QLatin1String(word)), qPrintable(dialog.changes()));
-        dialog.applyButton()->click();
+            QVERIFY2(!test::labelText(dialog, "changes").contains(QLatin1String(word)),
+                     qPrintable(test::labelText(dialog, "changes")));
+        test::button(dialog, "apply")->click();
         QVERIFY(m_document.config().wholeTail);
         QVERIFY(m_document.config().precisionRules == config.precisionRules);
 
         config.layers[m_document.layers()[0].name].precision = Precision::float16();  // AMCT has no float16
         m_document.edit({config, QStringLiteral("Half"), {}});
         ExportDialog half(m_document, exportInfo(ExportKind::FileFormat, "amct"), file("net.json"));
-        QVERIFY(QTest::qWaitFor([&] { return half.saveButton()->isEnabled(); }, 600000));
-        half.applyButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return test::button(half, "save")->isEnabled(); }, 600000));
+        test::button(half, "apply")->click();
         const LayerSettings* const own = m_document.config().settingsOf(m_document.layers()[0].name);
         QVERIFY(own == nullptr || own->precision != Precision::float16());
         m_document.edit({before, QStringLiteral("As before"), {}});
@@ -160,10 +163,11 @@ class ExportsTest : public QObject {
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;
         m_document.edit({config, QStringLiteral("Equalized"), {}});
         ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, "quark"), file("net.py"));
-        QVERIFY(QTest::qWaitFor([&] { return dialog.saveButton()->isEnabled(); }, 600000));
+        QVERIFY(QTest::qWaitFor([&] { return test::button(dialog, "save")->isEnabled(); }, 600000));
         for (const char* word : {"equalization", "relu6"})
-            QVERIFY2(!dialog.changes().contains(QLatin1String(word)), qPrintable(dialog.changes()));
-        if (!dialog.applyButton()->isHidden()) dialog.applyButton()->click();
+            QVERIFY2(!test::labelText(dialog, "changes").contains(QLatin1String(word)),
+                     qPrintable(test::labelText(dialog, "changes")));
+        if (!test::button(dialog, "apply")->isHidden()) test::button(dialog, "apply")->click();
         QVERIFY(m_document.config().transforms == config.transforms);
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
@@ -189,14 +193,14 @@ class ExportsTest : public QObject {
             for (int round = 0; round < 2; ++round) {
                 ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, format.name),
                                     file("net.json"));
-                QVERIFY2(QTest::qWaitFor([&] { return dialog.saveButton()->isEnabled(); }, 600000),
+                QVERIFY2(QTest::qWaitFor([&] { return test::button(dialog, "save")->isEnabled(); }, 600000),
                          format.name.c_str());
-                if (round == 0 && !dialog.applyButton()->isHidden())
-                    dialog.applyButton()->click();
+                if (round == 0 && !test::button(dialog, "apply")->isHidden())
+                    test::button(dialog, "apply")->click();
                 else
-                    QVERIFY2(dialog.applyButton()->isHidden(),
+                    QVERIFY2(test::button(dialog, "apply")->isHidden(),
                              qPrintable(QString::fromStdString(format.name) + QLatin1Char('\n') +
-                                        dialog.changes()));
+                                        test::labelText(dialog, "changes")));
             }
         }
         m_document.edit({before, QStringLiteral("As before"), {}});

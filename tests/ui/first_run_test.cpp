@@ -141,7 +141,7 @@ class FirstRunTest : public QObject {
             focused->setFocus();
             QApplication::processEvents();
             trigger("Documentation");
-            return m_window->findChild<DocumentationWindow*>()->browser();
+            return test::child<QTextBrowser>(*m_window->findChild<DocumentationWindow*>());
         };
         const QTextBrowser* browser = shown(m_window->graphView()->canvas());
         QCOMPARE(browser->source().fileName(), QStringLiteral("graph.md"));
@@ -159,10 +159,12 @@ class FirstRunTest : public QObject {
             const QString page = widget->property("documentation").toString();
             if (page.isEmpty()) continue;
             ++pages;
-            window.browser()->setSource({});
+            test::child<QTextBrowser>(window)->setSource({});
             window.open(page);
-            QCOMPARE(window.browser()->source().fileName(), page.section(QLatin1Char('#'), 0, 0));
-            const bool scrolled = window.browser()->textCursor().block().blockFormat().headingLevel() > 0;
+            QCOMPARE(test::child<QTextBrowser>(window)->source().fileName(),
+                     page.section(QLatin1Char('#'), 0, 0));
+            const bool scrolled =
+                test::child<QTextBrowser>(window)->textCursor().block().blockFormat().headingLevel() > 0;
             QVERIFY2(!page.contains(QLatin1Char('#')) || scrolled, qPrintable(page));
         }
         QVERIFY(pages >= 10);

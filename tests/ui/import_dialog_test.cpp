@@ -49,23 +49,24 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
             "/features/features.1/conv/conv.0/conv.0.0/Cov": {"quant_enable": true}})");
         const QuantizationConfig before = document().config();
         ImportDialog dialog(document(), path, m_window.get());
-        QCOMPARE(dialog.formatBox()->currentText(), QStringLiteral("AMCT configuration"));
+        auto* review = test::child<QTreeWidget>(dialog);
+        QCOMPARE(test::child<ChoiceBox>(dialog)->currentText(), QStringLiteral("AMCT configuration"));
         QVERIFY(waitForReview(dialog));
         dialog.show();
         shoot(&dialog, "import");
-        QVERIFY(dialog.review()->topLevelItem(0)->text(0).startsWith(
-            QStringLiteral("Not in the model")));  // comes first
-        const QString left = linesUnder(dialog.review(), QStringLiteral("Not in the model")).join('\n');
+        QVERIFY(
+            review->topLevelItem(0)->text(0).startsWith(QStringLiteral("Not in the model")));  // comes first
+        const QString left = linesUnder(review, QStringLiteral("Not in the model")).join('\n');
         QVERIFY2(
             left.contains(QStringLiteral("conv.0.0/Cov")) && left.contains(QStringLiteral("did you mean")),
             qPrintable(left));
-        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Recognized")).isEmpty());
-        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes to the configuration")).isEmpty());
-        QCOMPARE(dialog.importButton()->text(), QStringLiteral("Import Recognized Settings"));
+        QVERIFY(!linesUnder(review, QStringLiteral("Recognized")).isEmpty());
+        QVERIFY(!linesUnder(review, QStringLiteral("Changes to the configuration")).isEmpty());
+        QCOMPARE(test::button(dialog, "import")->text(), QStringLiteral("Import Recognized Settings"));
         QVERIFY(document().config() == before);  // a review changes nothing
 
         const int steps = document().undoStack()->count();
-        dialog.importButton()->click();
+        test::button(dialog, "import")->click();
         QCOMPARE(document().undoStack()->count(), steps + 1);
         QVERIFY(document().config() != before);
         QVERIFY(document().layer(*document().graph()->findNode(kFirst))->state == LayerState::Skipped);
@@ -85,38 +86,38 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
             "/features/features.1/conv/conv.0/conv.0.0/Conv": {"quant_enable": true}})");
         const QuantizationConfig before = document().config();
         ImportDialog dialog(document(), path, m_window.get());
+        auto* review = test::child<QTreeWidget>(dialog);
         dialog.show();
         QVERIFY(waitForReview(dialog));
         const auto link = [&](const QString& text) -> QTreeWidgetItem* {
-            const auto found = dialog.review()->findItems(text, Qt::MatchExactly | Qt::MatchRecursive);
+            const auto found = review->findItems(text, Qt::MatchExactly | Qt::MatchRecursive);
             return found.isEmpty() ? nullptr : found.front();
         };
         const QString is = QStringLiteral("Use ") + QLatin1String(kFirst);
         QVERIFY(link(is));
         const auto clickOn = [&](QTreeWidgetItem* item) {
-            dialog.review()->scrollToItem(item);
-            QTest::mouseClick(dialog.review()->viewport(), Qt::LeftButton, {},
-                              dialog.review()->visualItemRect(item).center());
+            review->scrollToItem(item);
+            QTest::mouseClick(review->viewport(), Qt::LeftButton, {}, review->visualItemRect(item).center());
         };
         shoot(&dialog, "import_near");
         clickOn(link(is));
         QVERIFY(waitForReview(dialog));
         shoot(&dialog, "import_near_taken");
-        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Not in the model"))
+        QVERIFY(!linesUnder(review, QStringLiteral("Not in the model"))
                      .join('\n')
                      .contains(QString::fromStdString(wrong)));
-        QCOMPARE(linesUnder(dialog.review(), QStringLiteral("Names that you replaced")).size(), 1);
+        QCOMPARE(linesUnder(review, QStringLiteral("Names that you replaced")).size(), 1);
         QVERIFY(document().config() == before);
         // It can be undone, also by keyboard.
-        dialog.review()->setFocus();
-        dialog.review()->setCurrentItem(link(QStringLiteral("Undo This")));
-        QTest::keyClick(dialog.review(), Qt::Key_Return);
+        review->setFocus();
+        review->setCurrentItem(link(QStringLiteral("Undo This")));
+        QTest::keyClick(review, Qt::Key_Return);
         QVERIFY(waitForReview(dialog));
         QVERIFY(dialog.isVisible());
         QVERIFY(link(is));
         clickOn(link(is));
         QVERIFY(waitForReview(dialog));
-        dialog.importButton()->click();
+        test::button(dialog, "import")->click();
         const NodeId first = *document().graph()->findNode(kFirst);
         QCOMPARE(document().layer(first)->state, LayerState::Skipped);
         document().undoStack()->undo();
@@ -132,24 +133,25 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
             "twice.json",
             text.arg(QLatin1String(kFirst)).replace(QLatin1Char('\''), QLatin1Char('"')).toStdString());
         ImportDialog dialog(document(), path, m_window.get());
+        auto* review = test::child<QTreeWidget>(dialog);
         dialog.show();
         QVERIFY(waitForReview(dialog));
-        const auto links = dialog.review()->findItems(QStringLiteral("Use ") + QLatin1String(kFirst),
-                                                      Qt::MatchExactly | Qt::MatchRecursive);
+        const auto links = review->findItems(QStringLiteral("Use ") + QLatin1String(kFirst),
+                                             Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(links.size(), 1);
-        Q_EMIT dialog.review()->itemClicked(links.front(), 0);
+        Q_EMIT review->itemClicked(links.front(), 0);
         QVERIFY(waitForReview(dialog));
-        QVERIFY(!dialog.importButton()->isEnabled());
-        QVERIFY2(dialog.status().contains(QLatin1String(kFirst)), qPrintable(dialog.status()));
+        QVERIFY(!test::button(dialog, "import")->isEnabled());
+        QVERIFY2(test::labelText(dialog, "result").contains(QLatin1String(kFirst)),
+                 qPrintable(test::labelText(dialog, "result")));
         const auto back =
-            dialog.review()->findItems(QStringLiteral("Undo This"), Qt::MatchExactly | Qt::MatchRecursive);
+            review->findItems(QStringLiteral("Undo This"), Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(back.size(), 1);
-        Q_EMIT dialog.review()->itemClicked(back.front(), 0);
+        Q_EMIT review->itemClicked(back.front(), 0);
         QVERIFY(waitForReview(dialog));
-        QVERIFY2(!dialog.review()
-                      ->findItems(QStringLiteral("Use "), Qt::MatchStartsWith | Qt::MatchRecursive)
-                      .isEmpty(),
-                 qPrintable(dialog.status()));
+        QVERIFY2(
+            !review->findItems(QStringLiteral("Use "), Qt::MatchStartsWith | Qt::MatchRecursive).isEmpty(),
+            qPrintable(test::labelText(dialog, "result")));
     }
 
     /// A chosen replacement concerns layer names only: keys and values with the same text stay.
@@ -191,7 +193,7 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         QFETCH(QString, text);
         QFETCH(QString, title);
         ImportDialog dialog(document(), written(qPrintable(name), text.toStdString()));
-        QCOMPARE(dialog.formatBox()->currentText(), title);
+        QCOMPARE(test::child<ChoiceBox>(dialog)->currentText(), title);
         QVERIFY(waitForReview(dialog));
     }
 
@@ -201,20 +203,22 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         QVERIFY(waitForReview(dialog));
         dialog.show();
         shoot(&dialog, "import_refused");
-        QVERIFY(!dialog.importButton()->isEnabled());
-        QVERIFY2(dialog.status().contains(QStringLiteral("broken.json")) &&
-                     dialog.status().contains(QStringLiteral("line 1")),
-                 qPrintable(dialog.status()));
-        const int aimet = dialog.formatBox()->findText(QStringLiteral("AIMET encodings"));
-        dialog.formatBox()->setCurrentIndex(aimet);
-        Q_EMIT dialog.formatBox()->activated(aimet);
+        QVERIFY(!test::button(dialog, "import")->isEnabled());
+        QVERIFY2(test::labelText(dialog, "result").contains(QStringLiteral("broken.json")) &&
+                     test::labelText(dialog, "result").contains(QStringLiteral("line 1")),
+                 qPrintable(test::labelText(dialog, "result")));
+        const int aimet = test::child<ChoiceBox>(dialog)->findText(QStringLiteral("AIMET encodings"));
+        test::child<ChoiceBox>(dialog)->setCurrentIndex(aimet);
+        Q_EMIT test::child<ChoiceBox>(dialog)->activated(aimet);
         QVERIFY(waitForReview(dialog));
-        QVERIFY(!dialog.importButton()->isEnabled());
+        QVERIFY(!test::button(dialog, "import")->isEnabled());
         ImportDialog own(document(), written("own.json", R"({"quantloupe": 1})"));
-        QVERIFY2(own.status().contains(QStringLiteral("Open Configuration")), qPrintable(own.status()));
+        QVERIFY2(test::labelText(own, "result").contains(QStringLiteral("Open Configuration")),
+                 qPrintable(test::labelText(own, "result")));
         ImportDialog missing(document(), file("not_there.cfg"));
         QVERIFY(waitForReview(missing));
-        QVERIFY2(missing.status().contains(QStringLiteral("not_there.cfg")), qPrintable(missing.status()));
+        QVERIFY2(test::labelText(missing, "result").contains(QStringLiteral("not_there.cfg")),
+                 qPrintable(test::labelText(missing, "result")));
     }
 
     void droppingAForeignFileOpensTheReview() {
@@ -223,7 +227,8 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         const auto dialog = m_window->findChild<ImportDialog*>();
         QVERIFY(dialog != nullptr);
         QVERIFY(waitForReview(*dialog));
-        QCOMPARE(dialog->formatBox()->currentText(), QStringLiteral("AMCT simplified configuration"));
+        QCOMPARE(test::child<ChoiceBox>(*dialog)->currentText(),
+                 QStringLiteral("AMCT simplified configuration"));
         dialog->reject();
         const QuantizationConfig before = document().config();
         QuantizationConfig other = before;

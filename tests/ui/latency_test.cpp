@@ -50,8 +50,9 @@ class LatencyTest : public QObject {
         QVERIFY(shows(m_window.get(), QStringLiteral("measured")));
         QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("Reorder_17")),
                  qPrintable(m_window->messageBar()->text()));
-        QCOMPARE(m_dialog->unmatched(), QStringLiteral("0.125 ms  Reorder_17"));
-        QCOMPARE(m_dialog->table()->item(0, 1)->text(), QStringLiteral("float32, w4a8"));
+        QCOMPARE(test::child<QPlainTextEdit>(*m_dialog)->toPlainText(),
+                 QStringLiteral("0.125 ms  Reorder_17"));
+        QCOMPARE(test::child<QTableWidget>(*m_dialog)->item(0, 1)->text(), QStringLiteral("float32, w4a8"));
 
         QVERIFY(!m_window->layerTable()->view()->isColumnHidden(LayerTableModel::Latency));
         const LayerTableModel model(&document());
@@ -119,23 +120,23 @@ class LatencyTest : public QObject {
         writeFileAtomically(path("plain.csv"), "layer,ms\nConv_0,3\nGemm_4,1\nFlatten_3,0\n");
         m_dialog->importFrom(path("plain.csv"));
         QVERIFY(document().latency().sources().empty());
-        QVERIFY(m_dialog->addButton()->isVisible());
+        QVERIFY(test::button(*m_dialog, "add")->isVisible());
         QTest::qWait(100);
-        QVERIFY(m_dialog->addButton()->height() >=
-                m_dialog->addButton()->sizeHint().height());  // not squeezed
-        m_dialog->precisionBox()->setCurrentIndex(1);         // float32
-        m_dialog->addButton()->click();
+        QVERIFY(test::button(*m_dialog, "add")->height() >=
+                test::button(*m_dialog, "add")->sizeHint().height());  // not squeezed
+        test::child<ChoiceBox>(*m_dialog)->setCurrentIndex(1);         // float32
+        test::button(*m_dialog, "add")->click();
         QVERIFY(QTest::qWaitFor([&] { return document().latency().table() != nullptr; }, 20000));
         QCOMPARE(document().latency().table()->at(0, Precision::float32()).ms, 3.0);
         QVERIFY(!document().latency().table()->at(0, Precision::float32()).estimated);
         QVERIFY(document().latency().table()->at(0, Precision::integer(4, 8)).estimated);
         // As configured: the times stay those of 4 bits after an edit.
         m_dialog->importFrom(path("plain.csv"));
-        m_dialog->addButton()->click();
+        test::button(*m_dialog, "add")->click();
         QVERIFY(QTest::qWaitFor(
             [&] { return !document().latency().table()->at(0, Precision::integer(4, 8)).estimated; }, 20000));
-        m_dialog->table()->selectRow(0);
-        m_dialog->removeButton()->click();
+        test::child<QTableWidget>(*m_dialog)->selectRow(0);
+        test::button(*m_dialog, "remove")->click();
         QVERIFY(document().latency().sources().empty());
         QVERIFY(!shows(m_window.get(), QStringLiteral("estimated")));
     }
@@ -143,7 +144,8 @@ class LatencyTest : public QObject {
     void anUnusableFileIsRefused() {
         writeFileAtomically(path("bad.csv"), "layer,precision,ms\nConv_0,w4a8,fast\n");
         m_dialog->importFrom(path("bad.csv"));
-        QVERIFY2(m_dialog->status().contains(QStringLiteral("bad.csv")), qPrintable(m_dialog->status()));
+        QVERIFY2(test::labelText(*m_dialog, "result").contains(QStringLiteral("bad.csv")),
+                 qPrintable(test::labelText(*m_dialog, "result")));
         import("layer,precision,ms\nElsewhere,w4a8,1\n", false);
         QVERIFY(QTest::qWaitFor(
             [&] { return m_window->messageBar()->text().contains(QStringLiteral("another network")); },
@@ -156,8 +158,8 @@ class LatencyTest : public QObject {
         m_dialog->measure();
         QVERIFY(m_dialog->job()->running());
         QVERIFY(QTest::qWaitFor([&] { return !m_dialog->job()->running(); }, 60000));
-        QVERIFY2(m_dialog->status().contains(QStringLiteral("pip install onnxruntime")),
-                 qPrintable(m_dialog->status()));
+        QVERIFY2(test::labelText(*m_dialog, "result").contains(QStringLiteral("pip install onnxruntime")),
+                 qPrintable(test::labelText(*m_dialog, "result")));
         QVERIFY(!m_dialog->job()->running());
         QVERIFY(document().latency().sources().empty());
     }
@@ -167,9 +169,9 @@ class LatencyTest : public QObject {
         m_dialog->measure();
         QTest::qWait(1000);
         QVERIFY(m_dialog->job()->running());
-        m_dialog->measureButton()->click();
+        test::button(*m_dialog, "measure")->click();
         QVERIFY(!m_dialog->job()->running());
-        QCOMPARE(m_dialog->status(), QStringLiteral("Cancelled."));
+        QCOMPARE(test::labelText(*m_dialog, "result"), QStringLiteral("Cancelled."));
     }
 
     void theCurrentConfigurationIsMeasured() {
@@ -187,7 +189,8 @@ class LatencyTest : public QObject {
                 const LatencyCell cell = table.at(node(name).index(), precision);
                 QVERIFY2(!cell.estimated && cell.ms > 0, name);
             }
-        QVERIFY2(m_dialog->status().startsWith(QStringLiteral("Measured")), qPrintable(m_dialog->status()));
+        QVERIFY2(test::labelText(*m_dialog, "result").startsWith(QStringLiteral("Measured")),
+                 qPrintable(test::labelText(*m_dialog, "result")));
     }
 
   private:
@@ -213,7 +216,7 @@ class LatencyTest : public QObject {
     void program(const char* name, const char* text) {
         writeFileAtomically(path(name), text);
         std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
-        m_dialog->pythonLine()->setText(m_folder.filePath(QString::fromLatin1(name)));
+        test::child<QLineEdit>(*m_dialog)->setText(m_folder.filePath(QString::fromLatin1(name)));
     }
     bool evaluated() {
         return QTest::qWaitFor([&] { return !document().evaluating() && !document().job()->busy(); }, 30000);

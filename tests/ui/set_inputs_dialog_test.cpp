@@ -31,26 +31,28 @@ class SetInputsDialogTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return document.hasModel() && !document.job()->busy(); }, 20000));
         SetInputsDialog dialog(document);
         dialog.show();
-        QVERIFY(!dialog.saveButton()->isEnabled());
-        QCOMPARE(dialog.table()->item(0, 2)->text(), QStringLiteral("n, samples"));
+        QVERIFY(!test::button(dialog, "save")->isEnabled());
+        QCOMPARE(test::child<QTableWidget>(dialog)->item(0, 2)->text(), QStringLiteral("n, samples"));
         const auto write = [&](const std::filesystem::path& path) {
             dialog.write(path);
-            return QTest::qWaitFor([&] { return !dialog.status().startsWith(QStringLiteral("Writing")); },
-                                   20000);
+            return QTest::qWaitFor(
+                [&] { return !test::labelText(dialog, "result").startsWith(QStringLiteral("Writing")); },
+                20000);
         };
 
-        dialog.table()->item(1, 3)->setText(QStringLiteral("fast"));
-        QVERIFY(dialog.saveButton()->isEnabled());
+        test::child<QTableWidget>(dialog)->item(1, 3)->setText(QStringLiteral("fast"));
+        QVERIFY(test::button(dialog, "save")->isEnabled());
         QVERIFY(write(fixed));
-        QVERIFY2(dialog.status().contains(QStringLiteral("of type int64 and cannot be 'fast'")),
-                 qPrintable(dialog.status()));
+        QVERIFY2(
+            test::labelText(dialog, "result").contains(QStringLiteral("of type int64 and cannot be 'fast'")),
+            qPrintable(test::labelText(dialog, "result")));
         QVERIFY(!std::filesystem::exists(fixed));
 
-        dialog.table()->item(1, 3)->setText(QStringLiteral("16000"));
-        dialog.table()->item(0, 2)->setText(QStringLiteral("batch, 512"));
+        test::child<QTableWidget>(dialog)->item(1, 3)->setText(QStringLiteral("16000"));
+        test::child<QTableWidget>(dialog)->item(0, 2)->setText(QStringLiteral("batch, 512"));
         QVERIFY(write(model));
-        QVERIFY2(dialog.status().contains(QStringLiteral("would be overwritten")),
-                 qPrintable(dialog.status()));
+        QVERIFY2(test::labelText(dialog, "result").contains(QStringLiteral("would be overwritten")),
+                 qPrintable(test::labelText(dialog, "result")));
         QVERIFY(write(fixed));
         QCOMPARE(dialog.result(), static_cast<int>(QDialog::Accepted));
         QVERIFY(dialog.written() == fixed);

@@ -4,6 +4,8 @@
 
 #include <QDir>
 #include <QFile>
+#include <QLabel>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -67,6 +69,23 @@ inline bool openAndWait(ui::Document& document, const std::filesystem::path& pat
     QSignalSpy failed(&document, &ui::Document::failed);
     document.open({path, data, {}, {}});
     return QTest::qWaitFor([&] { return !finished.empty() || !failed.empty(); }, 20000) && failed.empty();
+}
+
+/// Returns the only child of this type and, unless it is empty, with this object name.
+template <typename Child>
+Child* child(const QObject& parent, const char* name = "") {
+    const QString wanted = QString::fromLatin1(name);
+    const auto found = wanted.isEmpty() ? parent.findChildren<Child*>() : parent.findChildren<Child*>(wanted);
+    if (found.size() != 1) qFatal("%d children '%s'", static_cast<int>(found.size()), name);
+    return found.front();
+}
+
+/// The same for buttons and for the texts of labels.
+inline QPushButton* button(const QObject& parent, const char* name) {
+    return child<QPushButton>(parent, name);
+}
+inline QString labelText(const QObject& parent, const char* name) {
+    return child<QLabel>(parent, name)->text();
 }
 
 }  // namespace quantloupe::test

@@ -204,8 +204,8 @@ class UserStoryTest : public QObject {
         connect(&answers, &QTimer::timeout, this, [path] {
             QWidget* modal = QApplication::activeModalWidget();
             if (auto* dialog = qobject_cast<ExportDialog*>(modal)) {
-                if (dialog->saveButton()->isEnabled())
-                    QTest::mouseClick(dialog->saveButton(), Qt::LeftButton);
+                if (test::button(*dialog, "save")->isEnabled())
+                    QTest::mouseClick(test::button(*dialog, "save"), Qt::LeftButton);
             } else if (auto* model = qobject_cast<ModelExportDialog*>(modal)) {
                 QTest::keyClick(model, Qt::Key_Return);
             } else if (auto* files = qobject_cast<QFileDialog*>(modal)) {

@@ -177,7 +177,7 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
     void commandsHaveDistinctNames() {
         std::set<QString> names;
         ShortcutSheet sheet(actions(), m_window->findChild<ShortcutCommands*>()->keys());
-        for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
+        for (QTreeWidgetItemIterator item(test::child<QTreeWidget>(sheet)); *item; ++item)
             if ((*item)->parent())
                 QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second,
                          qPrintable((*item)->text(0)));
@@ -197,11 +197,11 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
         ShortcutSheet sheet(actions(), m_window->findChild<ShortcutCommands*>()->keys());
         choose(sheet, "Fit Graph");
-        QTest::keyClick(sheet.editor(), Qt::Key_W);
+        QTest::keyClick(test::child<QKeySequenceEdit>(sheet), Qt::Key_W);
         // The field waits whether more keys follow.
-        QTRY_VERIFY2(sheet.remark()->text().contains("Wrap into Columns"),
-                     qPrintable(sheet.remark()->text()));
-        sheet.assignButton()->click();
+        QTRY_VERIFY2(test::labelText(sheet, "remark").contains("Wrap into Columns"),
+                     qPrintable(test::labelText(sheet, "remark")));
+        test::button(sheet, "assign")->click();
         QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_W));
         QVERIFY(columns->shortcut().isEmpty());
 
@@ -220,11 +220,11 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
         QVERIFY(nextFit);
         QCOMPARE(nextFit->shortcut(), QKeySequence(Qt::Key_W));
         choose(sheet, "Wrap into Columns");
-        QVERIFY(sheet.defaultButton()->isEnabled());
-        sheet.defaultButton()->click();
+        QVERIFY(test::button(sheet, "default")->isEnabled());
+        test::button(sheet, "default")->click();
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
         QVERIFY(fit->shortcut().isEmpty());
-        sheet.resetButton()->click();
+        test::button(sheet, "reset")->click();
         QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_F));
         QVERIFY(QSettings().allKeys().filter("shortcuts").isEmpty());
     }
@@ -241,11 +241,11 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
             if (entry->text().endsWith(QLatin1String(".onnx"))) recent << entry->text();
         QCOMPARE(recent.size(), 2);  // the palette opens them by name
         ShortcutSheet sheet(next.allActions(), next.findChild<ShortcutCommands*>()->keys());
-        for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
+        for (QTreeWidgetItemIterator item(test::child<QTreeWidget>(sheet)); *item; ++item)
             QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) &&
                          (*item)->text(0) != QLatin1String("Clear List"),
                      qPrintable((*item)->text(0)));
-        sheet.resetButton()->click();  // visits all commands: all of them must still exist
+        test::button(sheet, "reset")->click();  // visits all commands: all of them must still exist
         QCOMPARE(test::actionNamed(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
     }
 
@@ -370,10 +370,10 @@ class WindowSessionTest : public QObject, private test::ChainWindow {
     QList<QAction*> actions() const { return m_window->allActions(); }
     QAction* action(const char* name) const { return test::actionNamed(actions(), name); }
     static void choose(ShortcutSheet& sheet, const char* name) {
-        const auto found =
-            sheet.tree()->findItems(QLatin1String(name), Qt::MatchExactly | Qt::MatchRecursive);
+        const auto found = test::child<QTreeWidget>(sheet)->findItems(QLatin1String(name),
+                                                                      Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(found.size(), 1);
-        sheet.tree()->setCurrentItem(found.front());
+        test::child<QTreeWidget>(sheet)->setCurrentItem(found.front());
     }
 };
 

@@ -78,6 +78,9 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_status->setWordWrap(true);
     m_export = new QPushButton(tr("Export"), this);
     m_export->setDefault(true);
+    m_folder->setObjectName(QStringLiteral("folder"));
+    m_export->setObjectName(QStringLiteral("export"));
+    m_status->setObjectName(QStringLiteral("result"));
     auto* close = new QPushButton(tr("Close"), this);
     auto* bottom = new QHBoxLayout;
     bottom->addWidget(m_status, 1);

@@ -18,11 +18,7 @@ class BatchExportDialog : public QDialog {
   public:
     explicit BatchExportDialog(Document& document, QWidget* parent = nullptr);
 
-    QLineEdit* folderLine() const { return m_folder; }
-    QTreeWidget* list() const { return m_list; }
     QTreeWidgetItem* item(const std::string& format) const;  ///< null if the format does not exist
-    QPushButton* exportButton() const { return m_export; }
-    QString status() const { return m_status->text(); }
     bool running() const { return m_batch != nullptr; }
     void setChecked(const std::string& format, bool on);
 

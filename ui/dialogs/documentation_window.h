@@ -24,7 +24,6 @@ class DocumentationWindow : public QWidget {
     explicit DocumentationWindow(const std::filesystem::path& folder, QWidget* parent = nullptr);
     /// Opens a page at a heading, which is named as on GitHub: "window.md#history".
     void open(const QString& page);
-    QTextBrowser* browser() const { return m_browser; }
 
   private:
     void follow(const QUrl& link);

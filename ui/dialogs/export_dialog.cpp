@@ -2,6 +2,7 @@
 #include "dialogs/export_dialog.h"
 
 #include <QClipboard>
+#include <QDialogButtonBox>
 #include <QFontDatabase>
 #include <QGuiApplication>
 #include <QVBoxLayout>
@@ -70,6 +71,12 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     m_save->setEnabled(false);
     m_apply->hide();
     m_changes->hide();
+    m_limits->setObjectName(QStringLiteral("limits"));
+    m_notices->setObjectName(QStringLiteral("notices"));
+    m_changes->setObjectName(QStringLiteral("changes"));
+    m_apply->setObjectName(QStringLiteral("apply"));
+    m_save->setObjectName(QStringLiteral("save"));
+    m_copy->setObjectName(QStringLiteral("copy"));
     auto* layout = new QVBoxLayout(this);
     auto* texts = new QWidget;
     auto* lines = new QVBoxLayout(texts);

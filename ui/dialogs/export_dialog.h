@@ -4,7 +4,6 @@
 // text of the file.
 
 #include <QDialog>
-#include <QDialogButtonBox>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPointer>
@@ -24,21 +23,13 @@ class ExportDialog : public QDialog {
                  QWidget* parent = nullptr);
     ~ExportDialog() override;  ///< cancels the preview
 
-    QString limits() const { return m_limits->text(); }
-    QString notices() const { return m_notices->text(); }
-    QString changes() const { return m_changes->text(); }
-    /// Applies the changes to the document's configuration, so that the preview shows what the tool computes.
-    QPushButton* applyButton() const { return m_apply; }
-    QString preview() const { return m_text->toPlainText(); }
-    QPushButton* saveButton() const { return m_save; }
-    QPushButton* copyButton() const { return m_copy; }
-
   protected:
     void resizeEvent(QResizeEvent* event) override;
 
   private:
     void present(const ExportPreview& preview);
     void fitTexts();
+    /// Applies the changes to the document's configuration, so that the preview shows what the tool computes.
     void apply();
 
     Document& m_document;

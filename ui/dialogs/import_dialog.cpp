@@ -115,6 +115,8 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     m_review->setAccessibleName(tr("Settings to import"));
     auto* buttons = new QDialogButtonBox(this);
     m_import = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
+    m_import->setObjectName(QStringLiteral("import"));
+    m_status->setObjectName(QStringLiteral("result"));
     buttons->addButton(QDialogButtonBox::Cancel);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makeRow(tr("File"), fileRow));

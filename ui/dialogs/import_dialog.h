@@ -6,7 +6,6 @@
 
 #include <QDialog>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
 #include <QTreeWidget>
 #include <optional>
@@ -26,10 +25,6 @@ class ImportDialog : public QDialog {
     /// Asks for a file to import. Returns an empty text if the user cancels.
     static QString chooseFile(QWidget* parent, const QString& folder);
 
-    ChoiceBox* formatBox() const { return m_format; }
-    QTreeWidget* review() const { return m_review; }
-    QPushButton* importButton() const { return m_import; }
-    QString status() const { return m_status->text(); }
     bool reading() const { return m_reading; }
     void openFile(const std::filesystem::path& path);
 

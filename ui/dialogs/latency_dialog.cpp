@@ -74,6 +74,9 @@ LatencyDialog::LatencyDialog(Document& document, QWidget* parent)
     m_import = new QPushButton(tr("Import\u2026"));
     m_remove = new QPushButton(tr("Remove"));
     m_measure = new QPushButton(tr("Measure"));
+    m_measure->setObjectName(QStringLiteral("measure"));
+    m_remove->setObjectName(QStringLiteral("remove"));
+    m_status->setObjectName(QStringLiteral("result"));
     auto* close = new QPushButton(tr("Close"));
     for (QPushButton* button : {m_import, m_remove, m_measure, close}) button->setAutoDefault(false);
     auto* profiles = new QHBoxLayout;
@@ -151,6 +154,7 @@ QWidget* LatencyDialog::buildPending() {
     for (const char* name : kUsualPrecisions) m_precision->addChoice(QString::fromLatin1(name), {});
     m_add = new QPushButton(tr("Import"));
     m_add->setAutoDefault(false);
+    m_add->setObjectName(QStringLiteral("add"));
     auto* cancel = new QPushButton(tr("Cancel"));
     cancel->setAutoDefault(false);
     m_pendingPart->setMinimumHeight(fontMetrics().height() * 6);

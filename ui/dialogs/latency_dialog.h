@@ -30,14 +30,6 @@ class LatencyDialog : public QDialog {
     void importFrom(const std::filesystem::path& path);
 
     LatencyJob* job() { return &m_job; }
-    QLineEdit* pythonLine() const { return m_python->line(); }
-    QPushButton* measureButton() const { return m_measure; }
-    QPushButton* addButton() const { return m_add; }
-    QPushButton* removeButton() const { return m_remove; }
-    ChoiceBox* precisionBox() const { return m_precision; }
-    QTableWidget* table() const { return m_table; }
-    QString unmatched() const { return m_unmatched->toPlainText(); }
-    QString status() const { return m_status->text(); }
 
   private:
     QWidget* buildPending();

@@ -17,12 +17,6 @@ class MetricProgramDialog : public QDialog {
   public:
     explicit MetricProgramDialog(Document& document, QWidget* parent = nullptr);
 
-    QLineEdit* program() const { return m_program; }
-    QLineEdit* arguments() const { return m_arguments; }
-    QPushButton* runButton() const { return m_run; }
-    QString command() const { return m_command->text(); }
-    QString result() const { return m_result->text(); }
-
   private:
     void refresh();
     void finish(const QString& result);

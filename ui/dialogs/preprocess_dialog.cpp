@@ -173,6 +173,14 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent)
     m_apply->setDefault(true);
     m_save = buttons->addButton(tr("Save Next to Model"), QDialogButtonBox::ActionRole);
     m_save->setAutoDefault(false);
+    m_color->setObjectName(QStringLiteral("colors"));
+    m_layout->setObjectName(QStringLiteral("layout"));
+    m_resize->setObjectName(QStringLiteral("resize"));
+    m_scale->setObjectName(QStringLiteral("scale"));
+    m_mean->setObjectName(QStringLiteral("mean"));
+    m_apply->setObjectName(QStringLiteral("apply"));
+    m_save->setObjectName(QStringLiteral("save"));
+    m_status->setObjectName(QStringLiteral("result"));
     outer->addWidget(buttons);
     setMinimumWidth(unit * 32);
 

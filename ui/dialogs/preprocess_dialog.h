@@ -22,18 +22,6 @@ class PreprocessDialog : public QDialog {
   public:
     explicit PreprocessDialog(Document& document, QWidget* parent = nullptr);
 
-    ChoiceBox* values() const { return m_values; }  ///< common combinations of scale, mean and std
-    SegmentedControl* color() const { return m_color; }
-    SegmentedControl* layoutChoice() const { return m_layout; }
-    SegmentedControl* fit() const { return m_fit; }
-    SegmentedControl* interpolation() const { return m_interpolation; }
-    QLineEdit* resizeLine() const { return m_resize; }
-    QLineEdit* scaleLine() const { return m_scale; }
-    QLineEdit* meanLine() const { return m_mean; }
-    QPushButton* applyButton() const { return m_apply; }
-    QPushButton* saveButton() const { return m_save; }
-    QString status() const { return m_status->text(); }
-
   Q_SIGNALS:
     void saved();  ///< the file next to the model was written
 

@@ -12,7 +12,6 @@ class PythonField : public QWidget {
     Q_OBJECT
   public:
     explicit PythonField(QWidget* parent = nullptr);
-    QLineEdit* line() const { return m_line; }
     /// Empty: QUANTLOUPE_PYTHON, or python3 on the PATH.
     std::filesystem::path path() const { return m_line->text().trimmed().toStdString(); }
     /// The field with its label.

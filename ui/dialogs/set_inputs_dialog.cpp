@@ -57,6 +57,8 @@ SetInputsDialog::SetInputsDialog(Document& document, QWidget* parent)
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_save = buttons->addButton(tr("Save and Open\u2026"), QDialogButtonBox::ActionRole);
     m_save->setDefault(true);
+    m_save->setObjectName(QStringLiteral("save"));
+    m_status->setObjectName(QStringLiteral("result"));
     auto* column = new QVBoxLayout(this);
     column->setSpacing(unit / 2);
     column->addWidget(what);

@@ -17,9 +17,6 @@ class SetInputsDialog : public QDialog {
   public:
     explicit SetInputsDialog(Document& document, QWidget* parent = nullptr);
 
-    QTableWidget* table() const { return m_table; }
-    QPushButton* saveButton() const { return m_save; }
-    QString status() const { return m_status->text(); }
     /// The changes that the table contains.
     InputChanges changes() const;
     /// Writes the model. The dialog is accepted once it is written; if that fails, it says why.

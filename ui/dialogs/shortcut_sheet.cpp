@@ -64,6 +64,10 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
     m_reset = button(tr("Reset All"), tr("Restores the default keys of all commands"));
     m_remark = makeLabel({}, "muted");
     m_remark->setWordWrap(true);
+    m_assign->setObjectName(QStringLiteral("assign"));
+    m_default->setObjectName(QStringLiteral("default"));
+    m_reset->setObjectName(QStringLiteral("reset"));
+    m_remark->setObjectName(QStringLiteral("remark"));
 
     auto* row = new QHBoxLayout;
     row->addWidget(m_editor, 1);

@@ -19,12 +19,6 @@ class ShortcutSheet : public QDialog {
   public:
     /// `keys` must outlive this object and contain the actions.
     ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys, QWidget* parent = nullptr);
-    QTreeWidget* tree() const { return m_tree; }
-    QKeySequenceEdit* editor() const { return m_editor; }
-    QPushButton* assignButton() const { return m_assign; }
-    QPushButton* defaultButton() const { return m_default; }
-    QPushButton* resetButton() const { return m_reset; }
-    QLabel* remark() const { return m_remark; }
 
   Q_SIGNALS:
     void keysChanged();

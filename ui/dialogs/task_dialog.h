@@ -21,11 +21,6 @@ class TaskDialog : public QDialog {
   public:
     explicit TaskDialog(Document& document, QWidget* parent = nullptr);
 
-    QLineEdit* labels() const { return m_labels; }
-    ChoiceBox* task() const { return m_task; }
-    ChoiceBox* decoder() const { return m_decoder; }
-    QPushButton* applyButton() const { return m_apply; }
-
   protected:
     void showEvent(QShowEvent* event) override;
 

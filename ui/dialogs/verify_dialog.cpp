@@ -3,7 +3,6 @@
 
 #include <QGridLayout>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "document/metric.h"
 #include "style/words.h"
@@ -88,6 +87,11 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     layout->addWidget(m_progress);
     layout->addLayout(bottom);
     m_run->setDefault(true);
+    m_run->setObjectName(QStringLiteral("run"));
+    m_verdict->setObjectName(QStringLiteral("verdict"));
+    m_here->setObjectName(QStringLiteral("here"));
+    m_there->setObjectName(QStringLiteral("there"));
+    m_details->setObjectName(QStringLiteral("details"));
     connect(m_run, &QPushButton::clicked, this, [this] {
         if (m_job.running())
             m_job.cancel();

@@ -22,12 +22,6 @@ class VerifyDialog : public QDialog {
 
     void start();
     VerifyJob* job() { return &m_job; }
-    QLineEdit* pythonLine() const { return m_python->line(); }
-    QPushButton* runButton() const { return m_run; }
-    QString verdict() const { return m_verdict->text(); }
-    QString here() const { return m_here->text(); }
-    QString there() const { return m_there->text(); }
-    QString details() const { return m_details->text(); }
 
   private:
     void present(const Verification& result);

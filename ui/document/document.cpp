@@ -5,11 +5,9 @@
 
 #include "commands/config_command.h"
 #include "config/config_json.h"
-#include "config/precision_rules.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
 #include "document/layer_states.h"
-#include "session/studies/skip_metrics.h"
 
 namespace quantloupe::ui {
 

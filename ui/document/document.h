@@ -7,13 +7,11 @@
 // changes color before the engine has finished; its snapshots then replace the prediction. Earlier numbers
 // are kept until newer ones arrive; accuracyStale() and metricsStale() return whether they are outdated.
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QUndoStack>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <QJsonArray>
 #include <QMenu>
 #include <QObject>
-#include <functional>
 #include <vector>
 
 #include "document/document.h"

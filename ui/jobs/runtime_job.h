@@ -8,7 +8,6 @@
 #include <QTemporaryDir>
 #include <filesystem>
 #include <functional>
-#include <memory>
 
 #include "jobs/evaluation_job.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/amct_guide.h"
 
-#include <QApplication>
 #include <QPointer>
 #include <QSettings>
 #include <algorithm>

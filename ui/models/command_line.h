@@ -3,8 +3,6 @@
 // The command lines that are equivalent to actions in the window. Words are quoted for a POSIX shell. GUI
 // thread.
 
-#include <filesystem>
-
 #include "document/document.h"
 
 namespace quantloupe::ui {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "config/precision_rules.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {

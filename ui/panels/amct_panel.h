@@ -26,7 +26,6 @@ class AmctPanel : public QScrollArea {
     AmctGuide* guide() { return &m_guide; }
     StepHead* head(AmctStep step) const { return m_heads[static_cast<std::size_t>(step)]; }
     bool isOpen(AmctStep step) const { return !m_bodies[static_cast<std::size_t>(step)]->isHidden(); }
-    NumberField* targetField() const { return m_target; }
     QString verdict() const { return m_verdict->text(); }
     /// Wide enough for its texts, so that nothing scrolls horizontally.
     QSize minimumSizeHint() const override;

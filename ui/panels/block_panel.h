@@ -4,7 +4,6 @@
 // shares the selection of the document.
 
 #include <QComboBox>
-#include <QLabel>
 #include <QTableView>
 #include <QWidget>
 

@@ -13,7 +13,6 @@
 #include "model/sample_axes.h"
 #include "style/path_text.h"
 #include "style/theme.h"
-#include "style/words.h"
 
 namespace quantloupe::ui {
 

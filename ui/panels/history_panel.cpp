@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/metric.h"
 #include "models/config_difference.h"
 #include "models/headline.h"
 #include "style/words.h"

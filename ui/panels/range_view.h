@@ -3,7 +3,6 @@
 // The rows of the layer table on a scale of powers of two: the distribution of the weights, the range of the
 // output and, grayed out, the values that the scheme cannot represent. Uses the selection of the document.
 
-#include <QScrollArea>
 #include <QSortFilterProxyModel>
 
 #include "panels/query_panel.h"

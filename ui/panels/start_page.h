@@ -2,7 +2,6 @@
 #pragma once
 // The page of an empty window: a short description, the demo and the tour as pictures, recent files.
 
-#include <QPixmap>
 #include <QVBoxLayout>
 #include <QWidget>
 #include <filesystem>

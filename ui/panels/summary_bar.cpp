@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/summary_bar.h"
 
-#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 

@@ -6,7 +6,6 @@
 #include <QAbstractTableModel>
 #include <QDialog>
 #include <QTableView>
-#include <memory>
 
 #include "models/layer_insight.h"
 

@@ -2,7 +2,6 @@
 #include "widgets/command_palette.h"
 
 #include <QKeyEvent>
-#include <QPointer>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>

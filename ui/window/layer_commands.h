@@ -5,7 +5,6 @@
 #include <QMainWindow>
 #include <QObject>
 #include <functional>
-#include <vector>
 
 #include "document/document.h"
 #include "graph/graph_gestures.h"

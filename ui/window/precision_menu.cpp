@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window/precision_menu.h"
 
-#include "models/tune_words.h"
 #include "window/menu_actions.h"
 
 namespace quantloupe::ui {

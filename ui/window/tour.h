@@ -5,7 +5,6 @@
 
 #include <QFrame>
 #include <QLabel>
-#include <QPointer>
 #include <QPushButton>
 #include <functional>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "analysis/class_output.h"
 #include "analysis/task_metrics.h"

@@ -3,7 +3,6 @@
 // Shared parts of the two readers of Quark's settings.
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 // bin, and the error is integrated over the bin in closed form, which is also correct if a bin spans many
 // codes. Values exactly at the ends and at 0 are treated as points.
 
-#include <optional>
 #include <vector>
 
 #include "quantize/calibration/value_distribution.h"

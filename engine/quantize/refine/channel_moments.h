@@ -2,7 +2,6 @@
 #pragma once
 // Mean and variance of each channel of a network's tensors, derived from its batch norms or measured.
 
-#include <map>
 #include <vector>
 
 #include "runtime/program/batch_runner.h"

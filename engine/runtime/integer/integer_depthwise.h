@@ -3,7 +3,6 @@
 // Depthwise convolution of 8-bit codes, summed exactly in 32 bits: two taps of 16 channels per step
 // (vpmaddwd). Channels last.
 
-#include <memory>
 #include <span>
 
 #include "runtime/integer/integer_product.h"

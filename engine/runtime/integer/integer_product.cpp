@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 #include "runtime/instruction_sets.h"
 #include "runtime/integer/integer_tiles.h"

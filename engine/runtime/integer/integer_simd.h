@@ -2,9 +2,7 @@
 #pragma once
 // Shared by the integer kernels. Only for files that check integerKernelsAvailable() before they call it.
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "runtime/x86_intrinsics.h"
 

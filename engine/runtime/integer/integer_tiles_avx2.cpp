@@ -4,6 +4,8 @@
 #include "runtime/integer/integer_tiles.h"
 
 #if defined(__x86_64__)
+#include <cstring>
+
 #include "runtime/integer/integer_simd.h"
 #endif
 

@@ -2,6 +2,7 @@
 // VNNI on 8 columns (AVX-VNNI): 6 rows times one panel stay in registers.
 #if defined(__x86_64__)
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/integer/integer_simd.h"
 #include "runtime/integer/segment_tiles.h"

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 #include "base/error.h"
 #include "base/rethrow.h"
 #include "runtime/integer/integer_product.h"

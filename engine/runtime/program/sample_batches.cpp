@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/program/sample_batches.h"
 
-#include <cstring>
-
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "model/sample_axes.h"

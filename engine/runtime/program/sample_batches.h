@@ -3,7 +3,6 @@
 // The samples of a dataset as batches that a Program can read. As many samples as fit into a memory limit are
 // decoded only once.
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <vector>

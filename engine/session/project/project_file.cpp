@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "base/atomic_file.h"
 #include "base/error.h"

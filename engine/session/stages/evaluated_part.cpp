@@ -2,7 +2,6 @@
 #include "session/stages/evaluated_part.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "base/error.h"

@@ -3,7 +3,6 @@
 // The passes over the samples that make up an evaluation. Internal to engine/session.
 
 #include <map>
-#include <unordered_map>
 
 #include "analysis/task_metrics.h"
 #include "quantize/plan.h"

@@ -3,7 +3,6 @@
 // Compares the outputs with the labels of a graded task: boxes, label images, or one class per token.
 // Internal to engine/session.
 
-#include <functional>
 #include <map>
 
 #include "analysis/box_decoders.h"
