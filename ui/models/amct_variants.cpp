@@ -17,7 +17,7 @@ std::vector<AmctVariant> amctVariants(const QuantizationConfig& config) {
     std::vector<AmctVariant> variants;
     const auto add = [&](const QString& title, const QString& why, const auto& change) {
         ConfigEdit edit = changeConfig(config, title, change);
-        if (!sameMeasurement(edit.next, config)) variants.push_back({std::move(edit), title, why});
+        if (!haveSameResults(edit.next, config)) variants.push_back({std::move(edit), title, why});
     };
     const auto use = [](QuantizationConfig& c, CalibrationMethod method) {
         c.calibration.method = method;

@@ -78,9 +78,6 @@ AmctState amctState(const AmctFacts& facts);
 QuantizationConfig amctInitial(const QuantizationConfig& config);
 /// Returns the configuration with the skipped layers, without step 4.
 QuantizationConfig amctSkippedOnly(const QuantizationConfig& config);
-inline bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other) {
-    return haveSameResults(one, other);
-}
 /// Returns the newest result of a configuration; null if it was not evaluated.
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
                                        const QuantizationConfig& config);
