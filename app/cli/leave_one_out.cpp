@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_text.h"
 #include "commands.h"
 #include "common/program_version.h"
 #include "open_session.h"

@@ -102,7 +102,7 @@ class SkipRulesTest : public QObject {
         QCOMPARE(skipped(*g, config({threshold({})})), std::string());  // not measured yet
         QCOMPARE(skipped(*g, config({threshold({"join"})})), std::string("join"));
         QCOMPARE(resolveSkips(*g, config({threshold({"join"})})).reasons[3],
-                 std::string("skipped by rule 1: local.cosine below 0.99"));
+                 std::string("skipped by rule 1: local cosine similarity below 0.99"));
     }
 
     /// Rules keep their numbers, so that the reasons identify them in the list.
@@ -125,7 +125,7 @@ class SkipRulesTest : public QObject {
     void thresholdsOfMetricsNeedSamples() {
         QuantizationConfig c = config({threshold({}), type("Conv"), threshold({})});
         const auto error = [&] { return test::errorOf([&] { requireSamplesForThresholds(c, "--data"); }); };
-        QVERIFY2(error().startsWith("skip rule 1 (local.cosine below 0.99) matches no layers"),
+        QVERIFY2(error().startsWith("skip rule 1 (local cosine similarity below 0.99) matches no layers"),
                  qPrintable(error()));
         QVERIFY(error().contains("(--data)"));
         c.rules[0].off = true;

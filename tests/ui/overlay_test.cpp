@@ -52,6 +52,9 @@ class OverlayTest : public QObject, private test::BlockWindow {
         const auto text = [&] { return formatMetric(0.012, Metric::LeaveOneOut, gainUnitOf(&evaluation)); };
         QCOMPARE(text(), QStringLiteral("+0.01 dB"));
         evaluation.quantized->agreement = 0.9;
+        evaluation.quantized->samples = kFewSamples - 1;
+        QCOMPARE(text(), QStringLiteral("+0.01 dB"));
+        evaluation.quantized->samples = kFewSamples;
         QCOMPARE(text(), QStringLiteral("+1.2"));
         evaluation.quantized->userMetric = 3;
         QCOMPARE(text(), QStringLiteral("+0.0120"));

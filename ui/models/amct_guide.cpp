@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/amct_guide.h"
 
+#include <QApplication>
 #include <QPointer>
 #include <QSettings>
 #include <algorithm>
