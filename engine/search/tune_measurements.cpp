@@ -107,7 +107,7 @@ TuneMeasurement TuneMeasurements::tried(const TuneChoice& choice, Depth depth) {
     checkLimits();
     if (depth == Depth::Accuracy) ++m_evaluations;
     const QuantizationConfig edited = currentConfig(choice);
-    const TuneMeasurement measured = measurementOf(*m_session.experiment(edited, depth, m_cancel));
+    TuneMeasurement measured = measurementOf(*m_session.experiment(edited, depth, m_cancel));
     if (m_exact) m_store.add(edited, depth == Depth::Rough, measured);
     return measured;
 }
