@@ -71,8 +71,7 @@ const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
         {{"default",
           "8-bit weights, symmetric, per tensor; 8-bit asymmetric activations; a small tail (the last "
-          "weighted "
-          "layers and everything after them) stays in float"},
+          "weighted layers and everything after them) stays in float"},
          [](QuantizationConfig&) {}},
         {{"w4a8",
           "4-bit weights, symmetric, per tensor; 8-bit asymmetric activations; the tail is quantized, too"},

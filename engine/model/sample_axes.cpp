@@ -97,16 +97,19 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
     return false;
 }
 
-/// Names of batches that all samples share: an output "images×texts", as of CLIP, has the dimensions of two
-/// batches, of which the first contains the samples.
+/// Names of inputs' batches that all samples share: an output "images×texts", as of CLIP, has the dimensions
+/// of two of them, of which the first contains the samples.
 std::set<std::string> sharedBatches(const Graph& graph) {
+    std::set<std::string> batches, shared;
+    for (const TensorId input : graph.inputs())
+        if (const auto& shape = graph.tensor(input).shape)
+            if (const auto batch = batchDimension(*shape)) batches.insert((*shape)[*batch].symbol);
     std::string samples;
-    std::set<std::string> shared;
     for (const TensorId output : graph.outputs()) {
         const auto& shape = graph.tensor(output).shape;
-        if (!shape || shape->empty() || !namesBatch(shape->front())) continue;
+        if (!shape || shape->empty() || !batches.contains(shape->front().symbol)) continue;
         for (const Dim& dim : *shape) {
-            if (!namesBatch(dim) || dim.symbol == shape->front().symbol) continue;
+            if (!batches.contains(dim.symbol) || dim.symbol == shape->front().symbol) continue;
             if (samples.empty()) samples = shape->front().symbol;
             shared.insert({shape->front().symbol, dim.symbol});
         }

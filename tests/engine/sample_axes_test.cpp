@@ -71,6 +71,7 @@ class SampleAxesTest : public QObject {
         QCOMPARE(axesOf(perText), "0 -");
         QCOMPARE(axesOf((QString(perImage) + ", " + perText).toUtf8()), "- 0");
         QCOMPARE(axesOf("float[images_batch,8] a"), "0 0");
+        QCOMPARE(axesOf("float[rows_of_batch,texts_batch] a"), "0 0");  // not the batch of an input
     }
 
     /// PyTorch's default layout was taken for a batch of steps, and every step was evaluated alone.
