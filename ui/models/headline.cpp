@@ -156,6 +156,10 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
     return line;
 }
 
+QString samplesWord(DataKind data) {
+    return data == DataKind::Images ? Words::tr("images") : Words::tr("samples");
+}
+
 QString latencyText(const LatencySum& sum) {
     QString ms = formatMilliseconds(sum.ms);
     if (!(sum.floatMs > 0)) return ms;

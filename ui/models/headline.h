@@ -27,6 +27,9 @@ struct Headline {
 /// `evaluating`: if there are no results yet, whether an evaluation is running.
 Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating = true);
 
+/// "images" or "samples".
+QString samplesWord(DataKind data);
+
 /// "12.4 ms, −38 %": compared with float; without the difference if nothing is known about float.
 QString latencyText(const LatencySum& sum);
 /// Describes which part is measured, and the latency in float.

@@ -11,6 +11,7 @@
 
 #include "analysis/task_metrics.h"
 #include "document/metric.h"
+#include "models/headline.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
 
@@ -274,7 +275,7 @@ void ClassesPanel::refresh() {
     const QString metric = results.metric == "ap"    ? tr("AP@50:95")
                            : results.metric == "iou" ? tr("IoU")
                                                      : tr("accuracy");
-    const QString things = m_document->dataKind() == DataKind::Images ? tr("images") : tr("samples");
+    const QString things = samplesWord(m_document->dataKind());
     const QString labels = results.unit == LabelUnit::Boxes    ? tr("boxes")
                            : results.unit == LabelUnit::Pixels ? tr("pixels")
                            : results.unit == LabelUnit::Tokens ? tr("tokens")

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "document/metric.h"
+#include "models/headline.h"
 #include "style/path_text.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
@@ -233,7 +234,7 @@ void FlippedPanel::summarize() {
     };
     const QString before = stale() ? tr(" \u00b7 for the previous configuration") : QString();
     const bool images = document()->dataKind() == DataKind::Images;
-    const QString things = images ? tr("images") : tr("samples");
+    const QString things = samplesWord(document()->dataKind());
     if (!m_chosen.empty())
         return show(QStringLiteral("%1: %2 %3%4")
                         .arg(m_title, formatNumber(m_flipped.samples.size()),
