@@ -188,7 +188,7 @@ class ClikaTest : public QObject {
 
     void allNamesAreListed() {
         const ExportResult result = exported(tuned());
-        QCOMPARE(result.files[2].ending, std::string(".clika.layers.txt"));
+        QCOMPARE(result.files[2].ending, std::string(".layers.txt"));
         const QStringList lines =
             QString::fromStdString(result.files[2].text).split('\n', Qt::SkipEmptyParts);
         QCOMPARE(lines.size(), 12);  // including the heading

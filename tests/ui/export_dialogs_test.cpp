@@ -62,8 +62,8 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
                                  "mobilenetv2_cifar10.layers.csv"})
             QVERIFY2(QFileInfo::exists(folder + QLatin1Char('/') + QLatin1String(name)), name);
         int noticed = 0;
-        for (int i = 0; i < test::child<QTreeWidget>(dialog)->topLevelItemCount(); ++i)
-            noticed += test::child<QTreeWidget>(dialog)->topLevelItem(i)->childCount();
+        for (const char* format : {"amct", "quark", "onnxruntime", "csv"})
+            noticed += dialog.item(format)->childCount();
         QVERIFY(noticed >= 2);  // 4-bit weights are not Quark's
     }
 
@@ -75,8 +75,10 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
         test::child<QLineEdit>(dialog, "folder")->setText(folder);
         for (int i = 0; i < test::child<QTreeWidget>(dialog)->topLevelItemCount(); ++i)
             test::child<QTreeWidget>(dialog)->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
+        QVERIFY(!test::button(dialog, "export")->isEnabled());
         dialog.setChecked("amct", true);
         dialog.setChecked("clika", true);
+        QCOMPARE(dialog.item("amct")->parent()->checkState(0), Qt::PartiallyChecked);
         QTimer::singleShot(200, [] {  // it asks before it overwrites
             if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
                 for (QAbstractButton* button : box->buttons())

@@ -52,20 +52,23 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->setRootIsDecorated(true);
     m_list->setAccessibleName(tr("Export formats"));
     const QStringList checked = QSettings().value(kKey).toStringList();
+    QTreeWidgetItem* heading = nullptr;  // its box checks all exports below it
     std::optional<FormatFamily> family;
     QFont bold = font();
     bold.setBold(true);
     for (const ExportInfo& info : exportKinds()) {
         if (family != info.family) {
             family = info.family;
-            auto* heading = new QTreeWidgetItem(m_list, {formatFamilyName(info.family)});
-            heading->setFlags(Qt::ItemIsEnabled);
+            heading = new QTreeWidgetItem(m_list, {formatFamilyName(info.family)});
+            heading->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable |
+                              Qt::ItemIsAutoTristate);
             heading->setFont(kExportName, bold);
             heading->setFirstColumnSpanned(true);
+            heading->setExpanded(true);
         }
         QString label = QString::fromStdString(info.label);
         label.remove(QChar(0x2026));
-        auto* item = new QTreeWidgetItem(m_list, {label});
+        auto* item = new QTreeWidgetItem(heading, {label});
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable | Qt::ItemIsSelectable);
         item->setCheckState(
             kExportName, checked.contains(QString::fromStdString(info.suffix)) ? Qt::Checked : Qt::Unchecked);

@@ -43,8 +43,8 @@ class Writer {
         notices();
         ExportResult result;
         result.files.push_back({"", python(), nullptr, false});
-        result.files.push_back({".clika.yaml", yaml(), nullptr, false});
-        result.files.push_back({".clika.layers.txt", clikaLayerTable(m_graph), nullptr, false});
+        result.files.push_back({".yaml", yaml(), nullptr, false});
+        result.files.push_back({".layers.txt", clikaLayerTable(m_graph), nullptr, false});
         result.notices = std::move(m_notices);
         return result;
     }
