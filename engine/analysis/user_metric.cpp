@@ -81,10 +81,11 @@ double runUserMetric(const MetricProgram& metric, const std::map<std::string, Co
 }
 
 UserMetric programMetric(MetricProgram program) {
+    const bool lowerIsBetter = program.lowerIsBetter;
     return {[program = std::move(program)](const MetricInput& input, const CancelToken& cancel) {
                 return runUserMetric(program, input.outputs, input.labels, cancel);
             },
-            false};
+            lowerIsBetter};
 }
 
 }  // namespace quantloupe

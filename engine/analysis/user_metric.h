@@ -47,6 +47,8 @@ struct MetricProgram {
     std::filesystem::path program;  ///< run without a shell
     std::vector<std::string> arguments;
     double timeoutSeconds = 60;
+    bool lowerIsBetter = false;
+    bool operator==(const MetricProgram&) const = default;
 };
 
 /// Runs the program. The .npz is in a temporary folder, which is removed afterwards. `labels` may be null.

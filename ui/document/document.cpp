@@ -161,6 +161,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_preprocess.reset();
     m_task = {};
     m_taskData.clear();
+    if (!reloaded && m_metricProgram) m_job.setMetric(m_metricProgram = std::nullopt);
     m_dataWanted = {};
     m_readsData = false;
     m_history = {};

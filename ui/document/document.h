@@ -118,6 +118,11 @@ class Document : public QObject {
     const TaskSettings& task() const { return m_task; }
     /// Reads the data again with these labels, as one undo step; they are saved in the project.
     void setTask(const TaskSettings& task);
+    /// The user's program that computes a metric in every evaluation on data, which leave-one-out, suggestions
+    /// and searches then use instead of the accuracy; empty: none. It belongs to the open model and is not
+    /// saved: opening a project must not run a program.
+    const std::optional<MetricProgram>& metricProgram() const { return m_metricProgram; }
+    void setMetricProgram(const std::optional<MetricProgram>& program);
     bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
     std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json next to the model; may not exist
     /// Reads a configuration and makes it current, as one undo step.
@@ -193,6 +198,7 @@ class Document : public QObject {
     void pictureChanged();
     void configChanged();
     void dataChanged();
+    void metricProgramChanged();
     void layersChanged();      ///< states or numbers; evaluationChanged() follows
     void evaluationChanged();  ///< counts, accuracies, or whether they are stale
     void evaluationFinished(double seconds);
@@ -274,6 +280,7 @@ class Document : public QObject {
     std::filesystem::path m_projectPath;
     std::vector<LayerSignature> m_signatures;  ///< of the model's layers
     TaskSettings m_task;
+    std::optional<MetricProgram> m_metricProgram;
     std::filesystem::path m_taskData;        ///< the evaluation data that m_task belongs to
     std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
     /// requested paths, which may not exist

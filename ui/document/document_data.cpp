@@ -115,6 +115,18 @@ void Document::adoptTask(const TaskSettings& task) {
     if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
+void Document::setMetricProgram(const std::optional<MetricProgram>& program) {
+    if (program == m_metricProgram) return;
+    m_metricProgram = program;
+    m_job.setMetric(program);
+    Q_EMIT metricProgramChanged();
+    if (!m_data) return;
+    // Gains and drops of the previous metric have another unit.
+    m_evaluation.reset();
+    m_unfinished.reset();
+    evaluate();
+}
+
 fs::path Document::preprocessFile() const {
     fs::path file = m_model ? m_model->path : fs::path();
     return file.replace_extension(".preprocess.json");

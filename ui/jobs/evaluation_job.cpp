@@ -67,6 +67,10 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     return info;
 }
 
+void useMetric(Session& session, const std::optional<MetricProgram>& metric) {
+    session.setMetric(metric ? std::optional(programMetric(*metric)) : std::nullopt);
+}
+
 /// Without data, random inputs are used for SQNR and sensitivities; for some networks none can be generated.
 bool dataForEvaluation(Session& session) {
     if (session.hasData()) return true;
@@ -185,6 +189,7 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
              DataInfo info;
              try {
                  info = openDataOn(*state.session, evaluation, calibration, preprocess, task, token);
+                 useMetric(*state.session, state.metric);
              } catch (const Cancelled&) {
                  return [this, request] {
                      if (request == m_dataRequest)  // otherwise other data, or a model, were requested
@@ -195,6 +200,17 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
                  if (model == m_model) Q_EMIT dataOpened(info);  // otherwise its session is gone
              };
          });
+}
+
+void EvaluationJob::setMetric(const std::optional<MetricProgram>& metric) {
+    m_evaluationToken.cancel();
+    begin();
+    m_thread.post([this, state = m_state, metric] {
+        state->metric = metric;
+        if (state->session && state->session->hasData() && !state->session->randomInputs())
+            useMetric(*state->session, metric);
+        m_thread.reply([this] { end(); });
+    });
 }
 
 void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationPtr& before) {

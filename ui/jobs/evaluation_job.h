@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/user_metric.h"
 #include "data/preprocess.h"
 #include "data/task_settings.h"
 #include "jobs/carried_numbers.h"
@@ -70,6 +71,8 @@ class EvaluationJob : public QObject {
     /// are converted to inputs as in the file next to the model. `task`: labels of the evaluation data.
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration,
                   const std::optional<Preprocess>& preprocess = std::nullopt, const TaskSettings& task = {});
+    /// Later evaluations on data also run this program (Session::setMetric()); empty: none.
+    void setMetric(const std::optional<MetricProgram>& metric);
     /// Values that are not known yet are taken from `before` (null: shown as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
     /// When idle, evaluates the effect of each layer on accuracy and learns to predict effects

@@ -8,6 +8,7 @@ namespace quantloupe::ui {
 
 struct EvaluationJob::State {
     std::unique_ptr<Session> session;
+    std::optional<MetricProgram> metric;  ///< of evaluations on data
 };
 
 }  // namespace quantloupe::ui

@@ -115,7 +115,12 @@ std::optional<Suggestion> measureSuggestion(Session& session, const Quantization
     }
     if (!before->quantized || !after->quantized) return std::nullopt;
     const auto paired = compareEvaluations(*before, *after);
-    if (paired && meaningfulRate(*before->quantized) && !before->randomInputs) {
+    if (after->quantized->userMetric) {
+        candidate.gain = metricGain(*before->quantized, *after->quantized);
+        candidate.verdict = Words::tr("your metric: %1 instead of %2")
+                                .arg(*after->quantized->userMetric)
+                                .arg(taskMetric(*before->quantized));
+    } else if (paired && meaningfulRate(*before->quantized) && !before->randomInputs) {
         candidate.gain = paired->difference;
         candidate.certain = paired->verdict == ChangeVerdict::Gain;
         candidate.verdict = QString::fromStdString(describe(*paired));

@@ -7,6 +7,8 @@
 #include "document/metric.h"
 #include "graph/preview_forecast.h"
 #include "models/headline.h"
+#include "session/stages/user_metrics.h"
+#include "style/path_text.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 
@@ -126,7 +128,9 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     m_macsPart = part(block(tr("MACs in float"), m_macs, macsNote, 1.15));
     m_macs->setToolTip(tr("Share of the MACs that stay in float"));
     m_latencyPart = part(block(tr("Latency"), m_latency, m_latencyNote, 1.15));
-    m_latencyPart->hide();
+    m_metricPart = part(block(tr("Metric program"), m_metric, m_metricNote, 1.15));
+    m_metric->setObjectName(QStringLiteral("metric"));
+    for (QWidget* optional : {m_latencyPart, m_metricPart}) optional->hide();
     row->addStretch(1);
 
     m_undo = new QPushButton(tr("Undo"));
@@ -160,6 +164,7 @@ void SummaryBar::fit() {
     m_macsPart->show();
     m_layersPart->show();
     m_latencyPart->setVisible(!m_latency->text().isEmpty());
+    m_metricPart->setVisible(!m_metric->text().isEmpty());
     m_undo->show();
     m_redo->show();
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
@@ -173,6 +178,7 @@ void SummaryBar::fit() {
     if (tooWide()) m_improve->setText(tr("Improve\u2026"));
     if (tooWide()) m_latencyPart->hide();
     if (tooWide()) m_layersPart->hide();
+    if (tooWide()) m_metricPart->hide();
     if (tooWide()) m_undo->hide(), m_redo->hide();  // also in the Edit menu
     for (QLabel* label : {m_interval, m_baseline, m_note, m_difference})
         if (tooWide()) label->hide();
@@ -227,7 +233,18 @@ void SummaryBar::refresh() {
                            ? tr("Share of the MACs that stay in float")
                            : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
     refreshLatency();
+    refreshMetric();
     fit();
+}
+
+void SummaryBar::refreshMetric() {
+    const auto& program = m_document->metricProgram();
+    const Evaluation* evaluation = m_document->evaluation().get();
+    const auto values = program && evaluation ? userMetricOf(*evaluation) : std::nullopt;
+    m_metric->setText(!program ? QString() : values ? QString::number(values->quantized, 'g', 5) : kNoNumber);
+    m_metricNote->setText(values ? tr("float %1").arg(values->floating, 0, 'g', 5) : QString());
+    m_metric->setToolTip(program ? pathText(program->program) : QString());
+    setRole(m_metric, m_document->accuracyStale() ? "faint" : "");
 }
 
 void SummaryBar::refreshLatency() {

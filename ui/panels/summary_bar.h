@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The summary bar: float and quantized accuracy, their difference and its confidence interval, what stays in
-// float, the latency if there is a profile, and undo, redo, export.
+// float, the latency if there is a profile, the user's metric if a program computes it, and undo, redo,
+// export.
 
 #include <QFrame>
 #include <QLabel>
@@ -26,12 +27,13 @@ class SummaryBar : public QFrame {
   private:
     void refresh();
     void refreshLatency();
+    void refreshMetric();
     void fit();
 
     Document* m_document;
     QLabel *m_floatValue, *m_floatNote, *m_value, *m_note, *m_interval, *m_difference, *m_baseline, *m_status;
-    QLabel *m_counts, *m_countsNote, *m_macs, *m_latency, *m_latencyNote;
-    QWidget *m_layersPart, *m_macsPart, *m_latencyPart;
+    QLabel *m_counts, *m_countsNote, *m_macs, *m_latency, *m_latencyNote, *m_metric, *m_metricNote;
+    QWidget *m_layersPart, *m_macsPart, *m_latencyPart, *m_metricPart;
     QPushButton *m_undo, *m_redo, *m_improve, *m_export;
 };
 

@@ -128,6 +128,13 @@ double measuredMetric(SessionParts& parts, const NetworkOutputs& outputs,
 
 }  // namespace
 
+std::optional<UserMetricValues> userMetricOf(const Evaluation& evaluation) {
+    if (!evaluation.floating || !evaluation.quantized) return std::nullopt;
+    const auto floating = evaluation.floating->userMetric, quantized = evaluation.quantized->userMetric;
+    if (!floating || !quantized) return std::nullopt;
+    return UserMetricValues{*floating, *quantized};
+}
+
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
                                    const UserMetric& metric, const CancelToken& cancel) {
     const SessionSamples& samples = partsOf(session).samples;

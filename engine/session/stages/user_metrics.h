@@ -14,6 +14,9 @@ struct UserMetricValues {
     double floating = 0, quantized = 0;
 };
 
+/// Returns the metric that the session computed in this evaluation; empty if there is none yet.
+std::optional<UserMetricValues> userMetricOf(const Evaluation& evaluation);
+
 /// Computes the metric of the float and of the quantized network on all evaluation samples, in the order of
 /// the data, with labels if there are any. Needs data. Throws Error, Cancelled.
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
