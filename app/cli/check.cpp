@@ -99,7 +99,7 @@ int runCheckOf(const Options& options, const std::string& model) {
                                                  result->notices, result->seconds.total));
     if (!options.markdown.empty()) writeFileAtomically(options.markdown, markdown(model, *result, check));
     if (options.json) {
-        OrderedJson json = {{"model", options.model.string()}, {"metric", check.metric},
+        OrderedJson json = {{"model", options.model.string()}, {"metric", traitsOf(check.metric).name},
                             {"max_drop", check.maxDrop},       {"passed", check.passed},
                             {"certain", check.certain},        {"text", describe(check)}};
         setNumber(json, "drop", check.drop, "not measured");

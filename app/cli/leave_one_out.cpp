@@ -25,22 +25,18 @@ struct Unit {
     const char* gain = "";
 };
 
-Unit unitOf(const std::string& metric) {
-    if (metric == "sqnr_db") return {1, " dB", "dB"};
-    if (metric == "metric") return {1, "", "its own unit"};
+Unit unitOf(TaskMetric metric) {
+    if (metric == TaskMetric::Sqnr) return {1, " dB", "dB"};
+    if (metric == TaskMetric::User) return {1, "", "its own unit"};
     return {100, " %", "points"};
 }
 
 void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Options& options,
                    std::size_t reused) {
     const Unit unit = unitOf(sweep.metric);
-    const auto rate = meaningfulRate(*base->quantized);
     fmt::print("{}: {} evaluated, {} quantized; {} {:.2f}{}\n\n", options.model.filename().string(),
                counted(base->samples, "sample"), counted(sweep.layers.size(), "layer"),
-               rate                        ? rate->title
-               : sweep.metric == "sqnr_db" ? "SQNR"
-                                           : "metric",
-               unit.factor * sweep.baseline, unit.name);
+               traitsOf(sweep.metric).title, unit.factor * sweep.baseline, unit.name);
     std::vector<const LayerEffect*> layers;
     for (const LayerEffect& layer : sweep.layers) layers.push_back(&layer);
     // With few samples, many layers have the same gain.

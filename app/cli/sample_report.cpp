@@ -10,6 +10,7 @@
 #include "analysis/task_metrics.h"
 #include "base/short_text.h"
 #include "readable.h"
+#include "results/task_metric.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -188,7 +189,7 @@ OrderedJson toJson(const ConfigComparison& comparison) {
     if (comparison.sqnrGain) json["sqnr_gain_db"] = *comparison.sqnrGain;
     if (!comparison.paired) return json;
     const PairedComparison& paired = *comparison.paired;
-    json["metric"] = taskRate(*comparison.after->quantized)->name;
+    json["metric"] = taskRate(*comparison.after->quantized)->name();
     json["difference"] = paired.difference;
     json["interval"] = {paired.low, paired.high};
     json["p_value"] = paired.pValue;
@@ -206,7 +207,7 @@ void printReadable(const ConfigComparison& comparison, const std::string& agains
     const auto rate = [](const EvaluationPtr& e) { return percent(taskRate(*e->quantized)->value); };
     fmt::print(
         "  {}: {} before, {} now; difference {:+.2f} points, 95 % interval {:+.2f} to {:+.2f}, p = {:.3g}\n",
-        taskRate(*comparison.after->quantized)->title, rate(comparison.before), rate(comparison.after),
+        taskRate(*comparison.after->quantized)->title(), rate(comparison.before), rate(comparison.after),
         paired.difference * 100, paired.low * 100, paired.high * 100, paired.pValue);
     printSamples(paired.graded ? "better" : "fixed", comparison.fixed);
     printSamples(paired.graded ? "worse" : "broken", comparison.broken);

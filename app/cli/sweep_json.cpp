@@ -25,7 +25,9 @@ OrderedJson toJson(const LayerSweep& sweep, const Graph& graph) {
         if (entry.movedWith.valid()) layer["moved_with"] = graph.node(entry.movedWith).name;
         layers.push_back(std::move(layer));
     }
-    return {{"metric", sweep.metric}, {"baseline", finite(sweep.baseline)}, {"layers", std::move(layers)}};
+    return {{"metric", traitsOf(sweep.metric).name},
+            {"baseline", finite(sweep.baseline)},
+            {"layers", std::move(layers)}};
 }
 
 }  // namespace quantloupe::cli

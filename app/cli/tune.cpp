@@ -57,7 +57,7 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string metricText(const TuneResult& result, const TunePoint& point) {
-    return result.metric == "sqnr_db" ? decibels(point.metric) : percent(point.metric);
+    return result.metric == TaskMetric::Sqnr ? decibels(point.metric) : percent(point.metric);
 }
 
 std::string intervalText(const TunePoint& point) {
@@ -66,12 +66,10 @@ std::string intervalText(const TunePoint& point) {
 }
 
 void printCurve(const TuneResult& result) {
-    const auto rate = taskRate(result.curve.front().accuracy);
-    const char* metric = result.metric == "metric" ? "metric" : rate ? rate->title : "SQNR";
     const bool costs = !countsFloat(result.cost);
     fmt::print("  {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n",
                costs ? fmt::format("{:>12} ", costName(result.cost)) : "", "layers", "MACs", "parameters",
-               "transitions", metric, "drop", "95 % interval");
+               "transitions", traitsOf(result.metric).title, "drop", "95 % interval");
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
         const TunePoint& point = result.curve[i];
         fmt::print("{} {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n",
@@ -123,11 +121,11 @@ void printReadable(const TuneResult& result, const Options& options, std::option
     fmt::print("{}: {} evaluated, {} quantized initially", options.model.filename().string(),
                counted(result.samples, "sample"), counted(result.quantized.layers, "layer"));
     if (const auto rate = taskRate(result.floating); rate && !rate->relative())
-        fmt::print("; float {} {}", rate->title, percent(rate->value));
+        fmt::print("; float {} {}", rate->title(), percent(rate->value));
     fmt::print(
         "\n\n{} for each accuracy drop; shares of the initially quantized layers; drop in percentage "
         "points{}\n",
-        leastText(result), result.metric == "sqnr_db" ? " (percent of relative error)" : "");
+        leastText(result), result.metric == TaskMetric::Sqnr ? " (percent of relative error)" : "");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
     if (estimated) fmt::print("{} of this is estimated\n", costText(result.cost, *estimated));

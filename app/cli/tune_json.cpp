@@ -47,7 +47,7 @@ OrderedJson heldOutJson(const std::optional<TuneHeldOut>& heldOut) {
 
 OrderedJson toJson(const TuneResult& result) {
     const TunePoint& chosen = result.curve[result.chosen];
-    OrderedJson object = {{"metric", result.metric}};
+    OrderedJson object = {{"metric", traitsOf(result.metric).name}};
     object["max_drop"] = std::isfinite(result.maxDrop) ? OrderedJson(result.maxDrop) : OrderedJson();
     object["cost_kind"] = costName(result.cost);
     object["budget"] = result.budget ? OrderedJson(*result.budget) : OrderedJson();

@@ -57,7 +57,7 @@ void runVerify(const Options& options) {
             if (!found) return nullptr;
             OrderedJson made = {{"agreement", agreementOf(*found)}, {"max_abs_diff", found->maxAbsDiff}};
             made["sqnr_db"] = sqnrOf(found->error);
-            if (found->rate) made[found->rate->name] = found->rate->value;
+            if (found->rate) made[found->rate->name()] = found->rate->value;
             return made;
         };
         OrderedJson json = {
@@ -72,8 +72,8 @@ void runVerify(const Options& options) {
             {"here", nullptr},
             {"there", nullptr}};
         if (result.here) {
-            json["here"] = {{result.here->name, result.here->value}};
-            json["there"] = {{result.here->name, result.plain.rate->value}};
+            json["here"] = {{result.here->name(), result.here->value}};
+            json["there"] = {{result.here->name(), result.plain.rate->value}};
         }
         const std::string why = whyVerificationFailed(result);
         json["failure"] = why.empty() ? OrderedJson() : OrderedJson(why);
@@ -84,13 +84,13 @@ void runVerify(const Options& options) {
         return;
     }
     if (result.here)
-        fmt::print("{} on {}: {:.2f} % in the preview, {:.2f} % in {}\n", result.here->title,
+        fmt::print("{} on {}: {:.2f} % in the preview, {:.2f} % in {}\n", result.here->title(),
                    counted(result.samples, "sample"), 100 * result.here->value,
                    100 * result.plain.rate->value, result.runtime);
     // Only outputs with one row of scores for each sample have classes.
     const auto print = [&](std::string_view where, const RuntimeComparison& found, bool withRate) {
         fmt::print("{}", where);
-        if (withRate && found.rate) fmt::print("{} {:.2f} %; ", found.rate->title, 100 * found.rate->value);
+        if (withRate && found.rate) fmt::print("{} {:.2f} %; ", found.rate->title(), 100 * found.rate->value);
         if (result.classifies)
             fmt::print("same class for {:.2f} % of {}; ", 100 * found.agreement,
                        counted(result.samples, "sample"));

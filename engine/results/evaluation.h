@@ -109,53 +109,6 @@ struct Accuracy {
     bool lowerIsBetter = false;  ///< of userMetric
 };
 
-/// The rate that is used to compare configurations.
-struct TaskRate {
-    const char* name;  ///< see kTaskRates
-    const char* title;
-    double value;  ///< 0 to 1
-    /// The rate of the float network is 1 by definition.
-    bool relative() const { return std::string_view(name) == "agreement"; }
-};
-struct TaskRateKind {
-    const char* name;   ///< in files
-    const char* title;  ///< in texts
-    std::optional<double> Accuracy::*value;
-};
-/// The first rate that an accuracy has is used. Without labels, that is the agreement.
-inline constexpr TaskRateKind kTaskRates[] = {{"map", "mAP", &Accuracy::map},
-                                              {"miou", "mIoU", &Accuracy::miou},
-                                              {"token_accuracy", "token accuracy", &Accuracy::tokenAccuracy},
-                                              {"top1", "top-1", &Accuracy::top1},
-                                              {"agreement", "agreement", &Accuracy::agreement}};
-/// Empty if the outputs can only be compared by their SQNR.
-inline std::optional<TaskRate> taskRate(const Accuracy& accuracy) {
-    for (const auto& [name, title, value] : kTaskRates)
-        if (accuracy.*value) return TaskRate{name, title, *(accuracy.*value)};
-    return std::nullopt;
-}
-/// With fewer samples, even full agreement has a 95 % interval wider than 16 points.
-inline constexpr std::size_t kFewSamples = 20;
-/// taskRate(), but empty for the agreement of few samples, which says nothing: the SQNR is used instead.
-inline std::optional<TaskRate> meaningfulRate(const Accuracy& accuracy) {
-    const auto rate = taskRate(accuracy);
-    return rate && rate->relative() && accuracy.samples < kFewSamples ? std::nullopt : rate;
-}
-/// Returns the title of the rate with this name; null if there is none.
-inline const char* taskRateTitle(std::string_view rate) {
-    for (const auto& [name, title, value] : kTaskRates)
-        if (rate == name) return title;
-    return nullptr;
-}
-/// Returns float minus quantized rate; empty without rates.
-inline std::optional<double> rateDrop(const Accuracy& floating, const Accuracy& quantized) {
-    const auto rate = taskRate(quantized);
-    if (!rate) return std::nullopt;
-    if (rate->relative()) return 1 - rate->value;
-    const auto reference = taskRate(floating);
-    return (reference ? reference->value : 1.0) - rate->value;
-}
-
 /// Result of one class of a graded task (isGraded()).
 struct ClassScore {
     std::size_t index = 0;

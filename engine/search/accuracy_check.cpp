@@ -11,7 +11,7 @@ AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
     const Accuracy& quantized = *evaluation.quantized;
     AccuracyCheck check;
     const auto rate = taskRate(quantized);
-    check.metric = rate ? rate->name : "sqnr_db";
+    check.metric = rate ? rate->metric : TaskMetric::Sqnr;
     check.maxDrop = maxDrop;
     check.drop = dropOf(*evaluation.floating, quantized);
     check.dropInterval = dropIntervalOf(evaluation);
@@ -24,21 +24,21 @@ AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
 
 std::string describe(const AccuracyCheck& check) {
     std::string text = check.passed ? "passed: " : "failed: ";
-    if (check.metric == "sqnr_db" && check.drop >= kWorstDrop)
+    if (check.metric == TaskMetric::Sqnr && check.drop >= kWorstDrop)
         return text +
                "the outputs cannot be compared with those of the float network, because some are NaN or "
                "infinite, or all float outputs are 0";
-    if (check.metric == "sqnr_db")
+    if (check.metric == TaskMetric::Sqnr)
         return text + fmt::format("{:.2f} % relative error; at most {:g} % is allowed", 100 * check.drop,
                                   100 * check.maxDrop);
     const bool above = check.drop < 0;
-    if (check.metric == "agreement")
+    if (check.metric == TaskMetric::Agreement)
         text +=
             fmt::format("{:.2f} % of the samples get another class than in float; at most {:g} % {} allowed",
                         100 * check.drop, 100 * check.maxDrop, check.maxDrop == 0.01 ? "is" : "are");
     else
         text +=
-            fmt::format("{} is {:.2f} points {} float; at most {:g} {} allowed", taskRateTitle(check.metric),
+            fmt::format("{} is {:.2f} points {} float; at most {:g} {} allowed", traitsOf(check.metric).title,
                         100 * (above ? -check.drop : check.drop), above ? "above" : "below",
                         100 * check.maxDrop, check.maxDrop == 0.01 ? "is" : "are");
     if (const auto& interval = check.dropInterval)

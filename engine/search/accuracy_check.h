@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "results/evaluation.h"
+#include "results/task_metric.h"
 
 namespace quantloupe {
 
 struct AccuracyCheck {
-    std::string metric;                        ///< as in TuneResult
+    TaskMetric metric = TaskMetric::Sqnr;      ///< as in TuneResult
     double maxDrop = 0;                        ///< the limit; 0.01 is one point
     double drop = 0;                           ///< as in TunePoint: below 0 is better than the float network
     std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes

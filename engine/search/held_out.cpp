@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "results/task_metric.h"
 #include "search/tune.h"
 #include "search/tune_numbers.h"
-#include "session/studies/leave_one_out.h"
 #include "session/studies/search_context.h"
 
 namespace quantloupe {
@@ -23,7 +23,7 @@ TuneResult tuneOnPart(Session& session, const QuantizationConfig& config, const 
         try {
             const EvaluationPtr evaluation =
                 session.evaluate(result.curve[result.chosen].config, Depth::Accuracy, {}, cancel);
-            result.heldOut = {evaluation->samples, taskMetric(*evaluation->quantized),
+            result.heldOut = {evaluation->samples, taskMetric(*evaluation->quantized).value,
                               dropOf(*evaluation->floating, *evaluation->quantized),
                               dropIntervalOf(*evaluation)};
         } catch (const Cancelled&) {

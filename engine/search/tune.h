@@ -46,6 +46,7 @@
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "results/task_metric.h"
 #include "session/session.h"
 
 namespace quantloupe {
@@ -114,7 +115,7 @@ struct TuneHeldOut {
 };
 
 struct TuneResult {
-    std::string metric;  ///< "map", "miou", "top1", "agreement", "sqnr_db", "metric": the user's
+    TaskMetric metric = TaskMetric::Sqnr;
     Accuracy floating;
     double maxDrop = 0;  ///< infinite: no target
     TuneCost cost = TuneCost::Macs;

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "results/task_metric.h"
 #include "search/tune_measurements.h"
 #include "search/tune_numbers.h"
-#include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 
@@ -66,7 +66,7 @@ TunePoint TuneMeasurements::pointOf(const Record& record) const {
         if (layer.quantizable) point.precisions.emplace_back(layer.name, precisions[layer.node.index()]);
     point.transforms = start.transforms;
     point.accuracy = record.measured.accuracy;
-    point.metric = taskMetric(record.measured.accuracy);
+    point.metric = taskMetric(record.measured.accuracy).value;
     point.drop = record.measured.numbers.drop;
     point.dropInterval = record.measured.numbers.interval;
     point.cost = record.share;
@@ -79,7 +79,7 @@ TuneResult TuneMeasurements::result() const {
     const TuneCandidates& first = m_starts.front().candidates;
     TuneResult result;
     result.floating = *m_base->floating;
-    taskMetric(*m_base->quantized, &result.metric);
+    result.metric = taskMetric(*m_base->quantized).metric;
     result.maxDrop = m_options.maxDrop;
     result.cost = m_options.cost;
     result.budget = m_options.budget;

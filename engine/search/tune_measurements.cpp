@@ -76,7 +76,7 @@ void TuneMeasurements::checkLimits() const {
 
 TuneMeasurement TuneMeasurements::measurementOf(const Evaluation& evaluation) const {
     return {{dropOf(*evaluation.floating, *evaluation.quantized), noiseOf(*evaluation.quantized),
-             taskMetric(*evaluation.quantized), dropIntervalOf(evaluation)},
+             taskMetric(*evaluation.quantized).value, dropIntervalOf(evaluation)},
             *evaluation.quantized,
             transitionsOf(m_session.graph(), evaluation.layers)};
 }

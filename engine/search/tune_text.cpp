@@ -12,15 +12,15 @@ std::string pointsText(double drop) {
     return fmt::format("{:.2f}", std::abs(drop) < 5e-5 ? 0.0 : 100 * drop);
 }
 
-/// `kind`: TuneResult::metric.
-std::string dropText(double drop, double metric, std::string_view kind) {
-    if (kind == "metric")
-        return fmt::format("metric {:.6g}, {:.4g} {} than float", metric, std::abs(drop),
+std::string dropText(double drop, TaskValue value) {
+    if (value.metric == TaskMetric::User)
+        return fmt::format("metric {:.6g}, {:.4g} {} than float", value.value, std::abs(drop),
                            drop < 0 ? "better" : "worse");
-    if (kind == "sqnr_db" && drop >= kWorstDrop)
-        return "outputs that cannot be compared with those of the float network";
-    if (kind == "sqnr_db" && std::isinf(metric)) return "no difference from float";
-    if (kind == "sqnr_db") return fmt::format("{:.2f} dB, {} % relative error", metric, pointsText(drop));
+    if (value.metric == TaskMetric::Sqnr) {
+        if (drop >= kWorstDrop) return "outputs that cannot be compared with those of the float network";
+        if (std::isinf(value.value)) return "no difference from float";
+        return fmt::format("{:.2f} dB, {} % relative error", value.value, pointsText(drop));
+    }
     return fmt::format("{} points {} float", pointsText(std::abs(drop)), drop < 0 ? "above" : "below");
 }
 
@@ -81,31 +81,31 @@ std::string describe(TuneStage stage) {
 
 std::string describe(const TuneResult& result) {
     const TunePoint& point = result.curve[result.chosen];
-    const bool own = result.metric == "metric", rates = !own && result.metric != "sqnr_db";
+    const bool own = result.metric == TaskMetric::User;
     const std::string target = fmt::format("{:.4g}", own ? result.maxDrop : 100 * result.maxDrop);
     std::string text = result.reached ? "reached" : "not reached";
     if (!result.reached)
         text += result.budget ? point.amount > *result.budget ? " because the cheapest choice costs more"
                                                               : " within the budget"
                               : fmt::format(" {}", whyNotReached(result.ended));
-    text += ": " + dropText(point.drop, point.metric, result.metric);
+    text += ": " + dropText(point.drop, {result.metric, point.metric});
     text += fmt::format(" with {} in float", counted(point.layers.size(), "layer"));
     if (!countsFloat(result.cost)) text += ", " + costText(result.cost, point.amount);
     if (!point.transforms.empty()) text += fmt::format(", {}", point.transforms);
     if (result.budget) text += "; budget: " + costText(result.cost, *result.budget);
     if (std::isfinite(result.maxDrop))
         text += fmt::format("; target: at most {}{}", target,
-                            own             ? ""
-                            : !rates        ? " %"
-                            : target == "1" ? " point"
-                                            : " points");
+                            own                                 ? ""
+                            : result.metric == TaskMetric::Sqnr ? " %"
+                            : target == "1"                     ? " point"
+                                                                : " points");
     if (point.dropInterval)
         text += fmt::format(" (95 % interval {} to {} points{})", pointsText(point.dropInterval->low),
                             pointsText(point.dropInterval->high),
                             result.certain ? "" : "; may differ on other samples");
     if (const auto& other = result.heldOut) {
         text += fmt::format("; on {} samples that the search did not use: {}", other->samples,
-                            dropText(other->drop, other->metric, result.metric));
+                            dropText(other->drop, {result.metric, other->metric}));
         if (other->dropInterval)
             text += fmt::format(" (95 % interval {} to {} points)", pointsText(other->dropInterval->low),
                                 pointsText(other->dropInterval->high));

@@ -53,7 +53,7 @@ Grade OutputGrader::grade(const std::map<std::string, ConstantPtr>& outputs,
     Accuracy accuracy;
     judge->measure(records, records, samples, accuracy);
     accuracy.agreement.reset();  // with itself
-    const std::optional<TaskRate> rate = taskRate(accuracy);
+    const std::optional<TaskValue> rate = taskRate(accuracy);
     return {rate, rate ? std::string() : "no label can be evaluated"};
 }
 

@@ -9,7 +9,7 @@
 
 #include "analysis/box_decoders.h"
 #include "base/cancel.h"
-#include "results/evaluation.h"
+#include "results/task_metric.h"
 #include "runtime/program/sample_batches.h"
 
 namespace quantloupe {
@@ -17,8 +17,8 @@ namespace quantloupe {
 class TaskJudge;
 
 struct Grade {
-    std::optional<TaskRate> rate;  ///< mAP, mIoU or token accuracy
-    std::string whyNot;            ///< why there is none; empty if there is one
+    std::optional<TaskValue> rate;  ///< mAP, mIoU or token accuracy
+    std::string whyNot;             ///< why there is none; empty if there is one
 };
 
 class OutputGrader {

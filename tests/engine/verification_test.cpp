@@ -33,8 +33,8 @@ class VerificationTest : public QObject {
         Verification result;
         result.samples = static_cast<std::size_t>(samples);
         result.plain.agreement = 1 - static_cast<double>(otherClasses) / samples;
-        result.here = TaskRate{"top1", "top-1", 1};
-        result.plain.rate = TaskRate{"top1", "top-1", 1 - static_cast<double>(lost) / samples};
+        result.here = TaskValue{TaskMetric::Top1, 1};
+        result.plain.rate = TaskValue{TaskMetric::Top1, 1 - static_cast<double>(lost) / samples};
         QCOMPARE(QString::fromStdString(whyVerificationFailed(result)), reason);
     }
 

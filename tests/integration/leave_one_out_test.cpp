@@ -98,14 +98,14 @@ class LeaveOneOutTest : public QObject {
     /// The agreement of twelve samples was compared, in which most layers gain nothing.
     void fewSamplesWithoutLabelsAreComparedByTheSqnr() {
         const LayerSweep few = leaveOneOut(*pooled(), fourBits(), {0, {}}, {});
-        QCOMPARE(few.metric, std::string("sqnr_db"));
+        QCOMPARE(few.metric, TaskMetric::Sqnr);
         QCOMPARE(few.baseline, few.baselineSqnrDb.value_or(0));
         QVERIFY(few.layers[0].change > 0 && few.layers[3].change > 0);
         QCOMPARE(few.layers[0].change, *few.layers[0].sqnrDb - few.baseline);
         QCOMPARE(few.layers[0].value, *few.layers[0].sqnrDb);
         QVERIFY(!few.layers[0].paired);
         const LayerSweep many = leaveOneOut(*pooled(20), fourBits(), {0, {}}, {});
-        QCOMPARE(many.metric, std::string("agreement"));
+        QCOMPARE(many.metric, TaskMetric::Agreement);
         QVERIFY(many.layers[0].paired.has_value());
     }
 

@@ -126,7 +126,7 @@ class OwnMetricTest : public QObject {
         const LayerSweep higher = leaveOneOut(*m_session, m_config, {0, {}});
         m_session->setMetric(metricOf(errorRate, true));
         const LayerSweep lower = leaveOneOut(*m_session, m_config, {0, {}});
-        QCOMPARE(QString::fromStdString(lower.metric), QStringLiteral("metric"));
+        QCOMPARE(lower.metric, TaskMetric::User);
         bool any = false;
         for (std::size_t l = 0; l < plain.layers.size(); ++l) {
             QCOMPARE(higher.layers[l].change, plain.layers[l].change);

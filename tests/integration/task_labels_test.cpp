@@ -82,7 +82,8 @@ class TaskLabelsTest : public QObject {
             const EvaluationPtr result = session.evaluate({}, Depth::Accuracy);
             QCOMPARE(result->quantized->agreement.has_value(), task == Task::Automatic);
             QVERIFY(result->quantized->sqnrDb);
-            QCOMPARE(checkAccuracy(*result, 1).metric, task == Task::Automatic ? "agreement" : "sqnr_db");
+            QCOMPARE(checkAccuracy(*result, 1).metric,
+                     task == Task::Automatic ? TaskMetric::Agreement : TaskMetric::Sqnr);
         }
     }
 

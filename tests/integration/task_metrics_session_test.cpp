@@ -76,7 +76,7 @@ class TaskMetricsSessionTest : public QObject {
         const auto session = detection();
         const EvaluationPtr base = session->evaluate(fourBits(), Depth::Accuracy);
         const LayerSweep sweep = leaveOneOut(*session, fourBits());
-        QCOMPARE(sweep.metric, "map");
+        QCOMPARE(sweep.metric, TaskMetric::Map);
         QCOMPARE(sweep.baseline, *base->quantized->map);
         QVERIFY(sweep.layers.size() >= 2);
         const auto groups = skipGroups(*session, fourBits());
@@ -100,7 +100,7 @@ class TaskMetricsSessionTest : public QObject {
         const auto session = detection();
         const EvaluationPtr base = session->evaluate(fourBits(), Depth::Accuracy);
         const AccuracyCheck check = checkAccuracy(*base, 0.01);
-        QCOMPARE(check.metric, "map");
+        QCOMPARE(check.metric, TaskMetric::Map);
         QCOMPARE(check.drop, 1 - *base->quantized->map);
         QVERIFY(!check.passed);
         QVERIFY(check.dropInterval && check.dropInterval->low <= check.drop &&
@@ -108,7 +108,7 @@ class TaskMetricsSessionTest : public QObject {
         TuneOptions options;
         options.maxDrop = check.drop / 2;
         const TuneResult tuned = tune(*session, fourBits(), options);
-        QCOMPARE(tuned.metric, "map");
+        QCOMPARE(tuned.metric, TaskMetric::Map);
         QVERIFY(tuned.reached);
         QVERIFY(tuned.curve[tuned.chosen].drop <= options.maxDrop + 1e-9);
         QCOMPARE(tuned.curve[tuned.chosen].drop, 1 - *tuned.curve[tuned.chosen].accuracy.map);
@@ -116,7 +116,7 @@ class TaskMetricsSessionTest : public QObject {
 
     void undefinedOutputsAreNamed() {
         AccuracyCheck check;
-        check.metric = "sqnr_db";
+        check.metric = TaskMetric::Sqnr;
         check.drop = 1e12;
         QVERIFY(describe(check).starts_with("failed: the outputs cannot be compared"));
     }
@@ -190,7 +190,7 @@ class TaskMetricsSessionTest : public QObject {
         std::size_t pixels = 0;
         for (const ClassResult& one : classes.classes) pixels += one.labels;
         QCOMPARE(pixels, 99 * kSamples);
-        QCOMPARE(leaveOneOut(session, fourBits()).metric, "miou");
+        QCOMPARE(leaveOneOut(session, fourBits()).metric, TaskMetric::Miou);
     }
 
     /// The image that could not be judged was counted in addition to its correction.

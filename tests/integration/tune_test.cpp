@@ -66,19 +66,19 @@ class TuneTest : public QObject {
 
   private Q_SLOTS:
     void asCheapAsTheBestOfAllSubsets_data() {
-        QTest::addColumn<QString>("metric");
-        for (const char* metric : {"top1", "agreement", "sqnr_db"})
-            QTest::newRow(metric) << QString::fromLatin1(metric);
+        QTest::addColumn<TaskMetric>("metric");
+        for (const TaskMetric metric : {TaskMetric::Top1, TaskMetric::Agreement, TaskMetric::Sqnr})
+            QTest::newRow(traitsOf(metric).name) << metric;
     }
     /// Six networks per metric, with three targets and three costs each: four of five results are optimal,
     /// and none costs over 25 % more.
     void asCheapAsTheBestOfAllSubsets() {
-        QFETCH(QString, metric);
-        const bool classes = metric != QLatin1String("sqnr_db");
+        QFETCH(TaskMetric, metric);
+        const bool classes = metric != TaskMetric::Sqnr;
         int searches = 0, best = 0;
         double worst = 1;
         for (unsigned seed = 1; seed <= 6; ++seed) {
-            const auto session = sessionOf(network(seed, classes), metric == QLatin1String("top1"));
+            const auto session = sessionOf(network(seed, classes), metric == TaskMetric::Top1);
             const std::vector<Subset> subsets = allSubsets(*session, coarse());
             for (const TuneCost cost : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
                 for (const double share : {0.6, 0.3, 0.12}) {
@@ -91,7 +91,7 @@ class TuneTest : public QObject {
                             (!least || amountOf(subset.cost, cost) < *least))
                             least = amountOf(subset.cost, cost);
                     const TuneResult found = tune(*session, coarse(), options);
-                    QCOMPARE(QString::fromStdString(found.metric), metric);
+                    QCOMPARE(found.metric, metric);
                     QCOMPARE(found.reached, least.has_value());
                     for (std::size_t i = 1; i < found.curve.size(); ++i) {
                         QVERIFY(found.curve[i].amount > found.curve[i - 1].amount);

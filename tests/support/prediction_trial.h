@@ -52,7 +52,7 @@ inline PredictionTrial predictRandomEdits(Session& session, const QuantizationCo
         if (after->expected) {
             const double change = after->expected->ofSqnr
                                       ? *after->quantized->sqnrDb - *before->quantized->sqnrDb
-                                      : taskMetric(*after->quantized) - taskMetric(*before->quantized);
+                                      : metricGain(*before->quantized, *after->quantized);
             trial.ofSqnr += after->expected->ofSqnr ? 1 : 0;
             trial.predicted.push_back(after->expected->median);
             trial.measured.push_back(change);

@@ -8,6 +8,7 @@
 #include "block_window.h"
 #include "color_data.h"
 #include "config/layer_choices.h"
+#include "results/task_metric.h"
 #include "style/theme.h"
 
 using namespace quantloupe;

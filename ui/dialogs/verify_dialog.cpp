@@ -17,7 +17,7 @@ QString comparison(const Verification& r, const RuntimeComparison& found) {
     QStringList parts;
     if (found.rate)
         parts << VerifyDialog::tr("the %1 is %2")
-                     .arg(r.classifies ? VerifyDialog::tr("accuracy") : QLatin1String(found.rate->title),
+                     .arg(r.classifies ? VerifyDialog::tr("accuracy") : QLatin1String(found.rate->title()),
                           percent(found.rate->value));
     if (r.classifies)
         parts << VerifyDialog::tr("the predicted class agrees for %1 of %2")
@@ -146,7 +146,7 @@ void VerifyDialog::present(const Verification& r) {
     idle();
     m_answered = true;
     // Without labels, the preview is the reference, and only the fraction of equal classes is known, if any.
-    showHeadings(r.here         ? QLatin1String(r.here->title)
+    showHeadings(r.here         ? QLatin1String(r.here->title())
                  : r.classifies ? QString()
                                 : tr("SQNR"),
                  QString::fromStdString(r.runtime));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "data/with_thousands.h"
+#include "results/task_metric.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {

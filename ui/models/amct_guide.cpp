@@ -9,6 +9,7 @@
 
 #include "config/presets.h"
 #include "models/config_difference.h"
+#include "results/task_metric.h"
 
 namespace quantloupe::ui {
 
@@ -29,8 +30,7 @@ std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const Evaluat
     const auto rateNow = taskRate(*present.floating);
     for (const MeasuredConfig& entry : history.entries()) {
         const auto rate = taskRate(entry.floating);
-        const bool sameKind =
-            rate ? rateNow && std::string_view(rate->name) == rateNow->name : !rateNow.has_value();
+        const bool sameKind = rate ? rateNow && rate->metric == rateNow->metric : !rateNow.has_value();
         const bool sameData = !entry.data.empty()
                                   ? entry.data == present.data.hex()
                                   : entry.floating.samples == present.samples && sameKind &&

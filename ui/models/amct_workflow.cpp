@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "config/presets.h"
+#include "results/task_metric.h"
 
 namespace quantloupe::ui {
 

@@ -5,6 +5,7 @@
 
 #include "document/metric.h"
 #include "models/command_line.h"
+#include "results/task_metric.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {

@@ -5,17 +5,18 @@
 
 #include "base/short_text.h"
 #include "document/metric.h"
+#include "results/task_metric.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
 
 namespace {
 
-/// The titles of taskRate(), for translators.
-[[maybe_unused]] constexpr const char* kRateTitles[] = {
-    QT_TRANSLATE_NOOP("Words", "top-1"), QT_TRANSLATE_NOOP("Words", "mAP"),
-    QT_TRANSLATE_NOOP("Words", "mIoU"), QT_TRANSLATE_NOOP("Words", "token accuracy"),
-    QT_TRANSLATE_NOOP("Words", "agreement")};
+/// The titles of task metrics, for translators.
+[[maybe_unused]] constexpr const char* kMetricTitles[] = {
+    QT_TRANSLATE_NOOP("Words", "top-1"),     QT_TRANSLATE_NOOP("Words", "mAP"),
+    QT_TRANSLATE_NOOP("Words", "mIoU"),      QT_TRANSLATE_NOOP("Words", "token accuracy"),
+    QT_TRANSLATE_NOOP("Words", "agreement"), QT_TRANSLATE_NOOP("Words", "SQNR")};
 
 /// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
 void showSqnr(Headline& line, const Accuracy& quantized) {
@@ -90,7 +91,7 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
         const auto rate = evaluation && evaluation->floating ? taskRate(*evaluation->floating) : std::nullopt;
         if (rate && !rate->relative()) {
             line.floatValue = formatRate(rate->value);
-            line.floatNote = Words::tr(rate->title);
+            line.floatNote = Words::tr(rate->title());
             if (evaluation->rough)
                 line.floatNote += QStringLiteral(" \u00b7 ") + samplesText(*evaluation->floating, data, true);
         }
@@ -102,9 +103,9 @@ Headline headlineOf(const Evaluation* evaluation, DataKind data, bool evaluating
     const auto rate = taskRate(quantized);
     if (rate && !rate->relative()) {
         line.value = formatRate(rate->value);
-        line.note.prepend(Words::tr(rate->title) + QStringLiteral(" \u00b7 "));
-        line.floatNote =
-            evaluation->rough ? Words::tr("%1 so far").arg(Words::tr(rate->title)) : Words::tr(rate->title);
+        line.note.prepend(Words::tr(rate->title()) + QStringLiteral(" \u00b7 "));
+        line.floatNote = evaluation->rough ? Words::tr("%1 so far").arg(Words::tr(rate->title()))
+                                           : Words::tr(rate->title());
         if (quantized.top1Interval) {
             const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
             line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);

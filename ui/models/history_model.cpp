@@ -9,6 +9,7 @@
 
 #include "document/metric.h"
 #include "models/headline.h"
+#include "results/task_metric.h"
 #include "style/theme.h"
 #include "style/words.h"
 

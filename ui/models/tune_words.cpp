@@ -52,7 +52,7 @@ bool isShare(const TuneResult& result) {
     return result.cost == TuneCost::Macs || result.cost == TuneCost::Parameters;
 }
 
-bool inDecibels(const TuneResult& result) { return result.metric == "sqnr_db"; }
+bool inDecibels(const TuneResult& result) { return result.metric == TaskMetric::Sqnr; }
 
 /// The metric of the float network.
 double floatMetric(const TuneResult& result) {
@@ -89,10 +89,7 @@ QString tuneMetricText(const TuneResult& result, double metric) {
     return inDecibels(result) ? formatDecibel(metric) : formatRate(metric);
 }
 
-QString tuneMetricTitle(const TuneResult& result) {
-    const char* rate = taskRateTitle(result.metric);
-    return inDecibels(result) || rate == nullptr ? Words::tr("SQNR") : Words::tr(rate);
-}
+QString tuneMetricTitle(const TuneResult& result) { return Words::tr(traitsOf(result.metric).title); }
 
 double costOnAxis(const TuneResult& result, double amount) {
     if (!isShare(result)) return amount;

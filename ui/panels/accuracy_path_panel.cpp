@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "document/metric.h"
+#include "results/task_metric.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 

@@ -11,6 +11,7 @@
 
 #include "models/config_difference.h"
 #include "models/headline.h"
+#include "results/task_metric.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {

@@ -7,6 +7,7 @@
 #include "document/metric.h"
 #include "graph/preview_forecast.h"
 #include "models/headline.h"
+#include "results/task_metric.h"
 #include "session/stages/user_metrics.h"
 #include "style/path_text.h"
 #include "style/words.h"
@@ -30,7 +31,7 @@ BaselineDifference baselineDifference(const Evaluation* evaluation, const Evalua
     if (now.samples != then.samples) return {};
     const QString end = Words::tr(" vs. \u2691");
     const auto rate = taskRate(now), before = taskRate(then);
-    if (rate && before && std::string_view(rate->name) == before->name) {
+    if (rate && before && rate->metric == before->metric) {
         const double change = rate->value - before->value;
         return {formatPoints(change) + end, isVisibleLoss(change * 100)};
     }

@@ -5,6 +5,7 @@
 
 #include "config/presets.h"
 #include "document/metric.h"
+#include "results/task_metric.h"
 #include "widgets/aligned_rows.h"
 
 namespace quantloupe::ui {
@@ -187,7 +188,8 @@ void TransformSection::refreshDrift() {
             drift = tr("float drift %1").arg(QString::number(*prepared.maxAbsDiff, 'g', 2));
         tip = tr("How much the transforms alone change the float network");
         if (after && !after->relative())
-            tip += tr("\n%1 after them: ").arg(QString::fromLatin1(after->title)) + formatRate(after->value);
+            tip +=
+                tr("\n%1 after them: ").arg(QString::fromLatin1(after->title())) + formatRate(after->value);
         if (prepared.agreement) tip += tr("\nagreement: ") + formatRate(*prepared.agreement);
         if (prepared.maxAbsDiff)
             tip += tr("\nlargest difference of an output: %1").arg(*prepared.maxAbsDiff, 0, 'g', 3);

@@ -208,7 +208,7 @@ void TuneCurve::fillPlot() {
         limit = {Qt::Horizontal, *target};
     m_plot->setPoints(
         points(m_result, 0), costAxisTitle(m_result),
-        m_result.metric == "sqnr_db" ? tr("SQNR, dB") : tr("%1, %").arg(tuneMetricTitle(m_result)),
+        m_result.metric == TaskMetric::Sqnr ? tr("SQNR, dB") : tr("%1, %").arg(tuneMetricTitle(m_result)),
         [result = m_result, digits = digitsOf(m_result)](double place) {
             return costAxisText(result, place, digits);
         });

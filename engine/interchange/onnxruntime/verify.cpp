@@ -72,10 +72,10 @@ bool comparable(const Constant& ours, const Constant& theirs) {
     return theirs.type() == DataType::Float32 && theirs.dims() == ours.dims();
 }
 
-TaskRate top1Of(const std::vector<int>& classes, const Dataset& data) {
+TaskValue top1Of(const std::vector<int>& classes, const Dataset& data) {
     std::size_t right = 0;
     for (std::size_t i = 0; i < classes.size(); ++i) right += classes[i] == data.label(i);
-    return {"top1", taskRateTitle("top1"), static_cast<double>(right) / static_cast<double>(classes.size())};
+    return {TaskMetric::Top1, static_cast<double>(right) / static_cast<double>(classes.size())};
 }
 
 /// Sets the rates of a task other than classification, all or none.

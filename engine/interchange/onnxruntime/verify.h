@@ -43,17 +43,17 @@ struct VerifySource {
 
 /// Outputs of ONNX Runtime, compared with the preview's.
 struct RuntimeComparison {
-    double agreement = 0;          ///< rate of samples with the same predicted class
-    double maxAbsDiff = 0;         ///< largest difference in all compared outputs
-    std::optional<TaskRate> rate;  ///< top-1, mAP, mIoU or token accuracy, if there are labels
-    DifferenceSums error = {};     ///< against the float network
+    double agreement = 0;           ///< rate of samples with the same predicted class
+    double maxAbsDiff = 0;          ///< largest difference in all compared outputs
+    std::optional<TaskValue> rate;  ///< top-1, mAP, mIoU or token accuracy, if there are labels
+    DifferenceSums error = {};      ///< against the float network
 };
 
 struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
-    bool classifies = true;        ///< false: no output has classes, so agreement is not judged
-    std::optional<TaskRate> here;  ///< RuntimeComparison::rate of the preview
+    bool classifies = true;         ///< false: no output has classes, so agreement is not judged
+    std::optional<TaskValue> here;  ///< RuntimeComparison::rate of the preview
     /// Why labels of boxes, label images or tokens are not used; empty if they are, or if there are none.
     std::string whyNoRate;
     DifferenceSums error;     ///< of the preview against the float network

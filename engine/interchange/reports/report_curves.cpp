@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "picture/picture_text.h"
+#include "results/task_metric.h"
 
 namespace quantloupe {
 namespace {
@@ -75,7 +76,7 @@ std::optional<double> plottedRate(const Accuracy& accuracy) {
 }
 const char* plottedName(const Accuracy& accuracy) {
     const auto rate = taskRate(accuracy);
-    return rate ? rate->title : "";
+    return rate ? rate->title() : "";
 }
 
 std::string pathPlot(const std::vector<AccuracyStep>& path) {

@@ -15,7 +15,7 @@ double noiseOf(double sqnrDb) { return std::isfinite(sqnrDb) ? std::pow(10.0, -s
 }  // namespace
 
 void MeasuredState::measure(const Accuracy& accuracy) {
-    metric = taskMetric(accuracy);
+    metric = taskMetric(accuracy).value;
     if (accuracy.sqnrDb && std::isfinite(*accuracy.sqnrDb)) sqnrDb = accuracy.sqnrDb;
 }
 

@@ -37,13 +37,11 @@ class Sweep {
         if (!hasTaskMetric(*m_full->quantized))
             failInput("the network's outputs cannot be compared with those of the float network");
         const Accuracy& full = *m_full->quantized;
-        m_sweep.baseline = taskMetric(full, &m_sweep.metric);
-        m_sweep.baselineSqnrDb = full.sqnrDb;
         m_bySqnr = !full.userMetric && !meaningfulRate(full) && full.sqnrDb;
-        if (m_bySqnr) {
-            m_sweep.metric = "sqnr_db";
-            m_sweep.baseline = *full.sqnrDb;
-        }
+        const TaskValue baseline = m_bySqnr ? TaskValue{TaskMetric::Sqnr, *full.sqnrDb} : taskMetric(full);
+        m_sweep.metric = baseline.metric;
+        m_sweep.baseline = baseline.value;
+        m_sweep.baselineSqnrDb = full.sqnrDb;
 
         const bool twoPasses = m_options.settledBelow > 0 &&
                                m_rough->quantized->samples < m_full->quantized->samples &&
@@ -109,7 +107,7 @@ class Sweep {
             layer.value = after.sqnrDb.value_or(0.0);
             layer.change = after.sqnrDb == before.sqnrDb ? 0 : layer.value - before.sqnrDb.value_or(0.0);
         } else {
-            layer.value = taskMetric(after);
+            layer.value = taskMetric(after).value;
             layer.change = metricGain(before, after);
             layer.paired = compareEvaluations(*base, *result);
         }
@@ -161,26 +159,6 @@ bool leaveOneOutComplete(std::span<const LayerResult> layers) {
         measured = measured || layer.leaveOneOut;
     }
     return measured;
-}
-
-bool hasTaskMetric(const Accuracy& accuracy) {
-    return accuracy.userMetric || taskRate(accuracy) || accuracy.sqnrDb;
-}
-
-double taskMetric(const Accuracy& accuracy, std::string* name) {
-    const auto named = [&](const char* text, double value) {
-        if (name != nullptr) *name = text;
-        return value;
-    };
-    if (accuracy.userMetric) return named("metric", *accuracy.userMetric);
-    if (const auto rate = taskRate(accuracy)) return named(rate->name, rate->value);
-    return named("sqnr_db", accuracy.sqnrDb.value_or(0.0));
-}
-
-double metricGain(const Accuracy& before, const Accuracy& after) {
-    const double from = taskMetric(before), to = taskMetric(after);
-    const double change = from == to ? 0 : to - from;  // also if both are infinite
-    return after.userMetric && after.lowerIsBetter ? -change : change;
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/paired_comparison.h"
+#include "results/task_metric.h"
 #include "session/session.h"
 
 namespace quantloupe {
@@ -31,10 +32,7 @@ struct LayerEffect {
 };
 
 struct LayerSweep {
-    /// "map", "miou", "token_accuracy" or "top1" with labels, "agreement" without; "sqnr_db" if the outputs
-    /// are not classes, or there are few samples without labels (meaningfulRate()); "metric": the user's
-    /// metric.
-    std::string metric;
+    TaskMetric metric = TaskMetric::Sqnr;  ///< the SQNR also of few samples without labels (meaningfulRate())
     double baseline = 0;
     std::optional<double> baselineSqnrDb;
     std::vector<LayerEffect> layers;  ///< the quantized layers, in graph order
@@ -62,12 +60,6 @@ bool layersAreIndependent(const QuantizationConfig& config);
 /// Whether LayerResult::leaveOneOut is known for every quantized layer.
 bool leaveOneOutComplete(std::span<const LayerResult> layers);
 
-/// Whether there is a metric of the task, or else an SQNR.
-bool hasTaskMetric(const Accuracy& accuracy);
-/// Returns the metric of the task, otherwise the SQNR, and its name in `name`.
-double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
-/// Returns by how much the metric of the task is better after a change.
-double metricGain(const Accuracy& before, const Accuracy& after);
 /// Compares two evaluations on the same samples. Empty with a user-defined metric, and if they do not both
 /// have classes, or scores of a detector or segmentation network, for the same number of samples.
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
