@@ -15,7 +15,7 @@
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"
-#include "session/studies/leave_one_out.h"
+#include "session/studies/evaluation_gain.h"
 
 namespace quantloupe::cli {
 namespace {

@@ -53,6 +53,10 @@ inline TaskValue taskMetric(const Accuracy& accuracy) {
         if (const auto value = accuracy.*traits.value) return {traits.metric, *value};
     return {TaskMetric::Sqnr, 0};
 }
+/// Returns 0 without this metric.
+inline double valueOf(const Accuracy& accuracy, TaskMetric metric) {
+    return (accuracy.*traitsOf(metric).value).value_or(0.0);
+}
 /// Returns by how much the metric is better after a change.
 inline double metricGain(const Accuracy& before, const Accuracy& after) {
     const double from = taskMetric(before).value, to = taskMetric(after).value;

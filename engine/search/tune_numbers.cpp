@@ -7,7 +7,7 @@
 #include "analysis/task_metrics.h"
 #include "base/error.h"
 #include "results/layer_host.h"
-#include "session/studies/leave_one_out.h"
+#include "session/studies/evaluation_gain.h"
 
 namespace quantloupe {
 namespace {

@@ -3,22 +3,10 @@
 
 #include <algorithm>
 
-#include "session/studies/leave_one_out.h"
+#include "session/studies/evaluation_gain.h"
 
 namespace quantloupe {
 namespace {
-
-constexpr double kLeastDecibels = 0.1;
-
-/// Returns the significant gain of the task's metric, or of SQNR in dB if the outputs are not classes, or any
-/// gain of the user's metric; 0 if there is none. Only the order of the values matters.
-double significantGain(const Evaluation& before, const Evaluation& after) {
-    if (const auto paired = compareEvaluations(before, after))
-        return paired->verdict == ChangeVerdict::Gain ? paired->difference : 0;
-    if (after.quantized->userMetric) return std::max(0.0, metricGain(*before.quantized, *after.quantized));
-    const double gain = after.quantized->sqnrDb.value_or(0) - before.quantized->sqnrDb.value_or(0);
-    return gain >= kLeastDecibels ? gain : 0;
-}
 
 class TransformTrial {
   public:
@@ -31,6 +19,7 @@ class TransformTrial {
     /// Keeps the variant with the largest significant gain, if there is one.
     void tryVariants(const std::vector<TunedTransforms>& variants) {
         const EvaluationPtr before = m_measured;
+        const TaskMetric metric = gainMetric(*before);
         const std::string texts = m_best.text;
         double most = 0;
         for (const TunedTransforms& variant : variants) {
@@ -40,9 +29,9 @@ class TransformTrial {
             } catch (const Error&) {
                 continue;
             }
-            const double gain = significantGain(*before, *after);
-            if (gain <= most) continue;
-            most = gain;
+            const EvaluationGain gain = gainBetween(*before, *after, metric);
+            if (!gain.significant() || gain.value <= most) continue;
+            most = gain.value;
             m_measured = after;
             m_best = {variant.config, texts.empty() ? variant.text : texts + ", " + variant.text};
         }

@@ -15,7 +15,7 @@ struct TunedTransforms {
 
 /// Tries equalization, without and with replacing the ReLU6 in between, and then bias correction on top of
 /// the better result. Tries only what the configuration has disabled, and keeps it only if the gain is
-/// significant (McNemar's exact test; 0.1 dB if the outputs are not classes). Skips transforms that the
+/// significant (evaluation_gain.h). Skips transforms that the
 /// network does not support. Throws Cancelled.
 TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config,
                                       const CancelToken& cancel);

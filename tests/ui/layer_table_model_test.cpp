@@ -126,7 +126,7 @@ class LayerTableModelTest : public QObject {
         document.setBackgroundEvaluation(true);
         QVERIFY(test::openAndWait(document, test::writeModel(folder), test::writeChainSamples(folder)));
         QVERIFY(QTest::qWaitFor([&] { return document.layer(NodeId(0))->leaveOneOut.has_value(); }, 20000));
-        QCOMPARE(model.gainUnit(), GainUnit::Decibels);
+        QCOMPARE(model.gainMetric(), TaskMetric::Sqnr);
         const double gain = *document.layer(NodeId(0))->leaveOneOut;
         QVERIFY(gain != 0);
         const auto found = [&](const char* relation, double limit) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's metric program in every evaluation. The program of these tests prints how often it was run.
-#include "color_document.h"
 #include "base/atomic_file.h"
+#include "color_document.h"
 #include "dialogs/metric_program_dialog.h"
 #include "models/suggestions.h"
 #include "panels/summary_bar.h"
@@ -68,7 +68,7 @@ class MetricProgramTest : public QObject, private test::ColorDocument {
             wanted.lowerIsBetter = lower;
             m_document->setMetricProgram(wanted);
             QVERIFY(evaluated());
-            QCOMPARE(gainUnitOf(m_document->evaluation().get()), GainUnit::OwnMetric);
+            QCOMPARE(gainMetricOf(m_document->evaluation().get()), TaskMetric::User);
             std::optional<std::optional<Suggestion>> found;
             Suggestion candidate;
             candidate.edit.next = m_document->config();

@@ -50,7 +50,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         Evaluation evaluation;
         evaluation.quantized = Accuracy{};
         evaluation.quantized->sqnrDb = 17.7;
-        const auto text = [&] { return formatMetric(0.012, Metric::LeaveOneOut, gainUnitOf(&evaluation)); };
+        const auto text = [&] { return formatMetric(0.012, Metric::LeaveOneOut, gainMetricOf(&evaluation)); };
         QCOMPARE(text(), QStringLiteral("+0.01 dB"));
         evaluation.quantized->agreement = 0.9;
         evaluation.quantized->samples = kFewSamples - 1;
@@ -59,7 +59,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         QCOMPARE(text(), QStringLiteral("+1.2"));
         evaluation.quantized->userMetric = 3;
         QCOMPARE(text(), QStringLiteral("+0.0120"));
-        QCOMPARE(formatMetricDifference(1, 2, Metric::LeaveOneOut, GainUnit::Decibels),
+        QCOMPARE(formatMetricDifference(1, 2, Metric::LeaveOneOut, TaskMetric::Sqnr),
                  QStringLiteral("\u22121.00 dB"));
     }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "data/with_thousands.h"
-#include "results/task_metric.h"
+#include "session/studies/evaluation_gain.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -25,10 +25,9 @@ QString signedNumber(double value, int digits) {
     return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
 }
 
-QString formatGain(double value, GainUnit unit) {
-    if (unit == GainUnit::Points) return formatPoints(value);
-    return unit == GainUnit::Decibels ? signedNumber(value, 2) + QStringLiteral(" dB")
-                                      : signedNumber(value, 4);
+QString formatGain(double value, TaskMetric unit) {
+    if (traitsOf(unit).rate) return formatPoints(value);
+    return unit == TaskMetric::Sqnr ? signedNumber(value, 2) + QStringLiteral(" dB") : signedNumber(value, 4);
 }
 
 /// Operators that pass their input on have the bits of the input, whatever their own settings are.
@@ -157,13 +156,11 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
     return std::nullopt;
 }
 
-GainUnit gainUnitOf(const Evaluation* evaluation) {
-    if (!evaluation || !evaluation->quantized) return GainUnit::Points;
-    if (evaluation->quantized->userMetric) return GainUnit::OwnMetric;
-    return meaningfulRate(*evaluation->quantized) ? GainUnit::Points : GainUnit::Decibels;
+TaskMetric gainMetricOf(const Evaluation* evaluation) {
+    return evaluation && evaluation->quantized ? gainMetric(*evaluation) : TaskMetric::Top1;
 }
 
-QString formatMetric(double value, Metric metric, GainUnit gainUnit) {
+QString formatMetric(double value, Metric metric, TaskMetric gainMetric) {
     switch (metric) {
         case Metric::None:
             return {};
@@ -172,7 +169,7 @@ QString formatMetric(double value, Metric metric, GainUnit gainUnit) {
         case Metric::WeightQs:
             return formatQs(value);
         case Metric::LeaveOneOut:
-            return formatGain(value, gainUnit);
+            return formatGain(value, gainMetric);
         case Metric::Sqnr:
             return formatDecibel(value);
         case Metric::Macs:
@@ -230,9 +227,9 @@ QString precisionClassName(PrecisionClass precisionClass) {
     return {};
 }
 
-QString formatMetricDifference(double value, double baseline, Metric metric, GainUnit gainUnit) {
+QString formatMetricDifference(double value, double baseline, Metric metric, TaskMetric gainMetric) {
     if (!std::isfinite(value) || !std::isfinite(baseline)) return {};
-    if (metric == Metric::LeaveOneOut) return formatGain(value - baseline, gainUnit);
+    if (metric == Metric::LeaveOneOut) return formatGain(value - baseline, gainMetric);
     const int digits = metric == Metric::Sqnr ? 1 : metric == Metric::Cosine ? 5 : 3;
     return signedNumber(value - baseline, digits);
 }

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "results/evaluation.h"
+#include "results/task_metric.h"
 
 namespace quantloupe::ui {
 
@@ -47,10 +47,9 @@ QString metricShortName(Metric metric);
 /// Empty if the layer has no such number; Metric::Difference and Metric::Latency need more than the layer.
 /// May be infinite.
 std::optional<double> metricValue(const LayerResult& layer, Metric metric);
-/// The unit of Metric::LeaveOneOut, which is a gain in the metric of the task.
-enum class GainUnit { Points, Decibels, OwnMetric };
-GainUnit gainUnitOf(const Evaluation* evaluation);
-QString formatMetric(double value, Metric metric, GainUnit gainUnit = GainUnit::Points);
+/// The metric of which Metric::LeaveOneOut is a gain: gainMetric(), or a rate if there is no evaluation.
+TaskMetric gainMetricOf(const Evaluation* evaluation);
+QString formatMetric(double value, Metric metric, TaskMetric gainMetric = TaskMetric::Top1);
 /// "W4A8", "A8" of a layer without a weight, "F16" or "F32".
 QString formatBits(const LayerResult& layer);
 
@@ -76,12 +75,12 @@ struct ScaleChoice {
 };
 /// Formats a difference with a sign and the digits of formatMetric(); empty unless both values are finite.
 QString formatMetricDifference(double value, double baseline, Metric metric,
-                               GainUnit gainUnit = GainUnit::Points);
+                               TaskMetric gainMetric = TaskMetric::Top1);
 
 /// Maps values to positions between the best (0) and the worst (1) value of all layers.
 struct MetricScale {
     Metric metric = Metric::None;
-    GainUnit gainUnit = GainUnit::Points;
+    TaskMetric gainMetric = TaskMetric::Top1;
     double best = 0, worst = 1;
     double fullBest = 0, fullWorst = 1;  ///< ends of all values, for the axis of the legend
     bool any = false;                    ///< some layer has a value

@@ -93,7 +93,7 @@ QString BoxHints::groupTip(const PictureNode& node) const {
         text += worst.valid() ? tr("<br>Worst %1: %2, %3")
                                     .arg(metricName(metric),
                                          formatMetric(*m_canvas->overlay().valueOf(worst), metric,
-                                                      m_canvas->scale().gainUnit),
+                                                      m_canvas->scale().gainMetric),
                                          m_document->layerName(worst).toHtmlEscaped())
                               : tr("<br>%1: no layer in this group has a value").arg(metricName(metric));
     }
@@ -120,7 +120,7 @@ QString BoxHints::metricLine(NodeId id) const {
         return name + formatMetric(*value, metric) +
                (m_canvas->overlay().estimated[id.index()] ? tr(", estimated") : tr(", measured"));
     return name + (metric == Metric::Bits ? formatBits(*layer)
-                                          : formatMetric(*value, metric, m_canvas->scale().gainUnit));
+                                          : formatMetric(*value, metric, m_canvas->scale().gainMetric));
 }
 
 }  // namespace quantloupe::ui

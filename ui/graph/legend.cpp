@@ -118,7 +118,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
         const QString text = (best || !scale.clipped     ? QString()
                               : scale.worst < scale.best ? QStringLiteral("\u2264 ")
                                                          : QStringLiteral("\u2265 ")) +
-                             formatMetric(value, scale.metric, scale.gainUnit);
+                             formatMetric(value, scale.metric, scale.gainMetric);
         const double width = metrics.horizontalAdvance(text);
         const double half = bar.width() / 2;
         const double left = best ? std::clamp(x - width / 2, bar.left(), bar.left() + half - width)

@@ -42,7 +42,7 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
     if (const auto value = overlay.valueOf(layer.node)) {
         look.number = overlay.metric == Metric::Bits
                           ? formatBits(layer)
-                          : formatMetric(*value, overlay.metric, overlay.scale.gainUnit);
+                          : formatMetric(*value, overlay.metric, overlay.scale.gainMetric);
         if (overlay.metric == Metric::Latency) {
             look.quiet = overlay.estimated[layer.node.index()];
             look.number.remove(QStringLiteral(" ms"));  // as the legend says; boxes are narrow

@@ -50,7 +50,7 @@ Overlay overlayOf(const Document& document, const std::vector<LayerResult>& laye
         }
     }
     overlay.scale = scaleOf(overlay.values, metric, choice);
-    overlay.scale.gainUnit = gainUnitOf(document.evaluation().get());
+    overlay.scale.gainMetric = gainMetricOf(document.evaluation().get());
     return overlay;
 }
 

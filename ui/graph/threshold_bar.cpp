@@ -46,9 +46,9 @@ constexpr std::array kChoices = {
 constexpr double kFirstShare = 0.1;  ///< fraction of the layers that is covered initially
 
 /// Adapts the choice to the unit of the gain, which depends on the task.
-Choice inUnit(Choice choice, GainUnit unit) {
-    if (choice.metric != SkipMetric::LeaveOneOut || unit == GainUnit::Points) return choice;
-    choice.unit = unit == GainUnit::Decibels ? " dB" : "";
+Choice inUnit(Choice choice, TaskMetric unit) {
+    if (choice.metric != SkipMetric::LeaveOneOut || traitsOf(unit).rate) return choice;
+    choice.unit = unit == TaskMetric::Sqnr ? " dB" : "";
     choice.factor = 1;
     choice.decimals = 4;
     return choice;
@@ -116,7 +116,7 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
         if (isHidden()) return;
         const bool first = m_ranked.empty();
         rankLayers();
-        const GainUnit now = gainUnitOf(m_document->evaluation().get());
+        const TaskMetric now = gainMetricOf(m_document->evaluation().get());
         const bool otherUnit = std::exchange(m_unit, now) != now;
         if ((first && !m_ranked.empty()) || otherUnit)
             chooseMetric(true);  // the first values have arrived, or they have another unit
@@ -144,7 +144,7 @@ void ThresholdBar::start(NodeId layer) {
     const auto shown = std::ranges::find(kChoices, m_canvas->metric(), &Choice::shown);
     if (shown != kChoices.end() && m_canvas->metric() != Metric::None)
         m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
-    m_unit = gainUnitOf(m_document->evaluation().get());
+    m_unit = gainMetricOf(m_document->evaluation().get());
     m_effect->hide();
     m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));  // the theme may have changed
     show();

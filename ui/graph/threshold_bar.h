@@ -58,8 +58,8 @@ class ThresholdBar : public QFrame {
     QSlider* m_slider;
     ElidedLabel *m_count, *m_effect;
     QPushButton *m_accept, *m_close;
-    GainUnit m_unit = GainUnit::Points;  ///< of leave-one-out
-    std::vector<double> m_ranked;        ///< values of the quantizable layers, worst first
+    TaskMetric m_unit = TaskMetric::Top1;  ///< of leave-one-out
+    std::vector<double> m_ranked;          ///< values of the quantizable layers, worst first
     std::size_t m_changed = 0;
 };
 

@@ -38,7 +38,7 @@ void SearchJob::start(const SearchRequest& request, const CancelToken& token) {
     m_running = true;
     const quint64 run = ++m_run;
     SearchRequest own = request;
-    if (m_folder.isValid())
+    if (m_folder.isValid() && !own.metric)  // the program may have changed since an earlier search
         own.options.measurements = m_folder.filePath(QStringLiteral("search.tune.json")).toStdString();
     own.options.progress = [this, run](const TuneProgress& progress) {
         report(run, [this, progress] { Q_EMIT progressed(progress); });
@@ -54,6 +54,7 @@ void SearchJob::start(const SearchRequest& request, const CancelToken& token) {
             const auto [data, calibration] =
                 openSessionData(session, own.evaluation, own.calibration, own.preprocess, own.task, token);
             session.setData(data, calibration);
+            if (own.metric) session.setMetric(programMetric(*own.metric));
             const TuneResult result = tuneOnPart(session, own.config, own.options, token);
             then = [this, result] { Q_EMIT finished(result); };
         } catch (const Cancelled&) {

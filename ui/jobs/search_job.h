@@ -7,6 +7,7 @@
 #include <QObject>
 #include <QTemporaryDir>
 
+#include "analysis/user_metric.h"
 #include "data/preprocess.h"
 #include "data/task_settings.h"
 #include "jobs/worker_thread.h"
@@ -22,7 +23,8 @@ struct SearchRequest {
     Preprocess preprocess;
     TaskSettings task;
     QuantizationConfig config;
-    TuneOptions options;  ///< without callbacks and file
+    std::optional<MetricProgram> metric;  ///< replaces the metric of the task
+    TuneOptions options;                  ///< without callbacks and file
 };
 
 class SearchJob : public QObject {

@@ -124,8 +124,8 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
         const QVariant value = sourceModel()->index(row, term.column, parent).data(LayerTableModel::SortRole);
         if (!value.isValid()) return false;
         // In the unit that the column shows.
-        const bool points = term.column == LayerTableModel::LeaveOneOut &&
-                            (!layers || layers->gainUnit() == GainUnit::Points);
+        const bool points =
+            term.column == LayerTableModel::LeaveOneOut && (!layers || traitsOf(layers->gainMetric()).rate);
         const double number = value.toDouble() * (points ? 100 : 1);
         return (term.orEqual && number == term.number) ||
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);

@@ -105,7 +105,8 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         const auto value = valueOf(layer, *metric);
         if (!value) return kNone;
         const bool estimated = metric == Metric::Latency && m_document->latency().of(layer)->estimated;
-        return (estimated ? QStringLiteral("\u2248") : QString()) + formatMetric(*value, *metric, gainUnit());
+        return (estimated ? QStringLiteral("\u2248") : QString()) +
+               formatMetric(*value, *metric, gainMetric());
     }
     switch (column) {
         case Number:
@@ -138,7 +139,7 @@ bool LayerTableModel::isQuantizable(int row) const {
     return !m_anyQuantizable || (layer && layer->quantizable);
 }
 
-GainUnit LayerTableModel::gainUnit() const { return gainUnitOf(m_document->evaluation().get()); }
+TaskMetric LayerTableModel::gainMetric() const { return gainMetricOf(m_document->evaluation().get()); }
 
 bool LayerTableModel::hasName(int row, const QString& text) const {
     const LayerResult* layer = layerAt(row);
@@ -189,7 +190,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
                 if (!baseline) return {};
                 const auto now = metricValue(layer, *metric), then = metricValue(*baseline, *metric);
                 if (!now || !then) return {};
-                const GainUnit unit = gainUnit();
+                const TaskMetric unit = gainMetric();
                 return tr("%1; baseline %2 (%3)")
                     .arg(formatMetric(*now, *metric, unit), formatMetric(*then, *metric, unit),
                          formatMetricDifference(*now, *then, *metric, unit));

@@ -52,7 +52,7 @@ class LayerTableModel : public QAbstractTableModel {
     /// thousand rows are sorted whenever results arrive, and data() would take longer than a frame.
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
-    GainUnit gainUnit() const;
+    TaskMetric gainMetric() const;
     /// Returns whether the layer is quantized or could be quantized; true for all rows if there is no such
     /// layer.
     bool isQuantizable(int row) const;

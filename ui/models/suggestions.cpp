@@ -7,6 +7,7 @@
 #include "commands/layer_edits.h"
 #include "config/layer_choices.h"
 #include "document/metric.h"
+#include "session/studies/evaluation_gain.h"
 #include "session/studies/leave_one_out.h"
 #include "style/words.h"
 
@@ -46,7 +47,7 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
     std::vector<Suggestion> candidates;
     const auto add = [&](const QString& title, const QString& why, const auto& change) {
         ConfigEdit edit = changeConfig(config, title, change);
-        if (edit.next != config) candidates.push_back({std::move(edit), title, why, 0, false, false, {}});
+        if (edit.next != config) candidates.push_back({std::move(edit), title, why, 0, false, {}});
     };
     const bool relu6 = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "Clip"; });
     if (config.transforms.equalization.profile == EqualizationProfile::Off) {
@@ -87,7 +88,6 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
                               Words::tr("One of the most sensitive layers"),
                               0,
                               false,
-                              false,
                               {}});
         if (config.quantization.weight.bits < 8 && layer->parameters > 0)
             candidates.push_back({changeLayers(config, {layer->name}, Words::tr("8-bit weights"),
@@ -95,7 +95,6 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
                                   Words::tr("8-bit weights for %1").arg(name),
                                   Words::tr("One of the most sensitive layers"),
                                   0,
-                                  false,
                                   false,
                                   {}});
     }
@@ -114,26 +113,21 @@ std::optional<Suggestion> measureSuggestion(Session& session, const Quantization
         return std::nullopt;  // applying the edit manually shows the reason
     }
     if (!before->quantized || !after->quantized) return std::nullopt;
-    const auto paired = compareEvaluations(*before, *after);
-    if (after->quantized->userMetric) {
-        candidate.gain = metricGain(*before->quantized, *after->quantized);
+    const TaskMetric metric = gainMetric(*before);
+    const EvaluationGain gain = gainBetween(*before, *after, metric);
+    candidate.gain = gain.value;
+    candidate.certain = gain.significant();
+    // A gain in decibels that rounds to zero is not suggested.
+    if (!candidate.certain && !(gain.paired && gain.value > 0)) return std::nullopt;
+    if (gain.paired)
+        candidate.verdict = QString::fromStdString(describe(*gain.paired));
+    else if (metric == TaskMetric::Sqnr)
+        candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain.value, 0, 'f', 1);
+    else
         candidate.verdict = Words::tr("your metric: %1 instead of %2")
-                                .arg(*after->quantized->userMetric)
-                                .arg(taskMetric(*before->quantized));
-    } else if (paired && meaningfulRate(*before->quantized) && !before->randomInputs) {
-        candidate.gain = paired->difference;
-        candidate.certain = paired->verdict == ChangeVerdict::Gain;
-        candidate.verdict = QString::fromStdString(describe(*paired));
-    } else if (before->quantized->sqnrDb && after->quantized->sqnrDb) {
-        const double gain = *after->quantized->sqnrDb - *before->quantized->sqnrDb;
-        if (!std::isfinite(gain)) return std::nullopt;
-        candidate.gain = gain;
-        candidate.inDecibels = candidate.certain = true;
-        candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
-    }
-    // A gain that rounds to zero is not suggested.
-    if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) return candidate;
-    return std::nullopt;
+                                .arg(valueOf(*after->quantized, metric))
+                                .arg(valueOf(*before->quantized, metric));
+    return candidate;
 }
 
 }  // namespace quantloupe::ui

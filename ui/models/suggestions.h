@@ -16,8 +16,7 @@ namespace quantloupe::ui {
 struct Suggestion {
     ConfigEdit edit;
     QString title, why;
-    double gain = 0;  ///< accuracy gain as a fraction; without classes, gain of the output SQNR in dB
-    bool inDecibels = false;
+    double gain = 0;       ///< see EvaluationGain::value
     bool certain = false;  ///< the gain is not within noise
     QString verdict;       ///< "+2.4 points, 13 samples fixed, 1 broken: a real gain"
 };
@@ -27,8 +26,7 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
                                        const std::vector<LayerResult>& layers);
 
 /// Evaluates the candidate and `config`, from which it was made, on all evaluation samples. Empty if it does
-/// not improve accuracy, or is not possible with this network. Below 20 unlabeled samples, the gain is that
-/// of the SQNR, as in the summary bar. Throws Error, Cancelled.
+/// not improve the metric (gainMetric()), or is not possible with this network. Throws Error, Cancelled.
 std::optional<Suggestion> measureSuggestion(Session& session, const QuantizationConfig& config,
                                             Suggestion candidate, const CancelToken& cancel);
 

@@ -68,7 +68,7 @@ QString BlockTableModel::numberOf(const LayerResult& layer) const {
     const auto value = overlay.valueOf(layer.node);
     if (!value) return QStringLiteral("\u2013");
     return overlay.metric == Metric::Bits ? formatBits(layer)
-                                          : formatMetric(*value, overlay.metric, overlay.scale.gainUnit);
+                                          : formatMetric(*value, overlay.metric, overlay.scale.gainMetric);
 }
 
 QString BlockTableModel::noteOf(const LayerResult& layer) const {

@@ -289,19 +289,19 @@ void Inspector::showMetrics(const LayerResult& layer, const LayerResult* host) {
                              : host                ? tr("of %1").arg(m_document->layerName(m_hostNode))
                              : asIf && layer.local ? tr("local: as if quantized")
                                                    : QString());
-    const GainUnit gainUnit = gainUnitOf(m_document->evaluation().get());
+    const TaskMetric gainMetric = gainMetricOf(m_document->evaluation().get());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
         const auto value = metricValue(valued, kRows[i]);
         const MetricScale& scale = m_document->scale(kRows[i]);
         const bool local = kRows[i] != Metric::CumulativeQs && kRows[i] != Metric::LeaveOneOut;
         m_metrics[static_cast<qsizetype>(i)]->setValue(
-            value ? formatMetric(*value, kRows[i], gainUnit) : QStringLiteral("\u2013"),
+            value ? formatMetric(*value, kRows[i], gainMetric) : QStringLiteral("\u2013"),
             value && kRows[i] != Metric::Cosine ? scale.position(*value) : -1,
             stale || host || (asIf && local));
         const LayerResult* baseline = m_document->reference().baselineLayer(valued.node);
         const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
         m_metrics[static_cast<qsizetype>(i)]->setDifference(
-            value && before ? formatMetricDifference(*value, *before, kRows[i], gainUnit) : QString());
+            value && before ? formatMetricDifference(*value, *before, kRows[i], gainMetric) : QString());
     }
 }
 

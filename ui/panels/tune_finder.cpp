@@ -44,6 +44,10 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
     };
     connect(document, &Document::modelChanged, this, forgetAll);
     connect(document, &Document::dataChanged, this, forgetAll);
+    connect(document, &Document::metricProgramChanged, this, [this, forgetAll] {
+        forgetAll();
+        showLimit();
+    });
     showUsualCost();
     showLimit();
     refresh();
@@ -203,7 +207,7 @@ void TuneFinder::find() {
     m_foundFor = m_document->undoStack()->index() > 0 ? m_document->undoStack()->undoText() : tr("as opened");
     m_found.reset();
     m_job.start({*m_document->model(), opened->evaluationPath, opened->calibrationPath, opened->preprocess,
-                 m_document->task(), m_from, *wanted},
+                 m_document->task(), m_from, m_document->metricProgram(), *wanted},
                 m_document->job()->pausable());
     refresh();
     m_text->setText(tr("evaluating\u2026"));

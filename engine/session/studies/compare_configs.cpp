@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "session/session_parts.h"
-#include "session/studies/leave_one_out.h"
+#include "session/studies/evaluation_gain.h"
 
 namespace quantloupe {
 namespace {

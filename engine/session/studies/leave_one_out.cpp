@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/group_jackknife.h"
 #include "base/error.h"
 #include "config/layer_choices.h"
 #include "model/quantized_model.h"
 #include "session/stopwatch.h"
+#include "session/studies/evaluation_gain.h"
 #include "session/studies/skip_groups.h"
 
 namespace quantloupe {
@@ -37,10 +37,8 @@ class Sweep {
         if (!hasTaskMetric(*m_full->quantized))
             failInput("the network's outputs cannot be compared with those of the float network");
         const Accuracy& full = *m_full->quantized;
-        m_bySqnr = !full.userMetric && !meaningfulRate(full) && full.sqnrDb;
-        const TaskValue baseline = m_bySqnr ? TaskValue{TaskMetric::Sqnr, *full.sqnrDb} : taskMetric(full);
-        m_sweep.metric = baseline.metric;
-        m_sweep.baseline = baseline.value;
+        m_sweep.metric = gainMetric(*m_full);
+        m_sweep.baseline = valueOf(full, m_sweep.metric);
         m_sweep.baselineSqnrDb = full.sqnrDb;
 
         const bool twoPasses = m_options.settledBelow > 0 &&
@@ -100,17 +98,13 @@ class Sweep {
         const QuantizationConfig changed = withLayersSkipped(m_config, m_groups.at(layer.node));
         const EvaluationPtr result = m_session.experiment(changed, depth, m_cancel);
         const EvaluationPtr& base = depth == Depth::Rough ? m_rough : m_full;
-        const Accuracy &before = *base->quantized, &after = *result->quantized;
+        const Accuracy& after = *result->quantized;
         layer.sqnrDb = after.sqnrDb;
         layer.samples = after.samples;
-        if (m_bySqnr) {
-            layer.value = after.sqnrDb.value_or(0.0);
-            layer.change = after.sqnrDb == before.sqnrDb ? 0 : layer.value - before.sqnrDb.value_or(0.0);
-        } else {
-            layer.value = taskMetric(after).value;
-            layer.change = metricGain(before, after);
-            layer.paired = compareEvaluations(*base, *result);
-        }
+        layer.value = valueOf(after, m_sweep.metric);
+        EvaluationGain gain = gainBetween(*base, *result, m_sweep.metric);
+        layer.change = gain.value;
+        layer.paired = std::move(gain.paired);
         if (depth == Depth::Accuracy && m_options.measured) m_options.measured(layer);
         if (m_options.updated) m_options.updated(m_sweep);
     }
@@ -137,7 +131,6 @@ class Sweep {
     const CancelToken& m_cancel;
     std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale the others pass on
     EvaluationPtr m_full, m_rough;
-    bool m_bySqnr = false;
     LayerSweep m_sweep;
 };
 
@@ -159,44 +152,6 @@ bool leaveOneOutComplete(std::span<const LayerResult> layers) {
         measured = measured || layer.leaveOneOut;
     }
     return measured;
-}
-
-namespace {
-
-/// Both accuracies must have the same kind of rate.
-std::optional<PairedComparison> compareScores(const std::optional<Accuracy>& before,
-                                              const std::shared_ptr<const TaskScores>& beforeScores,
-                                              const std::optional<Accuracy>& after,
-                                              const std::shared_ptr<const TaskScores>& afterScores) {
-    if (!before || !after || !beforeScores || !afterScores ||
-        beforeScores->samples.size() != afterScores->samples.size())
-        return std::nullopt;
-    const auto a = taskRate(*before), b = taskRate(*after);
-    if (!a || !b) return std::nullopt;
-    return compareGraded(a->value, *beforeScores, b->value, *afterScores);
-}
-
-}  // namespace
-
-std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation) {
-    if (evaluation.scores)
-        return compareScores(evaluation.floating, evaluation.floatScores, evaluation.quantized,
-                             evaluation.scores);
-    if (!evaluation.classes || !evaluation.floatClasses || !evaluation.rightClasses ||
-        evaluation.classes->empty())
-        return std::nullopt;
-    return comparePaired(findFlips(*evaluation.floatClasses, *evaluation.classes, *evaluation.rightClasses));
-}
-
-std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
-    if (after.quantized && after.quantized->userMetric) return std::nullopt;
-    if (before.scores || after.scores)
-        return compareScores(before.quantized, before.scores, after.quantized, after.scores);
-    if (!before.classes || !after.classes || !before.rightClasses || before.classes->empty() ||
-        before.classes->size() != after.classes->size() ||
-        before.rightClasses->size() != before.classes->size())
-        return std::nullopt;
-    return comparePaired(findFlips(*before.classes, *after.classes, *before.rightClasses));
 }
 
 }  // namespace quantloupe

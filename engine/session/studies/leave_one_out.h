@@ -60,10 +60,4 @@ bool layersAreIndependent(const QuantizationConfig& config);
 /// Whether LayerResult::leaveOneOut is known for every quantized layer.
 bool leaveOneOutComplete(std::span<const LayerResult> layers);
 
-/// Compares two evaluations on the same samples. Empty with a user-defined metric, and if they do not both
-/// have classes, or scores of a detector or segmentation network, for the same number of samples.
-std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
-/// Compares the float network with the quantized one: the change that quantization causes.
-std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation);
-
 }  // namespace quantloupe
