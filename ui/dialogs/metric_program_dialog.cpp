@@ -18,7 +18,8 @@ namespace {
 QString outOfDate() { return MetricProgramDialog::tr("Out of date: run it again."); }
 
 QString resultText(double floating, double quantized) {
-    return MetricProgramDialog::tr("float %1, quantized %2").arg(floating).arg(quantized);
+    return MetricProgramDialog::tr("float %1, quantized %2")
+        .arg(formatOwnMetric(floating), formatOwnMetric(quantized));
 }
 
 }  // namespace
@@ -64,9 +65,9 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     m_result->setWordWrap(true);
     m_result->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_always = new ToggleSwitch(tr("Run it in every evaluation"));
-    m_always->setToolTip(
-        tr("The summary bar shows the metric, and leave-one-out, suggestions and the search use it instead of "
-           "the accuracy"));
+    m_always->setToolTip(tr(
+        "The summary bar shows the metric, and leave-one-out, suggestions and the search use it instead of "
+        "the accuracy"));
     column->addWidget(m_always);
     column->addWidget(m_result);
     column->addStretch(1);

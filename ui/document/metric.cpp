@@ -160,6 +160,8 @@ TaskMetric gainMetricOf(const Evaluation* evaluation) {
     return evaluation && evaluation->quantized ? gainMetric(*evaluation) : TaskMetric::Top1;
 }
 
+QString formatOwnMetric(double value) { return withMinusSigns(QString::number(value, 'g', 5)); }
+
 QString formatMetric(double value, Metric metric, TaskMetric gainMetric) {
     switch (metric) {
         case Metric::None:

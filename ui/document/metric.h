@@ -50,6 +50,8 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric);
 /// The metric of which Metric::LeaveOneOut is a gain: gainMetric(), or a rate if there is no evaluation.
 TaskMetric gainMetricOf(const Evaluation* evaluation);
 QString formatMetric(double value, Metric metric, TaskMetric gainMetric = TaskMetric::Top1);
+/// A value of the user's metric.
+QString formatOwnMetric(double value);
 /// "W4A8", "A8" of a layer without a weight, "F16" or "F32".
 QString formatBits(const LayerResult& layer);
 

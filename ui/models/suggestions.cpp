@@ -125,8 +125,8 @@ std::optional<Suggestion> measureSuggestion(Session& session, const Quantization
         candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain.value, 0, 'f', 1);
     else
         candidate.verdict = Words::tr("your metric: %1 instead of %2")
-                                .arg(valueOf(*after->quantized, metric))
-                                .arg(valueOf(*before->quantized, metric));
+                                .arg(formatOwnMetric(valueOf(*after->quantized, metric)),
+                                     formatOwnMetric(valueOf(*before->quantized, metric)));
     return candidate;
 }
 

@@ -54,9 +54,17 @@ bool isShare(const TuneResult& result) {
 
 bool inDecibels(const TuneResult& result) { return result.metric == TaskMetric::Sqnr; }
 
+bool isOwn(const TuneResult& result) { return result.metric == TaskMetric::User; }
+
 /// The metric of the float network.
 double floatMetric(const TuneResult& result) {
+    if (isOwn(result)) return valueOf(result.floating, result.metric);
     return result.curve.front().metric + result.curve.front().drop;
+}
+
+/// 1 if larger values of the metric are better, otherwise -1.
+double directionOf(const TuneResult& result) {
+    return isOwn(result) && result.floating.lowerIsBetter ? -1 : 1;
 }
 
 }  // namespace
@@ -85,8 +93,20 @@ std::optional<double> parseAmount(const QString& text) {
     return number * std::pow(1000.0, static_cast<double>(power));
 }
 
-QString tuneMetricText(const TuneResult& result, double metric) {
-    return inDecibels(result) ? formatDecibel(metric) : formatRate(metric);
+QString taskMetricText(TaskMetric metric, double value) {
+    if (metric == TaskMetric::User) return formatOwnMetric(value);
+    return metric == TaskMetric::Sqnr ? formatDecibel(value) : formatRate(value);
+}
+
+double dropUnit(TaskMetric metric) { return metric == TaskMetric::User ? 1 : 0.01; }
+
+QString dropText(TaskMetric metric, double drop) {
+    return metric == TaskMetric::User ? formatOwnMetric(drop) : formatDecimal(drop / dropUnit(metric), 1);
+}
+
+QString metricAxisTitle(const TuneResult& result) {
+    if (inDecibels(result)) return Words::tr("SQNR, dB");
+    return isOwn(result) ? tuneMetricTitle(result) : Words::tr("%1, %").arg(tuneMetricTitle(result));
 }
 
 QString tuneMetricTitle(const TuneResult& result) { return Words::tr(traitsOf(result.metric).title); }
@@ -124,14 +144,16 @@ int digitsToTellApart(CostKind kind, std::vector<double> amounts) {
 
 std::optional<double> targetOnAxis(const TuneResult& result) {
     if (!std::isfinite(result.maxDrop) || result.curve.empty()) return std::nullopt;
-    if (!inDecibels(result)) return 100 * (floatMetric(result) - result.maxDrop);
+    if (!inDecibels(result))
+        return metricOnAxis(result, floatMetric(result) - directionOf(result) * result.maxDrop);
     if (!(result.maxDrop > 0)) return std::nullopt;
     return -20 * std::log10(result.maxDrop);
 }
 
 double dropOnAxis(const TuneResult& result, double place) {
     if (inDecibels(result)) return std::pow(10.0, -place / 20);
-    return std::max(0.0, floatMetric(result) - place / 100);
+    const double metric = isOwn(result) ? place : place / 100;
+    return std::max(0.0, directionOf(result) * (floatMetric(result) - metric));
 }
 
 bool changesPrecision(const LayerResult& layer, const Precision& precision) {
@@ -142,7 +164,7 @@ bool changesPrecision(const LayerResult& layer, const Precision& precision) {
 }
 
 double metricOnAxis(const TuneResult& result, double metric) {
-    return inDecibels(result) ? metric : 100 * metric;
+    return traitsOf(result.metric).rate ? 100 * metric : metric;
 }
 
 }  // namespace quantloupe::ui

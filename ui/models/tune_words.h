@@ -21,8 +21,12 @@ QString amountText(CostKind kind, double amount, int moreDigits = 0);
 int digitsToTellApart(CostKind kind, std::vector<double> amounts);
 /// Reads "12.4", "300 k" or "1.5M"; empty for other texts and for negative numbers.
 std::optional<double> parseAmount(const QString& text);
-/// "88.4 %" or "23.1 dB", depending on the result's metric.
-QString tuneMetricText(const TuneResult& result, double metric);
+/// "88.4 %", "23.1 dB", or the number of the user's metric.
+QString taskMetricText(TaskMetric metric, double value);
+/// How much drop of the metric is one in the texts: a point, or one in the unit of the user's metric.
+double dropUnit(TaskMetric metric);
+/// "1.2": in dropUnit().
+QString dropText(TaskMetric metric, double drop);
 QString tuneMetricTitle(const TuneResult& result);  ///< "top-1"
 
 /// A cost on the axis: costs in float as a share, in percent, of the layers that can be in float.
@@ -30,8 +34,9 @@ double costOnAxis(const TuneResult& result, double amount);
 double amountOnAxis(const TuneResult& result, double place);  ///< the inverse
 QString costAxisTitle(const TuneResult& result);
 QString costAxisText(const TuneResult& result, double place, int moreDigits = 0);
-/// The smallest value of the metric that keeps the accuracy drop within the target, on the axis of the
-/// metric: percent or dB. Empty without a target.
+QString metricAxisTitle(const TuneResult& result);
+/// The worst value of the metric that keeps the accuracy drop within the target, on the axis of the metric:
+/// percent, dB, or the unit of the user's metric. Empty without a target.
 std::optional<double> targetOnAxis(const TuneResult& result);
 double dropOnAxis(const TuneResult& result, double place);  ///< the drop at a place of that axis
 double metricOnAxis(const TuneResult& result, double metric);

@@ -242,8 +242,8 @@ void SummaryBar::refreshMetric() {
     const auto& program = m_document->metricProgram();
     const Evaluation* evaluation = m_document->evaluation().get();
     const auto values = program && evaluation ? userMetricOf(*evaluation) : std::nullopt;
-    m_metric->setText(!program ? QString() : values ? QString::number(values->quantized, 'g', 5) : kNoNumber);
-    m_metricNote->setText(values ? tr("float %1").arg(values->floating, 0, 'g', 5) : QString());
+    m_metric->setText(!program ? QString() : values ? formatOwnMetric(values->quantized) : kNoNumber);
+    m_metricNote->setText(values ? tr("float %1").arg(formatOwnMetric(values->floating)) : QString());
     m_metric->setToolTip(program ? pathText(program->program) : QString());
     setRole(m_metric, m_document->accuracyStale() ? "faint" : "");
 }

@@ -122,7 +122,7 @@ int TuneCurve::digitsOf(const TuneResult& result) const {
 /// The result, and the layers of each precision except the most frequent one.
 QString TuneCurve::toolTipOf(const TuneResult& result, const TunePoint& point) const {
     QStringList lines;
-    QString head = tuneMetricText(result, point.metric);
+    QString head = taskMetricText(result.metric, point.metric);
     if (!countsFloat(result.cost))
         head += QStringLiteral(", ") + amountText(result.cost, point.amount, digitsOf(result));
     lines << tr("%1, %2 layers in float").arg(head).arg(point.layers.size());
@@ -175,7 +175,7 @@ void TuneCurve::fillTable() {
         const QString texts[kTuneColumns] = {
             QString::number(point.layers.size()),
             countsFloat(m_result.cost) ? formatRate(share) : amountText(m_result.cost, point.amount, digits),
-            tuneMetricText(m_result, point.metric), formatDecimal(100 * point.drop, 1)};
+            taskMetricText(m_result.metric, point.metric), dropText(m_result.metric, point.drop)};
         for (int column = 0; column < kTuneColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -206,12 +206,10 @@ void TuneCurve::fillPlot() {
         limit = {Qt::Vertical, costOnAxis(m_result, *m_result.budget)};
     else if (const auto target = targetOnAxis(m_result))
         limit = {Qt::Horizontal, *target};
-    m_plot->setPoints(
-        points(m_result, 0), costAxisTitle(m_result),
-        m_result.metric == TaskMetric::Sqnr ? tr("SQNR, dB") : tr("%1, %").arg(tuneMetricTitle(m_result)),
-        [result = m_result, digits = digitsOf(m_result)](double place) {
-            return costAxisText(result, place, digits);
-        });
+    m_plot->setPoints(points(m_result, 0), costAxisTitle(m_result), metricAxisTitle(m_result),
+                      [result = m_result, digits = digitsOf(m_result)](double place) {
+                          return costAxisText(result, place, digits);
+                      });
     m_plot->setOther(keptFits() ? points(*m_kept, kKeptEntries) : std::vector<TradeOffPoint>(), m_keptTitle);
     m_plot->setLimit(limit);
 }

@@ -17,6 +17,11 @@ namespace {
 
 constexpr int kChipsInRow = 2;  // three are wider than the panel in a small window
 
+double roundedToThreeDigits(double number) {
+    const double step = number > 0 ? std::pow(10.0, std::floor(std::log10(number)) - 2) : 1;
+    return std::round(number / step) * step;
+}
+
 }  // namespace
 
 TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
@@ -147,12 +152,13 @@ void TuneFinder::showUsualCost() {
 }
 
 void TuneFinder::showLimit() {
-    m_limit->setValue(!hasBudget() ? numberText(m_points)
+    m_limit->setValue(!hasBudget() ? numberText(m_drop)
                       : m_budget   ? amountText(cost(), *m_budget)
                                    : QString());
-    m_unit->setText(hasBudget()    ? costUnit(cost())
-                    : inDecibels() ? tr("% of relative error")
-                                   : tr("points below float"));
+    m_unit->setText(hasBudget()                    ? costUnit(cost())
+                    : metric() == TaskMetric::User ? tr("worse than float, in the unit of your metric")
+                    : metric() == TaskMetric::Sqnr ? tr("% of relative error")
+                                                   : tr("points below float"));
 }
 
 void TuneFinder::enterLimit(const QString& text) {
@@ -162,10 +168,13 @@ void TuneFinder::enterLimit(const QString& text) {
         m_budget = amount;
     } else {
         bool isNumber = false;
-        const double points = QLocale::c().toDouble(text, &isNumber);
-        if (!isNumber || !(points >= 0 && points <= 100))
+        const double drop = QLocale::c().toDouble(text, &isNumber);
+        if (metric() == TaskMetric::User) {
+            if (!isNumber || !(drop >= 0)) return m_limit->setComplaint(tr("Enter a number of at least 0"));
+        } else if (!isNumber || !(drop >= 0 && drop <= 100)) {
             return m_limit->setComplaint(tr("Enter a number from 0 to 100"));
-        m_points = points;
+        }
+        m_drop = drop;
     }
     showLimit();
     if (m_found) adopt(*m_found);
@@ -185,7 +194,7 @@ std::optional<TuneOptions> TuneFinder::options() {
         m_problem = tr("Enter the largest cost, for example 12.5 or 1.5 M.");
         return std::nullopt;
     }
-    options.maxDrop = hasBudget() ? std::numeric_limits<double>::infinity() : m_points / 100;
+    options.maxDrop = hasBudget() ? std::numeric_limits<double>::infinity() : m_drop * dropUnit(metric());
     if (hasBudget()) options.budget = m_budget;
     for (const auto& [precision, chip] : m_precisions)
         if (chip->isChecked() && precision != Precision::float32()) options.precisions.push_back(precision);
@@ -256,19 +265,19 @@ void TuneFinder::tell(const TuneProgress& progress) {
             stage = tr("comparing with rankings, %1").arg(part);
             break;
     }
-    m_text->setText(
-        tr("%1: %2").arg(stage, inDecibels() ? formatDecibel(progress.metric) : formatRate(progress.metric)));
+    m_text->setText(tr("%1: %2").arg(stage, taskMetricText(metric(), progress.metric)));
 }
 
-bool TuneFinder::inDecibels() const {
+TaskMetric TuneFinder::metric() const {
+    if (m_document->metricProgram()) return TaskMetric::User;
     const EvaluationPtr evaluation = m_document->evaluation();
-    return evaluation && evaluation->quantized && !taskRate(*evaluation->quantized);
+    return evaluation && evaluation->quantized ? taskMetric(*evaluation->quantized).metric : TaskMetric::Top1;
 }
 
 /// The limits may have changed since the search began.
 void TuneFinder::choose(TuneResult& result) const {
     const bool sameCost = result.cost == cost();
-    result.maxDrop = hasBudget() ? std::numeric_limits<double>::infinity() : m_points / 100;
+    result.maxDrop = hasBudget() ? std::numeric_limits<double>::infinity() : m_drop * dropUnit(metric());
     result.budget = hasBudget() && sameCost ? m_budget : std::nullopt;
     choosePoint(result);
 }
@@ -283,11 +292,11 @@ void TuneFinder::adopt(TuneResult found) {
 void TuneFinder::dragLimit(double at) {
     if (!m_found) return;
     if (hasBudget()) {
-        const double amount = amountOnAxis(*m_found, at);
-        const double step = amount > 0 ? std::pow(10.0, std::floor(std::log10(amount)) - 2) : 1;
-        m_budget = std::round(amount / step) * step;  // three digits
+        m_budget = roundedToThreeDigits(amountOnAxis(*m_found, at));
+    } else if (metric() == TaskMetric::User) {
+        m_drop = roundedToThreeDigits(dropOnAxis(*m_found, at));
     } else {
-        m_points = std::clamp(std::round(1000 * dropOnAxis(*m_found, at)) / 10, 0.0, 100.0);
+        m_drop = std::clamp(std::round(1000 * dropOnAxis(*m_found, at)) / 10, 0.0, 100.0);
     }
     showLimit();
     adopt(*m_found);

@@ -52,7 +52,7 @@ class TuneFinder : public QWidget {
     bool hasBudget() const { return m_goal->currentIndex() == 1; }
     /// Whether the current configuration is the start of the search or one of its results.
     bool isOfSearch() const;
-    bool inDecibels() const;
+    TaskMetric metric() const;  ///< of the search
 
     Document* m_document;
     SearchJob m_job;
@@ -65,7 +65,7 @@ class TuneFinder : public QWidget {
     QPushButton* m_find;
     QLabel* m_text;
     TuneCurve* m_curve;
-    double m_points = 1;             ///< the largest drop
+    double m_drop = 1;               ///< the largest, in dropUnit()
     bool m_costChosen = false;       ///< by the user
     std::optional<double> m_budget;  ///< in the unit of the cost
     std::optional<TuneResult> m_found, m_kept;

@@ -23,7 +23,7 @@ const std::vector<std::string>& reportColumns() {
                                                       "cumulative_qs",
                                                       "cumulative_cosine",
                                                       "cumulative_sqnr_db",
-                                                      "leave_one_out",
+                                                      kGainColumn,
                                                       "macs",
                                                       "parameters",
                                                       "precision",

@@ -10,6 +10,7 @@
 
 namespace quantloupe {
 
+inline constexpr const char* kGainColumn = "leave_one_out";
 /// Column titles: layer, operator, state, reason, host, then numbers, then the comment.
 const std::vector<std::string>& reportColumns();
 /// One cell per column. An unknown number is empty, an infinite one is "inf".

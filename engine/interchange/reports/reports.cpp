@@ -2,6 +2,8 @@
 // Reports of the tuned configuration: the layer table as CSV (RFC 4180), everything as JSON, and a
 // self-contained HTML page.
 
+#include <algorithm>
+
 #include "config/config_json.h"
 #include "config/precision_rules.h"
 #include "interchange/aimet/encodings_json.h"
@@ -15,6 +17,7 @@
 #include "picture/picture_text.h"
 #include "picture/write_picture.h"
 #include "results/accuracy_numbers.h"
+#include "session/studies/evaluation_gain.h"
 
 namespace quantloupe {
 namespace {
@@ -75,13 +78,34 @@ std::string commentList(const ExportSource& source) {
     return items.empty() ? items : "<h2>Comments</h2>\n<ul>\n" + items + "</ul>\n";
 }
 
+/// How pages show leave-one-out: changes of rates in points.
+struct GainColumn {
+    std::string title;
+    double factor;
+
+    std::optional<double> of(const LayerResult& layer) const {
+        return layer.leaveOneOut ? std::optional(factor * *layer.leaveOneOut) : std::nullopt;
+    }
+};
+
+GainColumn gainColumnOf(const ExportSource& source) {
+    if (!source.evaluation || !source.evaluation->quantized) return {"leave-one-out", 1};
+    const TaskMetric metric = gainMetric(*source.evaluation);
+    if (traitsOf(metric).rate) return {"leave-one-out, points", 100};
+    return {metric == TaskMetric::Sqnr ? "leave-one-out, dB" : "leave-one-out", 1};
+}
+
 std::string layerTable(const ExportSource& source) {
     std::string text = "<div class=\"scroll\">\n<table>\n<tr>";
-    for (const std::string& column : reportColumns()) text += "<th>" + column + "</th>";
+    const GainColumn gain = gainColumnOf(source);
+    for (const std::string& column : reportColumns())
+        text += "<th>" + (column == kGainColumn ? gain.title : column) + "</th>";
     text += "</tr>\n";
     for (const LayerResult& layer : source.layers) {
         text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
-        const auto cells = reportRow(source, layer);
+        auto cells = reportRow(source, layer);
+        cells[static_cast<std::size_t>(std::ranges::find(reportColumns(), kGainColumn) -
+                                       reportColumns().begin())] = reportNumber(gain.of(layer));
         for (std::size_t i = 0; i < cells.size(); ++i)
             text += fmt::format("<td{}>{}</td>", i >= 6 && i + 1 < cells.size() ? " class=\"n\"" : "",
                                 escapedXml(cells[i]));
@@ -96,11 +120,12 @@ std::string paperTable(const ExportSource& source) {
     const auto share = [](int percent, const char* title) {
         return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title);
     };
+    const GainColumn gain = gainColumnOf(source);
     // thead is repeated on each page.
     std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" +
                        share(28, "layer") + share(22, "state") + share(6, "weight QS") +
                        share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") +
-                       share(6, "SQNR, dB") + share(6, "leave-one-out") + share(8, "MACs") +
+                       share(6, "SQNR, dB") + share(6, gain.title.c_str()) + share(8, "MACs") +
                        share(6, "parameters") + "</tr></thead>\n<tbody>\n";
     using D = TensorDifference;
     const auto cell = [](const std::optional<double>& value) {
@@ -127,7 +152,7 @@ std::string paperTable(const ExportSource& source) {
                             layer.reason.empty() ? "" : ": " + escapedXml(layer.reason));
         text += cell(of(layer.weight, &D::qs)) + cell(of(layer.local, &D::qs)) +
                 cell(of(layer.local, &D::sqnrDb)) + cell(of(layer.cumulative, &D::qs)) +
-                cell(of(layer.cumulative, &D::sqnrDb)) + cell(layer.leaveOneOut);
+                cell(of(layer.cumulative, &D::sqnrDb)) + cell(gain.of(layer));
         text +=
             fmt::format("<td align=\"right\">{}</td><td align=\"right\">{}</td></tr>\n",
                         layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", layer.parameters);
@@ -199,7 +224,7 @@ ExportResult writeJsonReport(const ExportSource& source) {
         difference("weight", layer.weight);
         difference("local", layer.local);
         difference("cumulative", layer.cumulative);
-        row["leave_one_out"] = numberOrNull(layer.leaveOneOut);
+        row[kGainColumn] = numberOrNull(layer.leaveOneOut);
         row["macs"] = layer.macsReason.empty() ? OrderedJson(layer.macs) : OrderedJson(nullptr);
         if (!layer.macsReason.empty()) row["macs_reason"] = layer.macsReason;
         row["parameters"] = layer.parameters;
