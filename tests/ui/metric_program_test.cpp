@@ -4,7 +4,9 @@
 #include "color_document.h"
 #include "dialogs/metric_program_dialog.h"
 #include "models/suggestions.h"
+#include "models/tune_words.h"
 #include "panels/summary_bar.h"
+#include "panels/tune_finder.h"
 #include "session/stages/user_metrics.h"
 #include "ui_test_support.h"
 
@@ -82,6 +84,28 @@ class MetricProgramTest : public QObject, private test::ColorDocument {
             QVERIFY(waitFor([&] { return found.has_value(); }));
             QCOMPARE(found->has_value(), !lower);  // later runs print larger numbers
             if (!lower) QCOMPARE((*found)->gain, 1.0);
+        }
+    }
+
+    void searchesUseIt() {
+        TuneFinder finder(m_document.get());
+        for (const bool lower : {false, true}) {
+            MetricProgram wanted = program();
+            wanted.lowerIsBetter = lower;
+            m_document->setMetricProgram(wanted);
+            QVERIFY(evaluated());
+            finder.startOrStop();
+            QVERIFY(waitFor([&] { return !finder.finding(); }));
+            QVERIFY(finder.found());
+            const TuneResult& result = *finder.found();
+            QCOMPARE(result.metric, TaskMetric::User);
+            QCOMPARE(result.maxDrop, 1.0);  // in the unit of the metric
+            const double floating = result.floating.userMetric.value_or(0);
+            QCOMPARE(targetOnAxis(result).value_or(0), lower ? floating + 1 : floating - 1);
+            QCOMPARE(dropOnAxis(result, lower ? floating + 3 : floating - 3), 3.0);
+            // The quantized network is run next.
+            QCOMPARE(result.curve.front().metric, floating + 1);
+            QCOMPARE(result.curve.front().drop, lower ? 1.0 : -1.0);
         }
     }
 
