@@ -33,8 +33,7 @@ void OptionReader::addAnalysis() {
          [this](const std::string& value) { m_options.image = value; })
         ->type_name("NAME|N");
     path("--against", m_options.against, "Compare with this configuration on the same samples");
-    path("--metric-program", m_options.metricProgram,
-         "Program that reads an .npz file of outputs and prints a number");
+    addMetricProgram();
 }
 
 }  // namespace quantloupe::cli

@@ -60,6 +60,8 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
             text +=
                 fmt::format("| {} | {} | {} |\n", name, percent(floating.*rate), percent(quantized.*rate));
     };
+    if (floating.userMetric && quantized.userMetric)
+        text += fmt::format("| metric | {:.6g} | {:.6g} |\n", *floating.userMetric, *quantized.userMetric);
     row("mAP@50:95", &Accuracy::map);
     row("mAP@50", &Accuracy::map50);
     row("mIoU", &Accuracy::miou);
@@ -82,6 +84,7 @@ std::string markdown(const std::string& model, const Evaluation& result, const A
 
 int runCheckOf(const Options& options, const std::string& model) {
     const OpenedSession opened = openSession(options);
+    useMetricProgram(*opened.session, options);
     requireTaskMetric(*opened.session);
     requireFloatModel(opened.session->graph(), "the check");
     ProgressLine line;

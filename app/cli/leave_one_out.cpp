@@ -8,7 +8,6 @@
 
 #include "base/short_text.h"
 #include "commands.h"
-#include "common/program_version.h"
 #include "open_session.h"
 #include "progress_line.h"
 #include "readable.h"
@@ -66,9 +65,10 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
 }  // namespace
 
 void runLeaveOneOut(const Options& options) {
-    SweepFile file{options.measurementFile(), options.resume, versionText()};
+    SweepFile file{options.measurementFile(), options.resume, options.measuredWith()};
     OpenedSession opened = openSession(options);
     Session& session = *opened.session;
+    useMetricProgram(session, options);
     ProgressLine line;
     const EvaluationPtr base = session.evaluate(options.config, Depth::Accuracy, line.observer());
     std::size_t done = 0;

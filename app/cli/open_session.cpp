@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "analysis/user_metric.h"
 #include "data/labeled_dataset.h"
 #include "output_file.h"
 #include "progress_line.h"
@@ -62,6 +63,16 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     opened.session->setData(evaluation, calibration);
     if (!opened.session->dataNotice().empty()) notice(opened.session->dataNotice());
     return opened;
+}
+
+void useMetricProgram(Session& session, const Options& options) {
+    if (options.metricProgram.empty()) return;
+    if (!session.hasData() || session.randomInputs())
+        throw UsageError("--metric-program needs samples: add --data");
+    MetricProgram program;
+    program.program = options.metricProgram;
+    program.lowerIsBetter = options.lowerIsBetter;
+    session.setMetric(programMetric(std::move(program)));
 }
 
 }  // namespace quantloupe::cli

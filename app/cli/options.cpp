@@ -180,7 +180,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         count("--worst", m_options.worst, "Number of worst layers to print (10)");
     }
     if (has.layerTable) addAnalysis();
-    if (has.sweep) addResume();
+    if (has.sweep) addResume(), addOwnMetric();
     if (has.tuning) addTuning();
     if (has.checking) addChecking();
     if (has.profiling) addProfiling();
@@ -301,6 +301,7 @@ Options OptionReader::finish() {
             "--to FORMAT is missing (a --to right after --skip-until is one of its destinations)");
     }
     if (m_has.tuning || m_has.sweep) nameMeasurements();
+    finishMaxDrop();
     if (m_has.tuning) finishTuning();
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);

@@ -38,23 +38,25 @@ struct Options {
     bool simulate = false, path = false;
     int threads = 0;  ///< 0: one per core
     bool json = false;
-    bool quantized = false;                        ///< run
-    bool allLayers = false;                        ///< analyze
-    std::size_t worst = 10;                        ///< analyze: number of layers in the readable table
-    LayerMetricsOptions metrics;                   ///< analyze
-    std::filesystem::path metricProgram, against;  ///< analyze; empty: not given
-    std::optional<std::string> layer, image;       ///< analyze
-    std::size_t bins = 64;                         ///< analyze: number of histogram bins for --layer
-    bool images = false;                           ///< analyze
-    bool classes = false;                          ///< analyze
-    TaskSettings task;                             ///< labels of the evaluation data, and the decoder
-    std::string format;                            ///< export, import
-    std::filesystem::path foreign;                 ///< import
-    bool progress = false;                         ///< session
-    bool connections = false;                      ///< inspect
-    std::filesystem::path weights;                 ///< transform; empty: not given
-    InputChanges inputs;                           ///< set-inputs
-    TuneOptions tune;                              ///< tune; check uses maxDrop
+    bool quantized = false;                   ///< run
+    bool allLayers = false;                   ///< analyze
+    std::size_t worst = 10;                   ///< analyze: number of layers in the readable table
+    LayerMetricsOptions metrics;              ///< analyze
+    std::filesystem::path metricProgram;      ///< empty: none
+    bool lowerIsBetter = false;               ///< of metricProgram
+    std::filesystem::path against;            ///< analyze; empty: not given
+    std::optional<std::string> layer, image;  ///< analyze
+    std::size_t bins = 64;                    ///< analyze: number of histogram bins for --layer
+    bool images = false;                      ///< analyze
+    bool classes = false;                     ///< analyze
+    TaskSettings task;                        ///< labels of the evaluation data, and the decoder
+    std::string format;                       ///< export, import
+    std::filesystem::path foreign;            ///< import
+    bool progress = false;                    ///< session
+    bool connections = false;                 ///< inspect
+    std::filesystem::path weights;            ///< transform; empty: not given
+    InputChanges inputs;                      ///< set-inputs
+    TuneOptions tune;                         ///< tune; check uses maxDrop
     /// tune: files with measured times, each with the measured precision if it is given.
     std::vector<std::pair<std::optional<Precision>, std::filesystem::path>> profiles;
     bool resume = false;                    ///< tune, leave-one-out
@@ -75,6 +77,9 @@ struct Options {
     /// Returns the file in which tune and leave-one-out save their measurements; empty: none. Throws Error if
     /// it cannot be written.
     std::filesystem::path measurementFile() const;
+    /// What these measurements depend on besides model, data and configuration: the version of Quantloupe,
+    /// and the content of --metric-program.
+    std::string measuredWith() const;
     /// Returns the given output files with their options.
     std::vector<std::pair<const char*, std::filesystem::path>> outputs() const;
 };
@@ -140,7 +145,10 @@ class OptionReader {
     void addInputChanges();
     void addTask();
     void addAnalysis();
+    void addMetricProgram();
+    void addOwnMetric();
     void addMaxDrop(bool required);
+    void finishMaxDrop();
     void addTuning();
     void addResume();
     void nameMeasurements();
@@ -158,7 +166,8 @@ class OptionReader {
     CommandOptions m_has;
     Options m_options;
     std::string m_preset;
-    bool m_hasTarget = false, m_hasCost = false;  ///< --max-drop, --cost
+    std::optional<std::string> m_maxDrop;
+    bool m_hasCost = false;  ///< --cost
     std::vector<Edit> m_edits;
     std::map<std::string, std::vector<std::string>> m_choices;  ///< by option
     std::optional<SkipRule> m_until;  ///< a --skip-until that waits for its --to options

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/process_group.h"
+#include "base/version.h"
+#include "common/program_version.h"
 #include "config/config_json.h"
 #include "data/preprocess.h"
 #include "progress_line.h"
@@ -66,6 +69,16 @@ std::filesystem::path Options::measurementFile() const {
     if (why.empty()) return measurements;
     notice(fmt::format("the evaluations are not saved: {}; choose another place with --save-config", why));
     return {};
+}
+
+std::string Options::measuredWith() const {
+    if (metricProgram.empty()) return versionText();
+    return VersionBuilder()
+        .add(std::string_view(versionText()))
+        .add(std::string_view(readFile(metricProgram)))
+        .add(lowerIsBetter)
+        .finish()
+        .hex();
 }
 
 std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {

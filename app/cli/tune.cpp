@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/short_text.h"
 #include "commands.h"
-#include "common/program_version.h"
 #include "config/config_json.h"
 #include "latency.h"
 #include "open_session.h"
@@ -57,7 +56,13 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string metricText(const TuneResult& result, const TunePoint& point) {
+    if (result.metric == TaskMetric::User) return fmt::format("{:.6g}", point.metric);
     return result.metric == TaskMetric::Sqnr ? decibels(point.metric) : percent(point.metric);
+}
+
+std::string dropText(const TuneResult& result, const TunePoint& point) {
+    return result.metric == TaskMetric::User ? fmt::format("{:.4g}", point.drop)
+                                             : fmt::format("{:.2f}", 100 * point.drop);
 }
 
 std::string intervalText(const TunePoint& point) {
@@ -72,12 +77,12 @@ void printCurve(const TuneResult& result) {
                "transitions", traitsOf(result.metric).title, "drop", "95 % interval");
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
         const TunePoint& point = result.curve[i];
-        fmt::print("{} {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n",
+        fmt::print("{} {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}{}\n",
                    i == result.chosen ? '>' : ' ', costs ? fmt::format("{:>12.5g} ", point.amount) : "",
                    point.cost.layers,
                    result.quantized.macsKnown ? share(point.cost.macs, result.quantized.macs) : "\u2013",
                    share(point.cost.parameters, result.quantized.parameters), point.transitions,
-                   metricText(result, point), 100 * point.drop, intervalText(point),
+                   metricText(result, point), dropText(result, point), intervalText(point),
                    point.transforms.empty() ? "" : "  " + point.transforms);
     }
 }
@@ -120,12 +125,15 @@ double estimatedMs(const Graph& graph, const TunePoint& point, const LatencyTabl
 void printReadable(const TuneResult& result, const Options& options, std::optional<double> estimated) {
     fmt::print("{}: {} evaluated, {} quantized initially", options.model.filename().string(),
                counted(result.samples, "sample"), counted(result.quantized.layers, "layer"));
-    if (const auto rate = taskRate(result.floating); rate && !rate->relative())
+    if (result.metric == TaskMetric::User)
+        fmt::print("; float metric {:.6g}", result.floating.userMetric.value_or(0));
+    else if (const auto rate = taskRate(result.floating); rate && !rate->relative())
         fmt::print("; float {} {}", rate->title(), percent(rate->value));
-    fmt::print(
-        "\n\n{} for each accuracy drop; shares of the initially quantized layers; drop in percentage "
-        "points{}\n",
-        leastText(result), result.metric == TaskMetric::Sqnr ? " (percent of relative error)" : "");
+    fmt::print("\n\n{} for each accuracy drop; shares of the initially quantized layers; drop in {}\n",
+               leastText(result),
+               result.metric == TaskMetric::User   ? "the unit of the metric"
+               : result.metric == TaskMetric::Sqnr ? "percentage points (percent of relative error)"
+                                                   : "percentage points");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
     if (estimated) fmt::print("{} of this is estimated\n", costText(result.cost, *estimated));
@@ -147,12 +155,13 @@ void printReadable(const TuneResult& result, const Options& options, std::option
 
 int runTune(const Options& options) {
     OpenedSession opened = openSession(options);
+    useMetricProgram(*opened.session, options);
     ProgressLine line;
     TuneOptions tuneOptions = options.tune;
     tuneOptions.latency = latencyOf(*opened.session, options);
     tuneOptions.measurements = options.measurementFile();
     tuneOptions.reuse = options.resume;
-    tuneOptions.program = versionText();
+    tuneOptions.program = options.measuredWith();
     tuneOptions.progress = [&line](const TuneProgress& progress) {
         const std::string stage = describe(progress.stage);
         line.show({stage, progress.done, progress.total});

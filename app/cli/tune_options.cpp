@@ -44,13 +44,30 @@ std::vector<Precision> parsePrecisions(const std::string& value) {
 }  // namespace
 
 void OptionReader::addMaxDrop(bool required) {
-    text("--max-drop", "Largest allowed accuracy drop from the float network, in percentage points",
-         [this](const std::string& value) {
-             m_options.tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100;
-             m_hasTarget = true;
-         })
+    text("--max-drop",
+         "Largest allowed accuracy drop from the float network, in percentage points, or in the unit of "
+         "--metric-program",
+         [this](const std::string& value) { m_maxDrop = value; })
         ->required(required)
         ->type_name("P");
+    addOwnMetric();
+}
+
+void OptionReader::finishMaxDrop() {
+    if (!m_maxDrop) return;
+    const bool own = !m_options.metricProgram.empty();
+    m_options.tune.maxDrop = parseReal("--max-drop", *m_maxDrop, 0, own ? kMaxBudget : 100) / (own ? 1 : 100);
+}
+
+void OptionReader::addMetricProgram() {
+    path("--metric-program", m_options.metricProgram,
+         "Program that reads an .npz file of outputs and prints a number");
+}
+
+void OptionReader::addOwnMetric() {
+    addMetricProgram();
+    flag("--lower-is-better", "Smaller numbers of --metric-program are better",
+         [this] { m_options.lowerIsBetter = true; });
 }
 
 void OptionReader::addChecking() {
@@ -129,11 +146,11 @@ void OptionReader::nameMeasurements() {
 
 void OptionReader::finishTuning() {
     TuneOptions& tune = m_options.tune;
-    if (!m_hasTarget && !tune.budget)
+    if (!m_maxDrop && !tune.budget)
         throw UsageError(
             "tune needs a target: --max-drop P (the cheapest choice within this drop) or --budget X (the "
             "smallest drop within this cost)");
-    if (!m_hasTarget) tune.maxDrop = std::numeric_limits<double>::infinity();
+    if (!m_maxDrop) tune.maxDrop = std::numeric_limits<double>::infinity();
     if (!m_hasCost) tune.cost = usualCost(!tune.precisions.empty(), !m_options.profiles.empty());
     const bool ms = tune.cost == CostKind::Milliseconds;
     if (ms && m_options.profiles.empty())

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "search/tune_numbers.h"
 
 namespace quantloupe {
@@ -10,8 +12,7 @@ namespace quantloupe {
 AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
     const Accuracy& quantized = *evaluation.quantized;
     AccuracyCheck check;
-    const auto rate = taskRate(quantized);
-    check.metric = rate ? rate->metric : TaskMetric::Sqnr;
+    check.metric = taskMetric(quantized).metric;
     check.maxDrop = maxDrop;
     check.drop = dropOf(*evaluation.floating, quantized);
     check.dropInterval = dropIntervalOf(evaluation);
@@ -32,6 +33,9 @@ std::string describe(const AccuracyCheck& check) {
         return text + fmt::format("{:.2f} % relative error; at most {:g} % is allowed", 100 * check.drop,
                                   100 * check.maxDrop);
     const bool above = check.drop < 0;
+    if (check.metric == TaskMetric::User)
+        return text + fmt::format("the metric is {:.4g} {} than in float; at most {:g} worse is allowed",
+                                  std::abs(check.drop), above ? "better" : "worse", check.maxDrop);
     if (check.metric == TaskMetric::Agreement)
         text +=
             fmt::format("{:.2f} % of the samples get another class than in float; at most {:g} % {} allowed",

@@ -27,6 +27,39 @@ class TuneProcessTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// The program prints how often it was run: first for the float network, then for the quantized one.
+    void aProgramReplacesTheAccuracy() {
+        const QString program = m_folder.filePath("metric.sh"), runs = program + ".runs";
+        QFile file(program);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\necho >> \"$0.runs\"\nwc -l < \"$0.runs\"\n");
+        file.close();
+        QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        const QStringList own{"--config", demoPath("demo.config.json"), "--metric-program", program, "--json"};
+        const Outcome better = runCli(arguments("check", own + QStringList{"--max-drop", "0"}));
+        QVERIFY2(better.code == 0, better.text());
+        QCOMPARE(better.document()["metric"].toString(), QStringLiteral("metric"));
+        QCOMPARE(better.document()["drop"].toDouble(), -1.0);
+        QVERIFY(QFile::remove(runs));
+        const QStringList lower = own + QStringList{"--lower-is-better"};
+        const Outcome worse = runCli(arguments("check", lower + QStringList{"--max-drop", "0.5"}));
+        QCOMPARE(worse.code, 3);
+        QCOMPARE(worse.document()["text"].toString(),
+                 QStringLiteral("failed: the metric is 1 worse than in float; at most 0.5 worse is allowed"));
+        const Outcome tuned = runCli(arguments("tune", lower + QStringList{"--max-drop", "150"}));
+        QVERIFY2(tuned.code == 0, tuned.text());
+        QCOMPARE(tuned.document()["max_drop"].toDouble(), 150.0);
+        QCOMPARE(tuned.document()["metric"].toString(), QStringLiteral("metric"));
+        const Outcome layers = runCli(arguments("leave-one-out", own));
+        QVERIFY2(layers.code == 0, layers.text());
+        QCOMPARE(layers.document()["metric"].toString(), QStringLiteral("metric"));
+        // Each layer is evaluated later than the one before it, and so gains one more.
+        const QJsonArray effects = layers.document()["layers"].toArray();
+        QVERIFY(effects.size() > 60);
+        QCOMPARE(effects[1].toObject()["gain"].toDouble() - effects[0].toObject()["gain"].toDouble(), 1.0);
+        verifyFailure(runCli({"leave-one-out", demoModel(), "--metric-program", program}), 2, "--data");
+    }
+
     void savedConfigurationReproducesTheResult() {
         const QString saved = m_folder.filePath("found.json");
         const Outcome found =
