@@ -16,7 +16,8 @@ namespace {
 [[maybe_unused]] constexpr const char* kMetricTitles[] = {
     QT_TRANSLATE_NOOP("Words", "top-1"),     QT_TRANSLATE_NOOP("Words", "mAP"),
     QT_TRANSLATE_NOOP("Words", "mIoU"),      QT_TRANSLATE_NOOP("Words", "token accuracy"),
-    QT_TRANSLATE_NOOP("Words", "agreement"), QT_TRANSLATE_NOOP("Words", "SQNR")};
+    QT_TRANSLATE_NOOP("Words", "agreement"), QT_TRANSLATE_NOOP("Words", "SQNR"),
+    QT_TRANSLATE_NOOP("Words", "metric")};
 
 /// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
 void showSqnr(Headline& line, const Accuracy& quantized) {
