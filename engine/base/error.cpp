@@ -9,6 +9,7 @@ Error::Error(ErrorKind kind, const std::string& message)
     : m_kind(kind), m_message(shortMessage(message)), m_what(m_message) {}
 
 Error& Error::addContext(const std::string& context) {
+    m_context = context;
     m_what = shortMessage(context) + ": " + m_what;
     return *this;
 }

@@ -34,6 +34,15 @@ class Error : public std::exception {
     /// Prepends where the error happened. Each level adds its own context: "node 'Conv_3'", then "model
     /// 'a.onnx'".
     Error& addContext(const std::string& context);
+    /// The context that was added last; empty if there is none.
+    const std::string& context() const { return m_context; }
+
+    /// Marks an error whose message or context names the file, so that callers do not add the file again.
+    Error& setNamesFile() {
+        m_namesFile = true;
+        return *this;
+    }
+    bool namesFile() const { return m_namesFile; }
 
     /// Attaches the unknown name that the message reports, so that the window can offer the similar ones.
     Error& setUnknownName(UnknownName name) {
@@ -51,6 +60,8 @@ class Error : public std::exception {
     ErrorKind m_kind;
     std::string m_message;
     std::string m_what;
+    std::string m_context;
+    bool m_namesFile = false;
     std::optional<UnknownName> m_unknownName;
 };
 

@@ -17,19 +17,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
+template <typename... Args>
+[[noreturn]] void failNamingFile(ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
+    throw Error(kind, fmt::format(text, std::forward<Args>(args)...)).setNamesFile();
+}
+
 [[noreturn]] void refuseToRead(const fs::path& path, int error) {
-    if (error == ENOENT || error == ENOTDIR) fail(ErrorKind::Io, "there is no file '{}'", path.string());
-    fail(ErrorKind::Io, "'{}' cannot be read: {}", path.string(), std::strerror(error));
+    if (error == ENOENT || error == ENOTDIR)
+        failNamingFile(ErrorKind::Io, "there is no file '{}'", path.string());
+    failNamingFile(ErrorKind::Io, "'{}' cannot be read: {}", path.string(), std::strerror(error));
 }
 
 void requireRegular(const fs::path& path, const struct stat& status) {
     if (S_ISREG(status.st_mode)) return;
-    if (S_ISDIR(status.st_mode)) fail(ErrorKind::Io, "'{}' is a folder; a file is needed", path.string());
-    fail(ErrorKind::Io, "'{}' is a {}; only regular files are read: save its content to a file first",
-         path.string(),
-         S_ISFIFO(status.st_mode)   ? "pipe"
-         : S_ISSOCK(status.st_mode) ? "socket"
-                                    : "device");
+    if (S_ISDIR(status.st_mode))
+        failNamingFile(ErrorKind::Io, "'{}' is a folder; a file is needed", path.string());
+    failNamingFile(ErrorKind::Io,
+                   "'{}' is a {}; only regular files are read: save its content to a file first",
+                   path.string(),
+                   S_ISFIFO(status.st_mode)   ? "pipe"
+                   : S_ISSOCK(status.st_mode) ? "socket"
+                                              : "device");
 }
 
 }  // namespace
@@ -65,7 +73,8 @@ void InputFile::read(void* target, std::size_t count, std::uint64_t offset) cons
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) refuseToRead(m_path, errno);
         if (got == 0)
-            fail(ErrorKind::Io, "'{}' ended before its {} bytes were read", m_path.string(), m_size);
+            failNamingFile(ErrorKind::Io, "'{}' ended before its {} bytes were read", m_path.string(),
+                           m_size);
         place += got;
         offset += static_cast<std::uint64_t>(got);
         count -= static_cast<std::size_t>(got);
@@ -75,8 +84,9 @@ void InputFile::read(void* target, std::size_t count, std::uint64_t offset) cons
 std::string readFile(const fs::path& path, std::uint64_t most) {
     const InputFile file(path);
     if (file.size() > most)
-        failInput("'{}' is {:.1f} MiB large, and the limit for such a file is {} MiB", path.string(),
-                  static_cast<double>(file.size()) / (1 << 20), most >> 20);
+        failNamingFile(ErrorKind::BadInput,
+                       "'{}' is {:.1f} MiB large, and the limit for such a file is {} MiB", path.string(),
+                       static_cast<double>(file.size()) / (1 << 20), most >> 20);
     std::string content(static_cast<std::size_t>(file.size()), '\0');
     file.read(content.data(), content.size(), 0);
     return content;

@@ -3,7 +3,6 @@
 
 #include <new>
 #include <stdexcept>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
@@ -14,7 +13,7 @@ void rethrowWithContext(const std::string& context) {
     try {
         throw;
     } catch (Error& error) {
-        if (!std::string_view(error.what()).starts_with(context + ": ")) error.addContext(context);
+        if (error.context() != context) error.addContext(context);
         throw;
     } catch (const Cancelled&) {
         throw;

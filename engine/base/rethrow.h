@@ -8,7 +8,7 @@ namespace quantloupe {
 
 /// Rethrows the current exception as an Error with this context. Exceptions of the standard library and of
 /// other libraries become Errors, so that their internal messages never reach the user; Cancelled is rethrown
-/// unchanged. An Error that already begins with the context is rethrown unchanged, too.
+/// unchanged. An Error whose last context is the same is rethrown unchanged, too.
 [[noreturn]] void rethrowWithContext(const std::string& context);
 
 }  // namespace quantloupe

@@ -129,7 +129,7 @@ CocoFile readCoco(const std::filesystem::path& path) {
     try {
         return parseCoco(parseStrictJson(readFile(path)));
     } catch (Error& error) {
-        error.addContext(fmt::format("labels '{}'", path.string()));
+        error.addContext(fmt::format("labels '{}'", path.string())).setNamesFile();
         throw;
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/dataset.h"
 
-#include <string_view>
-
 #include "base/error.h"
 #include "data/dataset_sources.h"
 #include "data/with_thousands.h"
@@ -104,8 +102,7 @@ DatasetPtr openDataset(const fs::path& path, const std::vector<InputSpec>& input
     try {
         return openByKind(path, inputs, preprocess, cancel);
     } catch (Error& error) {
-        if (std::string_view(error.what()).find(path.string()) == std::string_view::npos)
-            error.addContext(context);
+        if (!error.namesFile()) error.addContext(context);
         throw;
     } catch (const fs::filesystem_error& error) {
         throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))

@@ -249,7 +249,7 @@ std::vector<std::string> readClassNames(const fs::path& path) try {
     if (names.empty()) failInput("the file contains no names");
     return names;
 } catch (Error& error) {
-    error.addContext(fmt::format("class names '{}'", path.string()));
+    error.addContext(fmt::format("class names '{}'", path.string())).setNamesFile();
     throw;
 }
 
@@ -259,9 +259,7 @@ DatasetPtr withTask(DatasetPtr dataset, const TaskSettings& settings, const Prep
     try {
         return labeled(std::move(dataset), settings, preprocess);
     } catch (Error& error) {
-        const std::string_view what = error.what();  // messages about a file already name it
-        if (!what.starts_with("labels '") && !what.starts_with("class names '") && !what.starts_with("'"))
-            error.addContext(context);
+        if (!error.namesFile()) error.addContext(context);
         throw;
     } catch (const fs::filesystem_error& error) {
         throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))

@@ -87,7 +87,7 @@ ConstantPtr loadNpy(const fs::path& path) {
         const NpyHeader header = readNpyHeader(source);
         return readNpyData(header, source, file.size() - std::min(file.size(), header.bytes));
     } catch (Error& error) {
-        error.addContext(fmt::format("array file '{}'", path.string()));
+        error.addContext(fmt::format("array file '{}'", path.string())).setNamesFile();
         throw;
     }
 }
@@ -119,7 +119,7 @@ std::map<std::string, ConstantPtr> loadNpz(const fs::path& path, std::vector<std
             }
         }
     } catch (Error& error) {
-        error.addContext(fmt::format("array file '{}'", path.string()));
+        error.addContext(fmt::format("array file '{}'", path.string())).setNamesFile();
         throw;
     }
     return arrays;

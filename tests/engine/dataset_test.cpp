@@ -110,6 +110,9 @@ class DatasetTest : public QObject {
 
     void foldersWithoutData() {
         QVERIFY(openError("nowhere").contains("nowhere"));
+        // The text of the message contains this name by chance.
+        QCOMPARE(errorOf([] { openDataset("such file", kPixelInput, {}); }),
+                 QString("data 'such file': there is no such file or folder"));
         QVERIFY2(openError().contains("no samples"), qPrintable(openError()));
         fs::create_directories(m_root / "class");
         QVERIFY(openError().contains("no samples"));

@@ -6,7 +6,9 @@
 #include <QtTest>
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "interchange/reports/csv.h"
+#include "support/errors.h"
 
 using namespace quantloupe;
 
@@ -56,6 +58,27 @@ class ShortTextTest : public QObject {
         error.addContext("node '" + std::string(100'000, 'm') + "'");
         QVERIFY(std::string_view(error.what()).size() < 450);
         QVERIFY(error.message().size() < 230);
+    }
+
+    /// Messages contain a long name shortened, so a comparison with the message does not find it.
+    void aContextIsAddedOnce() {
+        const std::string context = "model '" + std::string(300, 'm') + "'";
+        const auto once = [&] {
+            try {
+                failInput("it is empty");
+            } catch (...) {
+                rethrowWithContext(context);
+            }
+        };
+        const auto twice = [&] {
+            try {
+                once();
+            } catch (...) {
+                rethrowWithContext(context);
+            }
+        };
+        QVERIFY(test::errorOf(once).endsWith("mmm': it is empty"));
+        QCOMPARE(test::errorOf(twice), test::errorOf(once));
     }
 
     // Quadratic time would exceed QtTest's limit for a function.
