@@ -64,17 +64,15 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
                               Qt::ItemIsAutoTristate);
             heading->setFont(kExportName, bold);
             heading->setFirstColumnSpanned(true);
-            heading->setExpanded(true);
         }
-        QString label = QString::fromStdString(info.label);
-        label.remove(QChar(0x2026));
-        auto* item = new QTreeWidgetItem(heading, {label});
+        auto* item = new QTreeWidgetItem(heading, {QString::fromStdString(info.title)});
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable | Qt::ItemIsSelectable);
         item->setCheckState(
             kExportName, checked.contains(QString::fromStdString(info.suffix)) ? Qt::Checked : Qt::Unchecked);
         item->setToolTip(kExportName, QString::fromStdString(info.tip));
         m_items.push_back(item);
     }
+    m_list->expandAll();
     m_list->setCurrentItem(m_items.front());
     m_list->header()->setSectionResizeMode(kExportName, QHeaderView::ResizeToContents);
     m_list->header()->setStretchLastSection(true);

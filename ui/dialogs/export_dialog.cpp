@@ -46,9 +46,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
       m_text(new QPlainTextEdit(this)),
       m_job(document.job()),
       m_result(std::make_shared<ExportPreview>()) {
-    QString title = QString::fromStdString(info.label);
-    title.remove(QChar(0x2026));
-    setWindowTitle(tr("Export: ") + title);
+    setWindowTitle(tr("Export: ") + QString::fromStdString(info.title));
     resizeWithinScreen(this, QSize(760, 560));
     const FileFormat& format = formatNamed(info.format, false);
     auto* what = wrapped(this);

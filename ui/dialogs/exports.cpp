@@ -42,15 +42,15 @@ const std::vector<ExportInfo>& exportKinds() {
             if (!format.limits.empty()) tip += '\n' + Words::tr("Limits of this format:").toStdString();
             for (const std::string& limit : format.limits) tip += "\n\u2022 " + limit;
             const std::string ending = format.ending.substr(format.ending.rfind('.'));
-            all.push_back({ExportKind::FileFormat, format.family, format.name, format.title + "\u2026",
-                           format.ending, fmt::format("{} (*{})", format.title, ending), tip});
+            all.push_back({ExportKind::FileFormat, format.family, format.name, format.title, format.ending,
+                           fmt::format("{} (*{})", format.title, ending), tip});
         }
         const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
         const std::vector<ExportInfo> others = {
             {ExportKind::Pdf,
              FormatFamily::Report,
              {},
-             said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")),
+             said(QT_TRANSLATE_NOOP("Words", "Report (PDF)")),
              ".report.pdf",
              said(QT_TRANSLATE_NOOP("Words", "PDF (*.pdf)")),
              said(QT_TRANSLATE_NOOP(
@@ -59,7 +59,7 @@ const std::vector<ExportInfo>& exportKinds() {
             {ExportKind::QuantizedModel,
              FormatFamily::Model,
              {},
-             said(QT_TRANSLATE_NOOP("Words", "Quantized model for ONNX Runtime (QDQ)\u2026")),
+             said(QT_TRANSLATE_NOOP("Words", "Quantized model for ONNX Runtime (QDQ)")),
              ".quantized.onnx",
              said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
              said(QT_TRANSLATE_NOOP("Words",
@@ -68,7 +68,7 @@ const std::vector<ExportInfo>& exportKinds() {
             {ExportKind::EqualizedModel,
              FormatFamily::Model,
              {},
-             said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")),
+             said(QT_TRANSLATE_NOOP("Words", "Equalized float model")),
              ".equalized.onnx",
              said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
              said(QT_TRANSLATE_NOOP("Words",
@@ -77,14 +77,14 @@ const std::vector<ExportInfo>& exportKinds() {
             {ExportKind::Svg,
              FormatFamily::Picture,
              {},
-             said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")),
+             said(QT_TRANSLATE_NOOP("Words", "Graph as SVG")),
              ".svg",
              said(QT_TRANSLATE_NOOP("Words", "SVG image (*.svg)")),
              said(QT_TRANSLATE_NOOP("Words", "The colored graph as an image"))},
             {ExportKind::Dot,
              FormatFamily::Picture,
              {},
-             said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")),
+             said(QT_TRANSLATE_NOOP("Words", "Graph as DOT")),
              ".dot",
              said(QT_TRANSLATE_NOOP("Words", "Graphviz graph (*.dot)")),
              said(QT_TRANSLATE_NOOP("Words", "The colored graph for Graphviz"))},
@@ -199,9 +199,8 @@ void keepSkips(Session& session, const QuantizationConfig& config, QuantizationC
 
 CancelToken startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                          const std::shared_ptr<ExportPreview>& result) {
-    QString title = QString::fromStdString(info.label);
     return document.job()->runExport(
-        title.remove(QChar(0x2026)),
+        QString::fromStdString(info.title),
         [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
             try {
                 const FileFormat& format = formatNamed(info.format, false);

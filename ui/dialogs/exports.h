@@ -18,7 +18,7 @@ struct ExportInfo {
     ExportKind kind;
     FormatFamily family;
     std::string format;  ///< name of a format in engine/interchange; empty for other kinds
-    std::string label;   ///< of the menu entry
+    std::string title;   ///< the menu entry without its ellipsis
     std::string suffix;  ///< appended to the model's name
     std::string filter;  ///< of the file dialog
     std::string tip;

@@ -24,7 +24,7 @@ InterchangeCommands::InterchangeCommands(Document* document, GraphCanvas* canvas
     const auto& kinds = exportKinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const QKeySequence keys = i == 0 ? keySequence("Ctrl+E") : QKeySequence();
-        modelActions->add(addCommand(menu, QString::fromStdString(kinds[i].label), keys,
+        modelActions->add(addCommand(menu, QString::fromStdString(kinds[i].title) + QChar(0x2026), keys,
                                      QString::fromStdString(kinds[i].tip), [this, i] { chooseExport(i); }));
         if (i == 0) addVerification(menu, modelActions);  // after the quantized model
         if (i + 1 < kinds.size() && kinds[i + 1].family != kinds[i].family) menu->addSeparator();
@@ -54,9 +54,8 @@ void InterchangeCommands::chooseExport(std::size_t index) {
     if (info.kind == ExportKind::QuantizedModel &&
         ModelExportDialog(*m_document, m_window).exec() != QDialog::Accepted)
         return;
-    QString title = QString::fromStdString(info.label);
-    title.remove(QChar(0x2026));
-    const QString chosen = QFileDialog::getSaveFileName(m_window, tr("Export: ") + title, pathText(proposal),
+    const QString title = tr("Export: ") + QString::fromStdString(info.title);
+    const QString chosen = QFileDialog::getSaveFileName(m_window, title, pathText(proposal),
                                                         QString::fromStdString(info.filter));
     if (chosen.isEmpty()) return;
     const std::filesystem::path path = chosen.toStdString();
