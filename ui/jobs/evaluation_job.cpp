@@ -203,7 +203,6 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
 }
 
 void EvaluationJob::setMetric(const std::optional<MetricProgram>& metric) {
-    m_evaluationToken.cancel();
     begin();
     m_thread.post([this, state = m_state, metric] {
         state->metric = metric;
