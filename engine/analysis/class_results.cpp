@@ -23,7 +23,7 @@ ClassResults classifiedResults(const Evaluation& e) {
         result.floating += (*e.floatClasses)[s] == label;
         result.quantized += (*e.classes)[s] == label;
     }
-    ClassResults list{"accuracy"};
+    ClassResults list;
     for (auto& [label, result] : results) {
         result.index = static_cast<std::size_t>(label);
         result.name = classNameOf(e, label);
@@ -61,9 +61,9 @@ ClassResults classResults(const Evaluation& evaluation) {
     };
     read(*evaluation.floatScores, &ClassResult::floating);
     read(*evaluation.scores, &ClassResult::quantized);
-    ClassResults list = evaluation.quantized->map    ? ClassResults{"ap", LabelUnit::Boxes}
-                        : evaluation.quantized->miou ? ClassResults{"iou", LabelUnit::Pixels}
-                                                     : ClassResults{"accuracy", LabelUnit::Tokens};
+    ClassResults list{evaluation.quantized->map    ? LabelUnit::Boxes
+                      : evaluation.quantized->miou ? LabelUnit::Pixels
+                                                   : LabelUnit::Tokens};
     for (auto& [index, result] : results) {
         if (result.labels == 0) continue;
         result.index = index;

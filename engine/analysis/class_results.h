@@ -3,6 +3,7 @@
 // Results of each class: accuracy of a classifier of samples or tokens, average precision of a detector, IoU
 // of a segmentation network; and the confusion matrix of a classifier of samples.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,10 +23,25 @@ struct ClassResult {
 /// What has a label.
 enum class LabelUnit : std::uint8_t { Samples, Tokens, Boxes, Pixels };
 
+struct LabelUnitTraits {
+    LabelUnit unit;
+    const char* title;
+    const char* metric;       ///< of a class, in files
+    const char* metricTitle;  ///< in texts
+};
+inline constexpr LabelUnitTraits kLabelUnits[] = {
+    {LabelUnit::Samples, "samples", "accuracy", "accuracy"},
+    {LabelUnit::Tokens, "tokens", "accuracy", "accuracy"},
+    {LabelUnit::Boxes, "boxes", "ap", "AP@50:95"},
+    {LabelUnit::Pixels, "pixels", "iou", "IoU"},
+};
+inline const LabelUnitTraits& traitsOf(LabelUnit unit) {
+    return *std::ranges::find(kLabelUnits, unit, &LabelUnitTraits::unit);
+}
+
 struct ClassResults {
-    std::string metric;  ///< "accuracy", "ap", "iou"; empty: the data has no labels
     LabelUnit unit = LabelUnit::Samples;
-    std::vector<ClassResult> classes = {};  ///< classes that have labels, by index
+    std::vector<ClassResult> classes = {};  ///< classes that have labels, by index; empty without labels
 };
 ClassResults classResults(const Evaluation& evaluation);
 

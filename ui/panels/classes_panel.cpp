@@ -13,6 +13,7 @@
 #include "document/metric.h"
 #include "models/headline.h"
 #include "style/theme.h"
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -22,6 +23,12 @@ namespace {
 constexpr double kNameSize = 0.85;  // relative to the window's font
 constexpr int kMostRows = 1000;     // of the largest matrix that is drawn
 constexpr int kCompactRows = 14;    // a panel that is less high, in lines of text, has room for cells only
+
+/// The texts of kLabelUnits, for translators.
+[[maybe_unused]] constexpr const char* kUnitTexts[] = {
+    QT_TRANSLATE_NOOP("Words", "tokens"),   QT_TRANSLATE_NOOP("Words", "boxes"),
+    QT_TRANSLATE_NOOP("Words", "pixels"),   QT_TRANSLATE_NOOP("Words", "accuracy"),
+    QT_TRANSLATE_NOOP("Words", "AP@50:95"), QT_TRANSLATE_NOOP("Words", "IoU")};
 
 /// Sorts by the value instead of the text.
 class NumberItem : public QTableWidgetItem {
@@ -272,14 +279,10 @@ void ClassesPanel::refresh() {
                                         "Data."));
         return;
     }
-    const QString metric = results.metric == "ap"    ? tr("AP@50:95")
-                           : results.metric == "iou" ? tr("IoU")
-                                                     : tr("accuracy");
+    const LabelUnitTraits& unit = traitsOf(results.unit);
+    const QString metric = Words::tr(unit.metricTitle);
     const QString things = samplesWord(m_document->dataKind());
-    const QString labels = results.unit == LabelUnit::Boxes    ? tr("boxes")
-                           : results.unit == LabelUnit::Pixels ? tr("pixels")
-                           : results.unit == LabelUnit::Tokens ? tr("tokens")
-                                                               : things;
+    const QString labels = results.unit == LabelUnit::Samples ? things : Words::tr(unit.title);
     m_table->setSortingEnabled(false);
     m_table->setHorizontalHeaderLabels({tr("class"), labels, tr("float"), tr("quantized"), tr("points")});
     for (const int column : {2, 3}) m_table->horizontalHeaderItem(column)->setToolTip(metric);

@@ -16,29 +16,11 @@ namespace {
 constexpr std::size_t kMostInMatrix = 30;
 constexpr std::size_t kMostListed = 10;
 
-const char* titleOf(const ClassResults& results) {
-    return results.metric == "ap" ? "AP@50:95" : results.metric == "iou" ? "IoU" : "accuracy";
-}
-
-const char* labelsOf(const ClassResults& results) {
-    switch (results.unit) {
-        case LabelUnit::Samples:
-            return "samples";
-        case LabelUnit::Tokens:
-            return "tokens";
-        case LabelUnit::Boxes:
-            return "boxes";
-        case LabelUnit::Pixels:
-            return "pixels";
-    }
-    return "";
-}
-
 std::string htmlTable(const ClassResults& results) {
     std::string text = fmt::format(
         "<div class=\"scroll\">\n<table>\n<tr><th>class</th><th>{}</th><th>{}, float</th><th>quantized</th>"
         "<th>points</th></tr>\n",
-        labelsOf(results), titleOf(results));
+        traitsOf(results.unit).title, traitsOf(results.unit).metricTitle);
     for (const ClassResult& result : results.classes)
         text += fmt::format(
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2f} %</td><td class=\"n\">{:.2f} "
@@ -112,7 +94,7 @@ OrderedJson classesJson(const Evaluation& evaluation) {
     OrderedJson json = OrderedJson::object();
     const ClassResults results = classResults(evaluation);
     if (results.classes.empty()) return json;
-    json["class_metric"] = results.metric;
+    json["class_metric"] = traitsOf(results.unit).metric;
     json["classes"] = OrderedJson::array();
     for (const ClassResult& result : results.classes)
         json["classes"].push_back({{"index", result.index},
@@ -159,7 +141,7 @@ std::string classesMarkdown(const Evaluation& evaluation) {
     std::string text = fmt::format(
         "\n#### Classes, largest loss first\n\n"
         "| class | {} | {}, float | quantized | points |\n|---|---|---|---|---|\n",
-        labelsOf(results), titleOf(results));
+        traitsOf(results.unit).title, traitsOf(results.unit).metricTitle);
     for (const ClassResult& result : results.classes)
         text +=
             fmt::format("| {} | {} | {:.2f} % | {:.2f} % | {:+.2f} |\n", markdownCell(result.name),
