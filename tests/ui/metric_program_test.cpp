@@ -3,6 +3,7 @@
 #include "base/atomic_file.h"
 #include "color_document.h"
 #include "dialogs/metric_program_dialog.h"
+#include "models/history_model.h"
 #include "models/suggestions.h"
 #include "models/tune_words.h"
 #include "panels/summary_bar.h"
@@ -42,10 +43,16 @@ class MetricProgramTest : public QObject, private test::ColorDocument {
         QVERIFY(evaluated());  // the metric of the float network is known
         QCOMPARE(test::labelText(dialog, "result"), QStringLiteral("float 1, quantized 3"));
         QCOMPARE(test::labelText(summary, "metric"), QStringLiteral("3"));
+        HistoryModel history(m_document.get());
+        QCOMPARE(history.rowCount(), 2);
+        QCOMPARE(history.index(0, HistoryModel::Result).data().toString(), QStringLiteral("3"));
+        QCOMPARE(history.index(0, HistoryModel::Difference).data().toString(), QStringLiteral("+2.0000"));
+        QCOMPARE(history.index(1, HistoryModel::Result).data().toString(), QStringLiteral("2"));
 
         // Another command does not run before the user says so.
         test::child<QLineEdit>(dialog, "arguments")->setText(QStringLiteral("--fast"));
         QVERIFY(!test::child<ToggleSwitch>(dialog, "always")->isChecked());
+        QCOMPARE(history.index(1, HistoryModel::Result).data().toString(), QStringLiteral("50.0\u202f%"));
         QVERIFY(evaluated());
         edit(6);
         QVERIFY(evaluated());

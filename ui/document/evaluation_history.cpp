@@ -18,12 +18,25 @@ std::optional<std::size_t> EvaluationHistory::findConfig(const QuantizationConfi
 }
 
 bool EvaluationHistory::add(MeasuredConfig measured) {
-    if (find(measured.version)) return false;
+    if (const auto known = find(measured.version)) {
+        MeasuredConfig& entry = m_entries[*known];
+        if (entry.quantized.userMetric == measured.quantized.userMetric) return false;
+        entry.floating = std::move(measured.floating);
+        entry.quantized = std::move(measured.quantized);
+        return true;
+    }
     m_entries.push_back(std::move(measured));
     if (m_entries.size() <= kMost) return true;
     const auto oldest = m_entries.front().version == m_baseline ? m_entries.begin() + 1 : m_entries.begin();
     m_entries.erase(oldest);
     return true;
+}
+
+void EvaluationHistory::forgetUserMetric() {
+    for (MeasuredConfig& entry : m_entries) {
+        entry.floating.userMetric.reset();
+        entry.quantized.userMetric.reset();
+    }
 }
 
 void EvaluationHistory::remove(const std::set<std::string>& versions) {

@@ -20,8 +20,10 @@ class EvaluationHistory {
         : m_entries(std::move(entries)), m_baseline(std::move(baseline)) {}
 
     const std::vector<MeasuredConfig>& entries() const { return m_entries; }
-    /// Returns false if this version already exists.
+    /// Returns whether anything has changed. If this version already exists, it only gets the user's metric.
     bool add(MeasuredConfig measured);
+    /// Removes the user's metric from all entries, because another program computes it.
+    void forgetUserMetric();
     /// Also unpins the baseline if it is one of them.
     void remove(const std::set<std::string>& versions);
     std::optional<std::size_t> find(const std::string& version) const;

@@ -90,8 +90,11 @@ QString joined(const QStringList& words) {
 }  // namespace
 
 QString analyzeCommand(const Document& document, const QuantizationConfig& config) {
+    QStringList metric;  // the command passes no arguments
+    if (const auto& program = document.metricProgram(); program && program->arguments.empty())
+        metric = {QStringLiteral("--metric-program"), pathText(program->program)};
     return joined(QStringList{QStringLiteral("analyze"), pathText(document.model()->path)} +
-                  dataWords(document, true) + configWords(config));
+                  dataWords(document, true) + metric + configWords(config));
 }
 
 QString outputCommand(const Document& document, const QString& command, const QStringList& options) {

@@ -33,6 +33,8 @@ EvaluationLog::EvaluationLog(Document* document, QObject* parent)
             entry.result = rate              ? formatRate(rate->value)
                            : accuracy.sqnrDb ? formatDecibel(*accuracy.sqnrDb)
                                              : QString();
+            if (accuracy.userMetric)
+                entry.result += QStringLiteral(" \u00b7 ") + formatOwnMetric(*accuracy.userMetric);
         }
         add(std::move(entry));
     });

@@ -23,6 +23,7 @@ std::optional<double> rateOf(const MeasuredConfig& entry) {
 }
 
 QString resultText(const MeasuredConfig& entry) {
+    if (entry.quantized.userMetric) return formatOwnMetric(*entry.quantized.userMetric);
     if (const auto rate = rateOf(entry)) return formatRate(*rate);
     return entry.quantized.sqnrDb ? formatDecibel(*entry.quantized.sqnrDb) : QString();
 }
@@ -31,6 +32,11 @@ QString resultText(const MeasuredConfig& entry) {
 QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline) {
     if (baseline != nullptr && !entry.data.empty() && !baseline->data.empty() && entry.data != baseline->data)
         return {};
+    if (const auto metric = entry.quantized.userMetric) {
+        const auto other = baseline != nullptr ? baseline->quantized.userMetric : entry.floating.userMetric;
+        return other ? formatMetricDifference(*metric, *other, Metric::LeaveOneOut, TaskMetric::User)
+                     : QString();
+    }
     if (const auto rate = rateOf(entry)) {
         const auto other = baseline != nullptr ? rateOf(*baseline) : std::nullopt;
         if (baseline != nullptr) return other ? formatPoints(*rate - *other) : QString();

@@ -40,8 +40,9 @@ std::optional<double> costOf(const MeasuredConfig& entry, int kind) {
                          : static_cast<double>(entry.cost->bytes) / 1e6;
 }
 
-/// In percent or dB.
-std::optional<double> valueOf(const MeasuredConfig& entry) {
+/// `own`: the user's metric, otherwise in percent or dB.
+std::optional<double> valueOf(const MeasuredConfig& entry, bool own) {
+    if (own) return entry.quantized.userMetric;
     if (const auto rate = meaningfulRate(entry.quantized)) return rate->value * 100;
     return entry.quantized.sqnrDb && std::isfinite(*entry.quantized.sqnrDb) ? entry.quantized.sqnrDb
                                                                             : std::nullopt;
@@ -264,21 +265,25 @@ void HistoryPanel::refreshPlot() {
     const auto& entries = m_document->history().entries();
     const auto current = m_document->history().findConfig(m_document->config());
     std::vector<TradeOffPoint> points;
+    const bool own = m_document->metricProgram().has_value();
     bool rates = true;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto cost = costOf(entries[i], m_cost->currentIndex());
-        const auto value = valueOf(entries[i]);
+        const auto value = valueOf(entries[i], own);
         if (!cost || !value || !m_document->isComparable(entries[i])) continue;
         rates = rates && meaningfulRate(entries[i].quantized);
         const QString name = m_document->withLayerNames(
             QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name));
-        points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1),
-                          current == i, entries[i].version == m_document->history().baseline(), i});
+        const QString number = own ? formatOwnMetric(*value) : QString::number(*value, 'f', 1);
+        points.push_back({*cost, *value, name + QLatin1Char('\n') + number, current == i,
+                          entries[i].version == m_document->history().baseline(), i});
     }
     static const QString kNames[] = {tr("layers in float"), tr("million MACs in float"),
                                      tr("MB of float weights")};
     m_plot->setPoints(std::move(points), kNames[std::max(0, m_cost->currentIndex())],
-                      rates ? tr("accuracy, %") : tr("SQNR, dB"));
+                      own     ? tr("metric")
+                      : rates ? tr("accuracy, %")
+                              : tr("SQNR, dB"));
 }
 
 void HistoryPanel::showMenu(QPoint at) {
