@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "base/is_one_of.h"
 #include "model/operator_traits.h"
@@ -17,39 +18,68 @@ namespace {
 /// The sum of two such numbers may be infinite. Many masks contain the lowest float32 number.
 constexpr float kHuge = std::numeric_limits<float>::max() / 2;
 
-/// The largest magnitude among the values that the node itself contains.
-float ownMagnitude(const Node& node) {
-    if (node.op == "Pad") return std::fabs(node.attributes.real("value", 0));  // up to opset 10
-    const ConstantPtr value = node.op == "ConstantOfShape" ? node.attributes.constant("value") : nullptr;
-    return value ? value->largestMagnitude() : 0;
+/// The magnitudes of the largest positive and of the lowest negative number, each 0 unless it is huge.
+struct HugeValues {
+    float above = 0, below = 0;
+
+    float largest() const { return std::max(above, below); }
+    void add(float value) {
+        if (value >= kHuge) above = std::max(above, value);
+        if (value <= -kHuge) below = std::max(below, -value);
+    }
+};
+
+HugeValues hugeIn(const Constant& constant) {
+    HugeValues found;
+    if (constant.largestMagnitude() >= kHuge)
+        for (const float value : constant.floats()) found.add(value);
+    return found;
 }
 
-/// Huge and infinite values that come from constants, as the largest magnitude of each tensor that has them.
-std::map<TensorId, float> hugeTensors(const Graph& graph) {
-    std::map<TensorId, float> magnitudes;
+/// Returns those that the node itself contains.
+HugeValues ownValues(const Node& node) {
+    HugeValues own;
+    if (node.op == "Pad") own.add(node.attributes.real("value", 0));  // up to opset 10
+    const ConstantPtr value = node.op == "ConstantOfShape" ? node.attributes.constant("value") : nullptr;
+    return value ? hugeIn(*value) : own;
+}
+
+/// Returns those of an operand as they reach the result.
+HugeValues asOperand(const Node& node, std::size_t input, HugeValues values) {
+    if (node.op == "Neg" || (node.op == "Sub" && input == 1)) std::swap(values.above, values.below);
+    if (node.op == "Mul") values.above = values.below = values.largest();
+    // A window also contains other values than those of a padding with -infinity.
+    if (isOneOf(node.op, {"MaxPool", "GlobalMaxPool"})) values.below = 0;
+    return values;
+}
+
+/// Huge and infinite values that come from constants, of each tensor that has them.
+std::map<TensorId, HugeValues> hugeTensors(const Graph& graph) {
+    std::map<TensorId, HugeValues> tensors;
     for (const Node& node : graph.nodes()) {
         const bool adds = isOneOf(node.op, {"Add", "Sub"});
         if (!adds && !traitsOf(node).copiesValues &&
             !isOneOf(node.op, {"Mul", "Where", "Neg", "Pad", "Trilu", "Expand", "Tile", "Cast", "Dropout",
                                "ConstantOfShape", "ScatterND", "ScatterElements"}))
             continue;
-        float largest = ownMagnitude(node), sum = 0;
-        for (const TensorId input : node.inputs) {
+        HugeValues result = ownValues(node);
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const TensorId input = node.inputs[i];
             if (!input.valid()) continue;
             const Constant* constant = graph.constantOf(input);
-            const auto found = magnitudes.find(input);
-            const float magnitude = constant != nullptr         ? constant->largestMagnitude()
-                                    : found != magnitudes.end() ? found->second
-                                                                : 0;
-            largest = std::max(largest, magnitude);
-            if (magnitude >= kHuge) sum += magnitude;
+            const auto found = tensors.find(input);
+            const HugeValues values = asOperand(node, i,
+                                                constant != nullptr      ? hugeIn(*constant)
+                                                : found != tensors.end() ? found->second
+                                                                         : HugeValues{});
+            result.above = adds ? result.above + values.above : std::max(result.above, values.above);
+            result.below = adds ? result.below + values.below : std::max(result.below, values.below);
         }
-        if (adds) largest = std::max(largest, sum);
-        if (largest < kHuge) continue;
+        if (result.largest() == 0) continue;
         for (const TensorId output : node.outputs)
-            if (output.valid()) magnitudes.emplace(output, largest);
+            if (output.valid()) tensors.emplace(output, result);
     }
-    return magnitudes;
+    return tensors;
 }
 
 bool onlySoftmaxReads(const Graph& graph, TensorId tensor) {
@@ -64,8 +94,8 @@ bool onlySoftmaxReads(const Graph& graph, TensorId tensor) {
 FloatLayers::FloatLayers(const Graph& graph, OperatorSet operators) {
     for (const TensorId output : graph.outputs())
         if (std::ranges::find(graph.inputs(), output) != graph.inputs().end()) m_passed.insert(output);
-    for (const auto& [tensor, magnitude] : hugeTensors(graph))
-        if (std::isinf(magnitude)) m_infinite.insert(tensor);
+    for (const auto& [tensor, values] : hugeTensors(graph))
+        if (std::isinf(values.largest())) m_infinite.insert(tensor);
     for (const Node& node : graph.nodes())
         for (const TensorId input : node.inputs)
             if (const Constant* constant = graph.constantOf(input);

@@ -41,6 +41,30 @@ class FloatLayersTest : public QObject {
             QCOMPARE(layer.state == LayerState::Quantized, layer.op == "MatMul");
     }
 
+    /// Exporters write a MaxPool with SAME padding as a Pad with -infinity and a MaxPool, whose result is
+    /// finite.
+    void maxPoolRemovesInfinitePadding() {
+        for (const float padding : {-INFINITY, INFINITY}) {
+            auto model = test::textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,1,4] X) => (float[N,1,3] Y) <int64[6] "
+                "pads = {0, 0, 0, 0, 0, 1}, float value = {0}, float[1,1,1] V = {2}, float[1,1,2] W = {1, "
+                "-2}> { c = Conv(X, V) p = Pad(c, pads, value) m = MaxPool<kernel_shape = [2]>(p) Y = "
+                "Conv(m, W) }");
+            GraphBuilder builder(*model.graph);
+            builder.setConstant(*model.graph->findTensor("value"), Constant::fromFloats({}, {padding}));
+            model.graph = builder.build();
+            Session session(std::move(model));
+            session.useRandomInputs(4);
+            const EvaluationPtr result = session.evaluate(withTail(), Depth::Metrics);
+            const auto& layers = result->layers;
+            QCOMPARE(layers[0].state, LayerState::Quantized);
+            QCOMPARE(layers[1].state, LayerState::Float);
+            QCOMPARE(layers[2].state, LayerState::Float);
+            QCOMPARE(layers[3].state, padding < 0 ? LayerState::Quantized : LayerState::Float);
+            if (padding < 0) QVERIFY(*result->quantized->sqnrDb > 25);
+        }
+    }
+
     /// The mask's range would leave few codes for the scores.
     void masksBeforeSoftmaxStayInFloat() {
         Session session(test::textModel(
