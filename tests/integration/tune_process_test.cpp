@@ -35,7 +35,8 @@ class TuneProcessTest : public QObject {
         file.write("#!/bin/sh\necho >> \"$0.runs\"\nwc -l < \"$0.runs\"\n");
         file.close();
         QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
-        const QStringList own{"--config", demoPath("demo.config.json"), "--metric-program", program, "--json"};
+        const QStringList own{"--config", demoPath("demo.config.json"), "--metric-program", program,
+                              "--json"};
         const Outcome better = runCli(arguments("check", own + QStringList{"--max-drop", "0"}));
         QVERIFY2(better.code == 0, better.text());
         QCOMPARE(better.document()["metric"].toString(), QStringLiteral("metric"));

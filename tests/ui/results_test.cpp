@@ -253,8 +253,7 @@ class ResultsTest : public QObject, private test::ColorDocument {
         QVERIFY(waitFor([&] { return !section.looking(); }));
         QVERIFY(!section.suggestions().empty());
         for (const Suggestion& suggestion : section.suggestions())
-            QVERIFY2(suggestion.verdict.contains(QStringLiteral("dB")),
-                     qPrintable(suggestion.title));
+            QVERIFY2(suggestion.verdict.contains(QStringLiteral("dB")), qPrintable(suggestion.title));
     }
 
     /// Other queries were answered only after all candidates.

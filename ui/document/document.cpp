@@ -192,6 +192,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     Q_EMIT modelChanged();
     Q_EMIT configChanged();
     Q_EMIT dataChanged();
+    Q_EMIT metricProgramChanged();
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
     Q_EMIT selectionChanged();

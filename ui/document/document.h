@@ -118,9 +118,9 @@ class Document : public QObject {
     const TaskSettings& task() const { return m_task; }
     /// Reads the data again with these labels, as one undo step; they are saved in the project.
     void setTask(const TaskSettings& task);
-    /// The user's program that computes a metric in every evaluation on data, which leave-one-out, suggestions
-    /// and searches then use instead of the accuracy; empty: none. It belongs to the open model and is not
-    /// saved: opening a project must not run a program.
+    /// The user's program that computes a metric in every evaluation on data, which leave-one-out,
+    /// suggestions and searches then use instead of the accuracy; empty: none. It belongs to the open model
+    /// and is not saved: opening a project must not run a program.
     const std::optional<MetricProgram>& metricProgram() const { return m_metricProgram; }
     void setMetricProgram(const std::optional<MetricProgram>& program);
     bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
