@@ -4,6 +4,9 @@
 // inserts the NPU's own operators. Cost: O(nodes + weights); unchanged constants are shared with the source.
 #include "transform/prepare.h"
 
+#include <algorithm>
+#include <map>
+
 #include "base/error.h"
 #include "base/short_text.h"
 #include "model/clip_bounds.h"
@@ -125,6 +128,7 @@ class Preparation {
         m_result.foldedBatchNorms = folded.count;
         m_result.sourceOf.assign(folded.graph->nodeCount(), NodeId());
         m_statistics.assign(folded.graph->nodeCount(), {});
+        std::map<std::string, std::vector<NodeId>> noted;  // layers by their note
         for (std::size_t i = 0; i < m_result.layerMappings.size(); ++i) {
             LayerMapping& mapping = m_result.layerMappings[i];
             if (!mapping.prepared.valid()) continue;
@@ -132,13 +136,20 @@ class Preparation {
             const NodeId host = folded.foldedInto[was];
             mapping = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(),
                        std::move(folded.notes[was])};
-            if (!mapping.note.empty())
-                m_result.notices.push_back(
-                    fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, mapping.note));
+            if (!mapping.note.empty()) noted[mapping.note].push_back(NodeId(i));
             if (!mapping.prepared.valid()) continue;
             m_result.sourceOf[mapping.prepared.index()] = NodeId(i);
             m_statistics[mapping.prepared.index()] = std::move(folded.statistics[was]);
         }
+        std::vector<std::pair<NodeId, std::string>> notices;  // in graph order
+        for (const auto& [note, nodes] : noted) {
+            const std::string& first = m_result.source->node(nodes.front()).name;
+            const std::string others =
+                nodes.size() == 1 ? "" : " and " + counted(nodes.size() - 1, "other layer");
+            notices.emplace_back(nodes.front(), fmt::format("'{}'{} {}", first, others, note));
+        }
+        std::ranges::sort(notices);
+        for (auto& [node, text] : notices) m_result.notices.push_back(std::move(text));
     }
 
     void replace() {

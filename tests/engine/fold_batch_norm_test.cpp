@@ -258,6 +258,19 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(p.graph->nodeCount(), p.source->nodeCount());
     }
 
+    /// Some networks have dozens of them.
+    void layersWithTheSameNoteShareANotice() {
+        const auto p =
+            prepare(network("(float[N,2,4,4] x) => (float[N,2,4,4] y) <%1> { a = NORM(x) b = Relu(a) "
+                            "c = NORM(b) d = Relu(c) y = NORM(d) }",
+                            15),
+                    {});
+        QCOMPARE(p.notices.size(), std::size_t(2));  // the last one is a graph output
+        QCOMPARE(QString::fromStdString(p.notices.front()),
+                 QStringLiteral("'BatchNormalization_0' and 1 other layer %1")
+                     .arg(noteOf(p, "BatchNormalization_2")));
+    }
+
     void skipFolding() {
         for (const char* name : {"Conv_0", "BatchNormalization_1"}) {
             TransformOptions options;
