@@ -80,7 +80,7 @@ std::string commentList(const ExportSource& source) {
 
 /// How pages show leave-one-out: changes of rates in points.
 struct GainColumn {
-    std::string title;
+    const char* unit;  ///< after the title
     double factor;
 
     std::optional<double> of(const LayerResult& layer) const {
@@ -89,17 +89,17 @@ struct GainColumn {
 };
 
 GainColumn gainColumnOf(const ExportSource& source) {
-    if (!source.evaluation || !source.evaluation->quantized) return {"leave-one-out", 1};
+    if (!source.evaluation || !source.evaluation->quantized) return {"", 1};
     const TaskMetric metric = gainMetric(*source.evaluation);
-    if (traitsOf(metric).rate) return {"leave-one-out, points", 100};
-    return {metric == TaskMetric::Sqnr ? "leave-one-out, dB" : "leave-one-out", 1};
+    if (traitsOf(metric).rate) return {", points", 100};
+    return {metric == TaskMetric::Sqnr ? ", dB" : "", 1};
 }
 
 std::string layerTable(const ExportSource& source) {
     std::string text = "<div class=\"scroll\">\n<table>\n<tr>";
     const GainColumn gain = gainColumnOf(source);
     for (const std::string& column : reportColumns())
-        text += "<th>" + (column == kGainColumn ? gain.title : column) + "</th>";
+        text += "<th>" + column + (column == kGainColumn ? gain.unit : "") + "</th>";
     text += "</tr>\n";
     for (const LayerResult& layer : source.layers) {
         text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
@@ -117,7 +117,7 @@ std::string layerTable(const ExportSource& source) {
 /// Not all columns fit on paper: name, operator and comment share one column, state and reason
 /// another, and the cosines are omitted.
 std::string paperTable(const ExportSource& source) {
-    const auto share = [](int percent, const char* title) {
+    const auto share = [](int percent, const std::string& title) {
         return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title);
     };
     const GainColumn gain = gainColumnOf(source);
@@ -125,8 +125,8 @@ std::string paperTable(const ExportSource& source) {
     std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" +
                        share(28, "layer") + share(22, "state") + share(6, "weight QS") +
                        share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") +
-                       share(6, "SQNR, dB") + share(6, gain.title.c_str()) + share(8, "MACs") +
-                       share(6, "parameters") + "</tr></thead>\n<tbody>\n";
+                       share(6, "SQNR, dB") + share(6, std::string("leave-one-out") + gain.unit) +
+                       share(8, "MACs") + share(6, "parameters") + "</tr></thead>\n<tbody>\n";
     using D = TensorDifference;
     const auto cell = [](const std::optional<double>& value) {
         return "<td align=\"right\">" +
