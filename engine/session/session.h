@@ -128,9 +128,9 @@ class Session {
                                     const CancelToken& cancel = {});
     /// Measures the leave-one-out cost of each quantized layer (session/studies/leave_one_out.h) and then the
     /// effect of `edits` random edits of up to three layers, so that later evaluations have
-    /// LayerResult::leaveOneOut and Evaluation::expected. Meant for idle time: it can be cancelled at any
-    /// point, and results so far are kept. `observer.updated` gets the metrics of all layers with the values
-    /// of leave-one-out so far, at most once a second.
+    /// LayerResult::leaveOneOut and Evaluation::expected (not with a user's metric). Meant for idle time: it
+    /// can be cancelled at any point, and results so far are kept. `observer.updated` gets the metrics of all
+    /// layers with the values of leave-one-out so far, at most once a second.
     void measureInBackground(const QuantizationConfig& config, std::size_t edits = 40,
                              const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
     /// Returns the accuracy on the evaluation samples after each step: float, batch norms folded, ReLU6

@@ -46,6 +46,22 @@ class OwnMetricTest : public QObject {
   private Q_SLOTS:
     void cleanup() { m_session->setMetric(std::nullopt); }
 
+    /// Predictions are in points or dB.
+    void effectsOnTheMetricAreNotPredicted() {
+        for (const bool own : {true, false}) {
+            m_session->setMetric(own ? std::optional(metricOf(errorRate, true)) : std::nullopt);
+            bool predicts = false;
+            EvaluationObserver observer;
+            observer.progress = [&](const Progress& progress) {
+                predicts = predicts || progress.stage == "improving predictions";
+            };
+            m_session->measureInBackground(m_config, 2, observer);
+            QCOMPARE(predicts, !own);
+            for (const LayerResult& layer : m_session->evaluate(m_config)->layers)
+                if (layer.state == LayerState::Quantized) QVERIFY(layer.leaveOneOut);
+        }
+    }
+
     void evaluationsComputeTheMetric() {
         QVERIFY(!m_session->evaluate(m_config)->quantized->userMetric);
         m_session->setMetric(metricOf(top1));

@@ -102,9 +102,9 @@ class Sweep {
         layer.sqnrDb = after.sqnrDb;
         layer.samples = after.samples;
         layer.value = valueOf(after, m_sweep.metric);
-        EvaluationGain gain = gainBetween(*base, *result, m_sweep.metric);
+        const EvaluationGain gain = gainBetween(*base, *result, m_sweep.metric);
         layer.change = gain.value;
-        layer.paired = std::move(gain.paired);
+        layer.paired = gain.paired;
         if (depth == Depth::Accuracy && m_options.measured) m_options.measured(layer);
         if (m_options.updated) m_options.updated(m_sweep);
     }

@@ -91,7 +91,9 @@ void Session::measureInBackground(const QuantizationConfig& requested, std::size
     const Version plan = parts.plan(config, control)->version;
     if (const MeasuredSweep* known = parts.results.sweeps.find(plan); !known || !known->complete) {
         BackgroundSweep sweep(*this, parts, plan, config, observer);
-        effectModel.learnShares(from.context, sweep.run(names.size(), cancel));
+        const LayerSweep measured = sweep.run(names.size(), cancel);
+        // Effects on a user's metric are not predicted: they have another unit.
+        if (!base->quantized->userMetric) effectModel.learnShares(from.context, measured);
         parts.predictor.restore(from);
     }
     // A random walk that resembles a user's edits, the same each time for this network.
