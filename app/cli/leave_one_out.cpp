@@ -22,20 +22,27 @@ struct Unit {
     double factor = 1;
     const char* name = "";
     const char* gain = "";
+    const char* digits = "{:.2f}";
+
+    std::string text(double value) const { return fmt::format(fmt::runtime(digits), factor * value) + name; }
+    std::string gainText(double value) const {
+        const std::string number = fmt::format(fmt::runtime(digits), factor * value);
+        return number.starts_with('-') ? number : "+" + number;
+    }
 };
 
 Unit unitOf(TaskMetric metric) {
     if (metric == TaskMetric::Sqnr) return {1, " dB", "dB"};
-    if (metric == TaskMetric::User) return {1, "", "its own unit"};
+    if (metric == TaskMetric::User) return {1, "", "the unit of the metric", "{:.5g}"};
     return {100, " %", "points"};
 }
 
 void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Options& options,
                    std::size_t reused) {
     const Unit unit = unitOf(sweep.metric);
-    fmt::print("{}: {} evaluated, {} quantized; {} {:.2f}{}\n\n", options.model.filename().string(),
+    fmt::print("{}: {} evaluated, {} quantized; {} {}\n\n", options.model.filename().string(),
                counted(base->samples, "sample"), counted(sweep.layers.size(), "layer"),
-               traitsOf(sweep.metric).title, unit.factor * sweep.baseline, unit.name);
+               traitsOf(sweep.metric).title, unit.text(sweep.baseline));
     std::vector<const LayerEffect*> layers;
     for (const LayerEffect& layer : sweep.layers) layers.push_back(&layer);
     // With few samples, many layers have the same gain.
@@ -53,9 +60,8 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
     for (const LayerEffect* layer : layers) {
         std::string interval;
         if (layer->paired)
-            interval = fmt::format("{:+.2f} to {:+.2f}", unit.factor * layer->paired->low,
-                                   unit.factor * layer->paired->high);
-        fmt::print("  {:<{}}  {:>+8.2f}  {:<16}  {:>10}\n", nameOf(layer), width, unit.factor * layer->change,
+            interval = unit.gainText(layer->paired->low) + " to " + unit.gainText(layer->paired->high);
+        fmt::print("  {:<{}}  {:>8}  {:<16}  {:>10}\n", nameOf(layer), width, unit.gainText(layer->change),
                    interval, decibels(layer->sqnrDb));
     }
     fmt::print("\n{}{:.1f} seconds\n", reused == 0 ? "" : fmt::format("{} evaluations reused, ", reused),
