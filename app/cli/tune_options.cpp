@@ -54,6 +54,8 @@ void OptionReader::addMaxDrop(bool required) {
 }
 
 void OptionReader::finishMaxDrop() {
+    if (m_options.lowerIsBetter && m_options.metricProgram.empty())
+        throw UsageError("--lower-is-better describes the number of a program: add --metric-program");
     if (!m_maxDrop) return;
     const bool own = !m_options.metricProgram.empty();
     m_options.tune.maxDrop = parseReal("--max-drop", *m_maxDrop, 0, own ? kMaxBudget : 100) / (own ? 1 : 100);

@@ -60,8 +60,9 @@ void MeasurementFile::read(const std::string& text) {
             m_others.erase(m_others.begin(), m_others.end() - (kMaxContexts - 1));
         if (m_options.reuse && m_all.empty())
             m_unusable = fmt::format(
-                "the evaluations in '{}' belong to another model, other data, another arithmetic or another "
-                "version of this program, so none of them is reused",
+                "the evaluations in '{}' belong to another model, other data, another metric, another "
+                "arithmetic "
+                "or another version of Quantloupe, so none of them is reused",
                 m_options.path.string());
         if (m_options.reuse) m_earlier = m_all;
     } catch (const Json::exception&) {

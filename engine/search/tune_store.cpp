@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr int kTuneFormat = 2;  // to be raised when measurements change their meaning
+constexpr int kTuneFormat = 3;  // to be raised when measurements change their meaning
 
 std::string keyOf(const QuantizationConfig& config, bool rough) {
     return (rough ? "rough " : "") +
@@ -34,6 +34,8 @@ Json toJson(const TuneMeasurement& measured) {
                  {"interval", intervalJson(measured.numbers.interval)},
                  {"transitions", measured.transitions},
                  {"samples", accuracy.samples},
+                 {"user_metric", measuredNumber(accuracy.userMetric)},
+                 {"lower_is_better", accuracy.lowerIsBetter},
                  {"top1_interval", intervalJson(accuracy.top1Interval)}};
     for (const auto& [key, number] : kAccuracyNumbers) json[key] = measuredNumber(accuracy.*number);
     return json;
@@ -45,6 +47,8 @@ TuneMeasurement measurementOf(const Json& json) {
                         measuredNumber(json, "metric").value_or(NAN), intervalOf(json, "interval")};
     measured.transitions = json.at("transitions").get<std::size_t>();
     measured.accuracy.samples = json.at("samples").get<std::size_t>();
+    measured.accuracy.userMetric = measuredNumber(json, "user_metric");
+    measured.accuracy.lowerIsBetter = json.at("lower_is_better").get<bool>();
     measured.accuracy.top1Interval = intervalOf(json, "top1_interval");
     for (const auto& [key, number] : kAccuracyNumbers) measured.accuracy.*number = measuredNumber(json, key);
     return measured;

@@ -51,6 +51,17 @@ class TuneProcessTest : public QObject {
         QVERIFY2(tuned.code == 0, tuned.text());
         QCOMPARE(tuned.document()["max_drop"].toDouble(), 150.0);
         QCOMPARE(tuned.document()["metric"].toString(), QStringLiteral("metric"));
+        const QString saved = m_folder.filePath("metric.json");
+        const QStringList again =
+            lower + QStringList{"--max-drop", "0.5",      "--cost",        "layers", "--max-steps",
+                                "1",          "--resume", "--save-config", saved};
+        const QJsonObject first = runCli(arguments("tune", again)).document(),
+                          second = runCli(arguments("tune", again)).document();
+        QVERIFY(second["reused"].toInt() > 0);
+        QCOMPARE(second["text"], first["text"]);
+        QVERIFY(first["text"].toString().contains("metric "));
+        verifyFailure(runCli(arguments("tune", {"--max-drop", "1", "--lower-is-better"})), 2,
+                      "--metric-program");
         const Outcome layers = runCli(arguments("leave-one-out", own));
         QVERIFY2(layers.code == 0, layers.text());
         QCOMPARE(layers.document()["metric"].toString(), QStringLiteral("metric"));

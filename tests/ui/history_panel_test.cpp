@@ -148,6 +148,8 @@ class HistoryPanelTest : public QObject, private test::ColorDocument {
             points.push_back({cost, value, {}, false, false, points.size()});
         QCOMPARE(paretoFront(points), (std::vector<std::size_t>{0, 1, 4}));
         QVERIFY(paretoFront({}).empty());
+        for (TradeOffPoint& point : points) point.value = -point.value;
+        QCOMPARE(paretoFront(points, true), (std::vector<std::size_t>{0, 1, 4}));
     }
 
     void clickOnAPointOfThePlotGoesBackToIt() {

@@ -46,8 +46,9 @@ class MetricProgramTest : public QObject, private test::ColorDocument {
         HistoryModel history(m_document.get());
         QCOMPARE(history.rowCount(), 3);  // the first one without the metric
         QCOMPARE(history.index(0, HistoryModel::Result).data().toString(), QStringLiteral("3"));
-        QCOMPARE(history.index(0, HistoryModel::Difference).data().toString(), QStringLiteral("+2.0000"));
+        QCOMPARE(history.index(0, HistoryModel::Difference).data().toString(), QStringLiteral("+2"));
         QCOMPARE(history.index(1, HistoryModel::Result).data().toString(), QStringLiteral("2"));
+        QCOMPARE(m_document->gainMetric(), TaskMetric::User);
 
         // Another command does not run before the user says so.
         test::child<QLineEdit>(dialog, "arguments")->setText(QStringLiteral("--fast"));
@@ -69,6 +70,20 @@ class MetricProgramTest : public QObject, private test::ColorDocument {
         QVERIFY(test::openColors(*m_document, m_folder, m_data));
         QVERIFY(!m_document->metricProgram());
         QVERIFY(!userMetricOf(*m_document->evaluation()));
+    }
+
+    void gainsOfTheOtherMetricAreForgotten() {
+        m_document->setBackgroundEvaluation(true);
+        const auto gains = [this] {
+            return std::ranges::count_if(
+                m_document->layers(), [](const LayerResult& layer) { return layer.leaveOneOut.has_value(); });
+        };
+        QVERIFY(waitFor([&] { return gains() > 0; }));
+        m_document->setBackgroundEvaluation(false);
+        m_document->setMetricProgram(program());
+        QCOMPARE(gains(), 0);
+        QVERIFY(evaluated());
+        QCOMPARE(gains(), 0);
     }
 
     void suggestionsUseIt() {
@@ -117,11 +132,14 @@ class MetricProgramTest : public QObject, private test::ColorDocument {
     }
 
     void aFailingProgramIsNamed() {
+        MetricProgramDialog dialog(*m_document);
         QSignalSpy failed(m_document.get(), &Document::failed);
         m_document->setMetricProgram(MetricProgram{writtenProgram("exit 3\n").toStdString(), {}});
         QVERIFY(failed.wait(20000));
         const QString text = failed.first().first().value<Failure>().text;
         QVERIFY2(text.contains(m_program), qPrintable(text));
+        QVERIFY2(test::labelText(dialog, "result").contains(m_program),
+                 qPrintable(test::labelText(dialog, "result")));
         m_document->setMetricProgram({});
         QVERIFY(evaluated());
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);

@@ -88,8 +88,7 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
         if (!path.isEmpty()) m_program->setText(path);
     });
     const auto change = [this] {  // another command needs the user's consent again
-        m_document.setMetricProgram({});
-        refresh();
+        useInEvaluations(false);
     };
     connect(m_program, &QLineEdit::textChanged, this, change);
     connect(m_arguments, &QLineEdit::textChanged, this, change);
@@ -97,6 +96,10 @@ MetricProgramDialog::MetricProgramDialog(Document& document, QWidget* parent)
     connect(m_always, &ToggleSwitch::clicked, this, &MetricProgramDialog::useInEvaluations);
     connect(&document, &Document::metricProgramChanged, this, &MetricProgramDialog::refresh);
     connect(&document, &Document::evaluationChanged, this, &MetricProgramDialog::showResult);
+    connect(&document, &Document::failed, this, [this](const Failure& failure) {
+        if (m_document.metricProgram() && failure.during == Failure::During::Evaluation)
+            m_result->setText(sentence(failure.text));
+    });
     connect(m_run, &QPushButton::clicked, this, &MetricProgramDialog::run);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     const auto forget = [this] {

@@ -123,6 +123,10 @@ class Document : public QObject {
     /// and is not saved: opening a project must not run a program.
     const std::optional<MetricProgram>& metricProgram() const { return m_metricProgram; }
     void setMetricProgram(const std::optional<MetricProgram>& program);
+    /// The metric of which leave-one-out is a gain, also while the values of the last evaluation are shown.
+    TaskMetric gainMetric() const {
+        return m_metricProgram ? TaskMetric::User : gainMetricOf(m_evaluation.get());
+    }
     bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
     std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json next to the model; may not exist
     /// Reads a configuration and makes it current, as one undo step.

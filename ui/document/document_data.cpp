@@ -119,13 +119,15 @@ void Document::setMetricProgram(const std::optional<MetricProgram>& program) {
     if (program == m_metricProgram) return;
     m_metricProgram = program;
     m_job.setMetric(program);
-    m_history.forgetUserMetric();
-    Q_EMIT metricProgramChanged();
-    Q_EMIT historyChanged();
-    if (!m_data) return;
     // Gains and drops of the previous metric have another unit.
     m_evaluation.reset();
     m_unfinished.reset();
+    for (LayerResult& layer : m_layers) layer.leaveOneOut.reset();
+    m_scales.clear();
+    m_history.forgetUserMetric();
+    Q_EMIT metricProgramChanged();
+    Q_EMIT layersChanged();
+    Q_EMIT historyChanged();
     evaluate();
 }
 

@@ -10,6 +10,7 @@ namespace quantloupe::ui {
 LayerReference::LayerReference(Document* document) : m_document(document) {
     connect(document, &Document::modelChanged, this, &LayerReference::forget);
     connect(document, &Document::dataChanged, this, &LayerReference::forget);
+    connect(document, &Document::metricProgramChanged, this, &LayerReference::forget);
     connect(document, &Document::evaluationFinished, this, &LayerReference::remember);
     connect(document, &Document::historyChanged, this, &LayerReference::changed);
 }

@@ -27,7 +27,8 @@ QString signedNumber(double value, int digits) {
 
 QString formatGain(double value, TaskMetric unit) {
     if (traitsOf(unit).rate) return formatPoints(value);
-    return unit == TaskMetric::Sqnr ? signedNumber(value, 2) + QStringLiteral(" dB") : signedNumber(value, 4);
+    if (unit == TaskMetric::Sqnr) return signedNumber(value, 2) + QStringLiteral(" dB");
+    return (value < 0 ? QString() : QStringLiteral("+")) + formatOwnMetric(value);
 }
 
 /// Operators that pass their input on have the bits of the input, whatever their own settings are.
@@ -58,8 +59,9 @@ constexpr std::array kTexts = {
                 QT_TRANSLATE_NOOP("Words", "Relative error of the layer's weight alone: needs no data")},
     MetricTexts{Metric::LeaveOneOut, "leave_one_out", QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
                 QT_TRANSLATE_NOOP("Words",
-                                  "Gain if only this layer is kept in float: accuracy in points, or SQNR in "
-                                  "dB if there is no accuracy; evaluated in the background when idle")},
+                                  "Gain if only this layer is kept in float: accuracy in points, SQNR in dB "
+                                  "if there is no accuracy, or the metric of your program; evaluated in the "
+                                  "background when idle")},
     MetricTexts{Metric::Sqnr, "local.sqnr_db", QT_TRANSLATE_NOOP("Words", "SQNR"),
                 QT_TRANSLATE_NOOP("Words",
                                   "Signal-to-quantization-noise ratio with only this layer quantized, in "

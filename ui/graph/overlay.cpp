@@ -50,7 +50,7 @@ Overlay overlayOf(const Document& document, const std::vector<LayerResult>& laye
         }
     }
     overlay.scale = scaleOf(overlay.values, metric, choice);
-    overlay.scale.gainMetric = gainMetricOf(document.evaluation().get());
+    overlay.scale.gainMetric = document.gainMetric();
     return overlay;
 }
 

@@ -50,7 +50,7 @@ Choice inUnit(Choice choice, TaskMetric unit) {
     if (choice.metric != SkipMetric::LeaveOneOut || traitsOf(unit).rate) return choice;
     choice.unit = unit == TaskMetric::Sqnr ? " dB" : "";
     choice.factor = 1;
-    choice.decimals = 4;
+    choice.decimals = unit == TaskMetric::Sqnr ? 4 : 9;
     return choice;
 }
 
@@ -116,7 +116,7 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
         if (isHidden()) return;
         const bool first = m_ranked.empty();
         rankLayers();
-        const TaskMetric now = gainMetricOf(m_document->evaluation().get());
+        const TaskMetric now = m_document->gainMetric();
         const bool otherUnit = std::exchange(m_unit, now) != now;
         if ((first && !m_ranked.empty()) || otherUnit)
             chooseMetric(true);  // the first values have arrived, or they have another unit
@@ -144,7 +144,7 @@ void ThresholdBar::start(NodeId layer) {
     const auto shown = std::ranges::find(kChoices, m_canvas->metric(), &Choice::shown);
     if (shown != kChoices.end() && m_canvas->metric() != Metric::None)
         m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
-    m_unit = gainMetricOf(m_document->evaluation().get());
+    m_unit = m_document->gainMetric();
     m_effect->hide();
     m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));  // the theme may have changed
     show();

@@ -172,7 +172,7 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
         case Change:
             return tr("Change");
         case Result:
-            return tr("Accuracy");
+            return m_document->metricProgram() ? tr("Metric") : tr("Accuracy");
         case Difference:
             return m_document->history().baselineEntry() ? tr("vs. \u2691") : tr("vs. float");
         default:

@@ -139,7 +139,7 @@ bool LayerTableModel::isQuantizable(int row) const {
     return !m_anyQuantizable || (layer && layer->quantizable);
 }
 
-TaskMetric LayerTableModel::gainMetric() const { return gainMetricOf(m_document->evaluation().get()); }
+TaskMetric LayerTableModel::gainMetric() const { return m_document->gainMetric(); }
 
 bool LayerTableModel::hasName(int row, const QString& text) const {
     const LayerResult* layer = layerAt(row);

@@ -104,9 +104,10 @@ QString dropText(TaskMetric metric, double drop) {
     return metric == TaskMetric::User ? formatOwnMetric(drop) : formatDecimal(drop / dropUnit(metric), 1);
 }
 
-QString metricAxisTitle(const TuneResult& result) {
-    if (inDecibels(result)) return Words::tr("SQNR, dB");
-    return isOwn(result) ? tuneMetricTitle(result) : Words::tr("%1, %").arg(tuneMetricTitle(result));
+TradeOffValues valuesOnAxis(const TuneResult& result) {
+    const QString title = tuneMetricTitle(result);
+    if (isOwn(result)) return {title, true, result.floating.lowerIsBetter};
+    return {inDecibels(result) ? Words::tr("SQNR, dB") : Words::tr("%1, %").arg(title)};
 }
 
 QString tuneMetricTitle(const TuneResult& result) { return Words::tr(traitsOf(result.metric).title); }

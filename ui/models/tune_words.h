@@ -9,6 +9,7 @@
 
 #include "results/evaluation.h"
 #include "search/tune.h"
+#include "widgets/trade_off_plot.h"
 
 namespace quantloupe::ui {
 
@@ -34,7 +35,7 @@ double costOnAxis(const TuneResult& result, double amount);
 double amountOnAxis(const TuneResult& result, double place);  ///< the inverse
 QString costAxisTitle(const TuneResult& result);
 QString costAxisText(const TuneResult& result, double place, int moreDigits = 0);
-QString metricAxisTitle(const TuneResult& result);
+TradeOffValues valuesOnAxis(const TuneResult& result);
 /// The worst value of the metric that keeps the accuracy drop within the target, on the axis of the metric:
 /// percent, dB, or the unit of the user's metric. Empty without a target.
 std::optional<double> targetOnAxis(const TuneResult& result);

@@ -280,10 +280,12 @@ void HistoryPanel::refreshPlot() {
     }
     static const QString kNames[] = {tr("layers in float"), tr("million MACs in float"),
                                      tr("MB of float weights")};
+    const auto& program = m_document->metricProgram();
     m_plot->setPoints(std::move(points), kNames[std::max(0, m_cost->currentIndex())],
-                      own     ? tr("metric")
-                      : rates ? tr("accuracy, %")
-                              : tr("SQNR, dB"));
+                      {own     ? tr("metric")
+                       : rates ? tr("accuracy, %")
+                               : tr("SQNR, dB"),
+                       own, own && program->lowerIsBetter});
 }
 
 void HistoryPanel::showMenu(QPoint at) {

@@ -289,7 +289,7 @@ void Inspector::showMetrics(const LayerResult& layer, const LayerResult* host) {
                              : host                ? tr("of %1").arg(m_document->layerName(m_hostNode))
                              : asIf && layer.local ? tr("local: as if quantized")
                                                    : QString());
-    const TaskMetric gainMetric = gainMetricOf(m_document->evaluation().get());
+    const TaskMetric gainMetric = m_document->gainMetric();
     for (std::size_t i = 0; i < kRows.size(); ++i) {
         const auto value = metricValue(valued, kRows[i]);
         const MetricScale& scale = m_document->scale(kRows[i]);

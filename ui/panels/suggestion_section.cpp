@@ -51,6 +51,7 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
     };
     connect(document, &Document::modelChanged, this, forget);
     connect(document, &Document::dataChanged, this, forget);
+    connect(document, &Document::metricProgramChanged, this, forget);
     refresh();
 }
 

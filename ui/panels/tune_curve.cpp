@@ -206,7 +206,7 @@ void TuneCurve::fillPlot() {
         limit = {Qt::Vertical, costOnAxis(m_result, *m_result.budget)};
     else if (const auto target = targetOnAxis(m_result))
         limit = {Qt::Horizontal, *target};
-    m_plot->setPoints(points(m_result, 0), costAxisTitle(m_result), metricAxisTitle(m_result),
+    m_plot->setPoints(points(m_result, 0), costAxisTitle(m_result), valuesOnAxis(m_result),
                       [result = m_result, digits = digitsOf(m_result)](double place) {
                           return costAxisText(result, place, digits);
                       });

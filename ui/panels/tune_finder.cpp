@@ -50,6 +50,7 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
     connect(document, &Document::modelChanged, this, forgetAll);
     connect(document, &Document::dataChanged, this, forgetAll);
     connect(document, &Document::metricProgramChanged, this, [this, forgetAll] {
+        m_drop = 1;  // it was in another unit
         forgetAll();
         showLimit();
     });
@@ -155,6 +156,10 @@ void TuneFinder::showLimit() {
     m_limit->setValue(!hasBudget() ? numberText(m_drop)
                       : m_budget   ? amountText(cost(), *m_budget)
                                    : QString());
+    showUnit();
+}
+
+void TuneFinder::showUnit() {
     m_unit->setText(hasBudget()                    ? costUnit(cost())
                     : metric() == TaskMetric::User ? tr("worse than float, in the unit of your metric")
                     : metric() == TaskMetric::Sqnr ? tr("% of relative error")
@@ -331,6 +336,7 @@ void TuneFinder::take(const TunePoint& point) {
 }
 
 void TuneFinder::refresh() {
+    showUnit();  // the evaluation decides between points and relative error
     if (finding() != m_silenced) m_document->setQuiet(m_silenced = finding());
     const EvaluationPtr evaluation = m_document->evaluation();
     const bool random = evaluation && evaluation->randomInputs;

@@ -34,6 +34,7 @@ class TuneFinder : public QWidget {
     QWidget* buildPrecisions();
     void enterLimit(const QString& text);
     void showLimit();
+    void showUnit();
     void find();
     void stop();
     std::optional<TuneOptions> options();

@@ -13,19 +13,23 @@
 #include <utility>
 
 #include "style/theme.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
-std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points) {
+std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points, bool lowerIsBetter) {
+    const auto better = [&](std::size_t a, std::size_t b) {
+        return lowerIsBetter ? points[a].value < points[b].value : points[a].value > points[b].value;
+    };
     std::vector<std::size_t> order(points.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         if (points[a].cost != points[b].cost) return points[a].cost < points[b].cost;
-        return points[a].value > points[b].value;
+        return better(a, b);
     });
     std::vector<std::size_t> front;
     for (const std::size_t point : order)
-        if (front.empty() || points[point].value > points[front.back()].value) front.push_back(point);
+        if (front.empty() || better(point, front.back())) front.push_back(point);
     return front;
 }
 
@@ -36,10 +40,10 @@ TradeOffPlot::TradeOffPlot(QWidget* parent) : QWidget(parent) {
 }
 
 void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& costName,
-                             const QString& valueName, std::function<QString(double)> costText) {
+                             const TradeOffValues& values, std::function<QString(double)> costText) {
     m_points = std::move(points);
     m_costName = costName;
-    m_valueName = valueName;
+    m_values = values;
     m_costText = std::move(costText);
     rescale();
 }
@@ -67,7 +71,8 @@ void TradeOffPlot::rescale() {
     std::tie(m_lowCost, m_highCost) = std::tuple(std::ranges::min(costs), std::ranges::max(costs));
     std::tie(m_lowValue, m_highValue) = std::tuple(std::ranges::min(values), std::ranges::max(values));
     if (!(m_highCost > m_lowCost)) m_highCost = m_lowCost + 1;
-    m_highValue = std::max(m_highValue, m_lowValue + 1);
+    const double least = m_values.own ? std::max(std::abs(m_highValue) / 20, 1e-12) : 1;
+    m_highValue = std::max(m_highValue, m_lowValue + least);
 }
 
 QRectF TradeOffPlot::area() const {
@@ -116,7 +121,7 @@ void TradeOffPlot::paintAxes(QPainter& painter) const {
     painter.setPen(colors.muted);
     painter.setFont(scaledFont(font(), 0.85));
     painter.drawText(QRectF(unit * 0.3, 0, width(), unit * 1.3), Qt::AlignLeft | Qt::AlignVCenter,
-                     m_valueName);
+                     m_values.name);
     painter.drawText(QRectF(0, height() - unit * 1.2, width() - unit * 0.5, unit * 1.2),
                      Qt::AlignRight | Qt::AlignVCenter, m_costName);
     if (!m_other.empty()) {
@@ -131,11 +136,14 @@ void TradeOffPlot::paintAxes(QPainter& painter) const {
         return QString::number(value, 'f', std::abs(value) < 100 ? 1 : 0)
             .replace(QLatin1Char('-'), QChar(0x2212));
     };
+    const auto metric = [&](double value) {
+        return m_values.own ? withMinusSigns(QString::number(value, 'g', 4)) : number(value);
+    };
     const auto cost = [&](double value) { return m_costText ? m_costText(value) : number(value); };
     painter.drawText(QRectF(0, box.top() - unit / 2, box.left() - unit * 0.3, unit),
-                     Qt::AlignRight | Qt::AlignVCenter, number(m_highValue));
+                     Qt::AlignRight | Qt::AlignVCenter, metric(m_highValue));
     painter.drawText(QRectF(0, box.bottom() - unit / 2, box.left() - unit * 0.3, unit),
-                     Qt::AlignRight | Qt::AlignVCenter, number(m_lowValue));
+                     Qt::AlignRight | Qt::AlignVCenter, metric(m_lowValue));
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignLeft | Qt::AlignVCenter,
                      cost(m_lowCost));
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignRight | Qt::AlignVCenter,
@@ -148,7 +156,7 @@ void TradeOffPlot::paintFront(QPainter& painter, const std::vector<TradeOffPoint
     const Theme& colors = themeOf(palette());
     const double unit = fontMetrics().height();
     const QColor main = behind ? colors.muted : colors.accent;
-    const std::vector<std::size_t> front = paretoFront(points);
+    const std::vector<std::size_t> front = paretoFront(points, m_values.lowerIsBetter);
     const auto place = [&](std::size_t i) { return placeAt(points[i].cost, points[i].value); };
     QPainterPath stairs;
     for (std::size_t i = 0; i < front.size(); ++i) {

@@ -12,13 +12,20 @@
 namespace quantloupe::ui {
 
 struct TradeOffPoint {
-    double cost = 0, value = 0;  ///< both finite; lower cost and higher value are better
+    double cost = 0, value = 0;  ///< both finite; lower cost is better
     QString toolTip;
     bool current = false, baseline = false;
     std::size_t entry = 0;  ///< identifies the point for the owner
 };
 
-/// Largest cost (a vertical line) or smallest value (a horizontal line).
+/// The axis of the values.
+struct TradeOffValues {
+    QString name;
+    bool own = false;  ///< the user's metric, of any size; otherwise percent or dB
+    bool lowerIsBetter = false;
+};
+
+/// Largest cost (a vertical line) or worst value (a horizontal line).
 struct TradeOffLimit {
     Qt::Orientation line = Qt::Vertical;
     double at = 0;
@@ -27,14 +34,14 @@ struct TradeOffLimit {
 
 /// Indices of the points of the front, by cost. If several points are in the same place, only the first is on
 /// the front.
-std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points);
+std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points, bool lowerIsBetter = false);
 
 class TradeOffPlot : public QWidget {
     Q_OBJECT
   public:
     explicit TradeOffPlot(QWidget* parent = nullptr);
     /// `costText` formats the ends of the cost axis; by default as plain numbers.
-    void setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName,
+    void setPoints(std::vector<TradeOffPoint> points, const QString& costName, const TradeOffValues& values,
                    std::function<QString(double)> costText = {});
     const std::vector<TradeOffPoint>& points() const { return m_points; }
     /// Another front on the same axes, drawn behind; `title` names it.
@@ -73,7 +80,8 @@ class TradeOffPlot : public QWidget {
     void paintLimit(QPainter& painter) const;
 
     std::vector<TradeOffPoint> m_points, m_other;
-    QString m_costName, m_valueName, m_otherTitle;
+    QString m_costName, m_otherTitle;
+    TradeOffValues m_values;
     std::function<QString(double)> m_costText;
     std::optional<TradeOffLimit> m_limit;
     std::optional<std::size_t> m_hovered;  ///< entry

@@ -39,6 +39,7 @@ OrderedJson accuracyJson(const std::optional<Accuracy>& accuracy) {
     if (!accuracy) return nullptr;
     OrderedJson json = {{"samples", accuracy->samples}};
     for (const auto& [key, number] : kAccuracyNumbers) json[key] = numberOrNull(accuracy.value().*number);
+    if (accuracy->userMetric) json["metric"] = *accuracy->userMetric;
     return json;
 }
 
@@ -92,7 +93,7 @@ GainColumn gainColumnOf(const ExportSource& source) {
     if (!source.evaluation || !source.evaluation->quantized) return {"", 1};
     const TaskMetric metric = gainMetric(*source.evaluation);
     if (traitsOf(metric).rate) return {", points", 100};
-    return {metric == TaskMetric::Sqnr ? ", dB" : "", 1};
+    return {metric == TaskMetric::Sqnr ? ", dB" : ", metric", 1};
 }
 
 std::string layerTable(const ExportSource& source) {
@@ -259,6 +260,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
         text += fmt::format("<table>\n<tr><th></th><th>samples</th>{}<th>SQNR</th></tr>\n", columns);
         text += accuracyRow("float", e.floating) + accuracyRow("after the transforms", e.prepared) +
                 accuracyRow("quantized", e.quantized) + "</table>\n";
+        if (e.floating && e.quantized && e.quantized->userMetric)
+            text += fmt::format("<p>Metric: {} in float, {} quantized</p>\n",
+                                reportNumber(e.floating->userMetric), reportNumber(e.quantized->userMetric));
     } else {
         text += "<p>Not evaluated: no data was given.</p>\n";
     }

@@ -34,7 +34,6 @@ std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation) {
 }
 
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
-    if (after.quantized && after.quantized->userMetric) return std::nullopt;
     if (before.scores || after.scores)
         return compareScores(before.quantized, before.scores, after.quantized, after.scores);
     if (!before.classes || !after.classes || !before.rightClasses || before.classes->empty() ||
@@ -54,8 +53,9 @@ TaskMetric gainMetric(const Evaluation& evaluation) {
 
 EvaluationGain gainBetween(const Evaluation& before, const Evaluation& after, TaskMetric metric) {
     const double from = valueOf(*before.quantized, metric), to = valueOf(*after.quantized, metric);
-    EvaluationGain gain{metric, from == to ? 0 : to - from, {}};  // also if both are infinite
-    if (metric == TaskMetric::User && after.quantized->lowerIsBetter) gain.value = -gain.value;
+    const bool lower = metric == TaskMetric::User && after.quantized->lowerIsBetter;
+    // Equal values can be infinite.
+    EvaluationGain gain{metric, from == to ? 0 : lower ? from - to : to - from, {}};
     if (traitsOf(metric).rate) gain.paired = compareEvaluations(before, after);
     return gain;
 }

@@ -10,8 +10,8 @@
 
 namespace quantloupe {
 
-/// Compares two evaluations on the same samples. Empty with a user-defined metric, and if they do not both
-/// have classes, or scores of a detector or segmentation network, for the same number of samples.
+/// Compares two evaluations on the same samples by their rate. Empty if they do not both have classes, or
+/// scores of a detector or segmentation network, for the same number of samples.
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
 /// Compares the float network with the quantized one: the change that quantization causes.
 std::optional<PairedComparison> compareWithFloat(const Evaluation& evaluation);
