@@ -58,7 +58,7 @@ class OverlayTest : public QObject, private test::BlockWindow {
         evaluation.quantized->samples = kFewSamples;
         QCOMPARE(text(), QStringLiteral("+1.2"));
         evaluation.quantized->userMetric = 3;
-        QCOMPARE(text(), QStringLiteral("+0.0120"));
+        QCOMPARE(text(), QStringLiteral("+0.012"));
         QCOMPARE(formatMetricDifference(1, 2, Metric::LeaveOneOut, TaskMetric::Sqnr),
                  QStringLiteral("\u22121.00 dB"));
     }
