@@ -58,10 +58,10 @@ inline double valueOf(const Accuracy& accuracy, TaskMetric metric) {
     return (accuracy.*traitsOf(metric).value).value_or(0.0);
 }
 /// Returns by how much the metric is better after a change.
-inline double metricGain(const Accuracy& before, const Accuracy& after) {
-    const double from = taskMetric(before).value, to = taskMetric(after).value;
-    const double change = from == to ? 0 : to - from;  // also if both are infinite
-    return after.userMetric && after.lowerIsBetter ? -change : change;
+inline double metricGain(const Accuracy& before, const Accuracy& after, TaskMetric metric) {
+    const double from = valueOf(before, metric), to = valueOf(after, metric);
+    if (from == to) return 0;  // also if both are infinite
+    return metric == TaskMetric::User && after.lowerIsBetter ? from - to : to - from;
 }
 
 /// Returns the first rate, even if there is a user-defined metric. Empty if the outputs can only be compared

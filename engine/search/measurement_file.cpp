@@ -61,8 +61,7 @@ void MeasurementFile::read(const std::string& text) {
         if (m_options.reuse && m_all.empty())
             m_unusable = fmt::format(
                 "the evaluations in '{}' belong to another model, other data, another metric, another "
-                "arithmetic "
-                "or another version of Quantloupe, so none of them is reused",
+                "arithmetic or another version of Quantloupe, so none of them is reused",
                 m_options.path.string());
         if (m_options.reuse) m_earlier = m_all;
     } catch (const Json::exception&) {

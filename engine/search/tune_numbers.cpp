@@ -22,7 +22,7 @@ std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std
 
 double dropOf(const Accuracy& floating, const Accuracy& quantized) {
     const auto finite = [](double drop) { return std::isfinite(drop) ? drop : kWorstDrop; };
-    if (quantized.userMetric) return finite(metricGain(quantized, floating)) + 0.0;  // no -0
+    if (quantized.userMetric) return finite(metricGain(quantized, floating, TaskMetric::User));
     if (const auto drop = rateDrop(floating, quantized)) return *drop;
     if (!quantized.sqnrDb)
         failInput("the network's outputs cannot be compared with those of the float network");

@@ -50,9 +50,10 @@ inline PredictionTrial predictRandomEdits(Session& session, const QuantizationCo
             (early && early->median != after->expected->median))
             throw std::logic_error("the preview and the edit show different predictions");
         if (after->expected) {
-            const double change = after->expected->ofSqnr
-                                      ? *after->quantized->sqnrDb - *before->quantized->sqnrDb
-                                      : metricGain(*before->quantized, *after->quantized);
+            const double change =
+                after->expected->ofSqnr
+                    ? *after->quantized->sqnrDb - *before->quantized->sqnrDb
+                    : metricGain(*before->quantized, *after->quantized, taskMetric(*after->quantized).metric);
             trial.ofSqnr += after->expected->ofSqnr ? 1 : 0;
             trial.predicted.push_back(after->expected->median);
             trial.measured.push_back(change);

@@ -47,15 +47,12 @@ TaskMetric gainMetric(const Evaluation& evaluation) {
     const Accuracy& accuracy = *evaluation.quantized;
     const TaskMetric metric = taskMetric(accuracy).metric;
     const bool meaningless =
-        metric == TaskMetric::Agreement && (evaluation.randomInputs || accuracy.samples < kFewSamples);
+        metric == TaskMetric::Agreement && (evaluation.randomInputs || !meaningfulRate(accuracy));
     return meaningless && accuracy.sqnrDb ? TaskMetric::Sqnr : metric;
 }
 
 EvaluationGain gainBetween(const Evaluation& before, const Evaluation& after, TaskMetric metric) {
-    const double from = valueOf(*before.quantized, metric), to = valueOf(*after.quantized, metric);
-    const bool lower = metric == TaskMetric::User && after.quantized->lowerIsBetter;
-    // Equal values can be infinite.
-    EvaluationGain gain{metric, from == to ? 0 : lower ? from - to : to - from, {}};
+    EvaluationGain gain{metric, metricGain(*before.quantized, *after.quantized, metric), {}};
     if (traitsOf(metric).rate) gain.paired = compareEvaluations(before, after);
     return gain;
 }
