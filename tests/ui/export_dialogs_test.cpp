@@ -3,14 +3,13 @@
 // the report.
 #include <QApplication>
 #include <QMessageBox>
-#include <QProcess>
 
 #include "demo_window.h"
 #include "dialogs/batch_export_dialog.h"
 #include "dialogs/model_export_dialog.h"
 #include "dialogs/verify_dialog.h"
-#include "interchange/onnxruntime/run_onnxruntime.h"
 #include "reports/pdf_report.h"
+#include "support/python.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -119,10 +118,7 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
                  qPrintable(test::labelText(dialog, "details")));
 
         test::child<QLineEdit>(dialog)->clear();
-        QProcess python;
-        python.start(QString::fromStdString(findPython().string()), {"-c", "import onnxruntime, numpy"});
-        if (!python.waitForFinished(60000) || python.exitCode() != 0)
-            QSKIP("Python with onnxruntime is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         dialog.start();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify");

@@ -2,14 +2,12 @@
 // Latency profiles in the window: importing, measuring, and the milliseconds in summary bar, graph, table and
 // inspector, on the network of color_data.h.
 #include "base/atomic_file.h"
-#include "base/error.h"
-#include "base/run_program.h"
 #include "color_data.h"
 #include "commands/layer_edits.h"
 #include "config/layer_choices.h"
 #include "dialogs/latency_dialog.h"
-#include "interchange/onnxruntime/run_onnxruntime.h"
 #include "panels/metric_row.h"
+#include "support/python.h"
 #include "window/main_window.h"
 
 using namespace quantloupe;
@@ -22,15 +20,6 @@ const char* const kProfile =
     "layer,precision,ms\nConv_0,w4a8,2\nGlobalAveragePool_2,w4a8,0.25\nFlatten_3,w4a8,0\nGemm_4,w4a8,0.5\n"
     "Conv_0,float32,4\nGlobalAveragePool_2,float32,0.5\nFlatten_3,float32,0\nGemm_4,float32,1\n"
     "Reorder_17,w4a8,0.125\n";
-
-/// Without QProcess: ThreadSanitizer loses the order of threads after one of them has forked.
-bool hasOnnxRuntime() {
-    try {
-        return runProgram({findPython(), {"-c", "import onnxruntime, numpy"}}, CancelToken()).exitCode == 0;
-    } catch (const Error&) {
-        return false;
-    }
-}
 
 }  // namespace
 
@@ -184,7 +173,7 @@ class LatencyTest : public QObject {
     }
 
     void theCurrentConfigurationIsMeasured() {
-        if (!hasOnnxRuntime()) QSKIP("Python with onnxruntime is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         m_dialog->measure();
         QVERIFY(QTest::qWaitFor([&] { return document().latency().table() != nullptr; }, 120000));
         const LatencySource& profile = document().latency().sources().front();
