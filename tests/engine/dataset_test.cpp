@@ -11,7 +11,6 @@
 #include <fstream>
 #include <numeric>
 
-#include "data/array_rows.h"
 #include "data/numpy_file.h"
 #include "support/errors.h"
 #include "support/text_model.h"
@@ -338,13 +337,6 @@ class DatasetTest : public QObject {
         QVERIFY(open()->version() != first);
     }
 
-    void samplesAreSpreadEvenly() {
-        QCOMPARE(spreadEvenly(10, 4), (std::vector<std::size_t>{0, 2, 5, 7}));
-        QCOMPARE(spreadEvenly(3, 0), (std::vector<std::size_t>{0, 1, 2}));
-        QCOMPARE(spreadEvenly(3, 9), (std::vector<std::size_t>{0, 1, 2}));
-        QCOMPARE(spreadEvenly(0, 4), std::vector<std::size_t>());
-    }
-
     void subsetsAndHalves() {
         for (const char* name : {"0.png", "1.png", "2.png", "3.png", "4.png"}) writePixel(name);
         const DatasetPtr data = open();
@@ -387,15 +379,6 @@ class DatasetTest : public QObject {
                  std::size_t(256));
         const QString error = errorOf([&] { openDataset(assets / "data" / "cifar10", inputs, preprocess); });
         QVERIFY2(error.contains("'val' contains folders"), qPrintable(error));
-    }
-
-    /// past × samples × values, where nothing is past.
-    void samplesAfterAnEmptyDimension() {
-        InputSpec input{"x", DataType::Float32, {}};
-        input.sampleAxis = 1;
-        const SampleTensor sample = sampleOf(Constant::fromFloats({0, 4, 2}, {}), 3, input);
-        QCOMPARE(sample.dims, (Dims{0, 2}));
-        QVERIFY(sample.bytes.empty());
     }
 };
 
