@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <map>
@@ -55,8 +56,10 @@ RecycledMemory::RecycledMemory(std::size_t bytes) : m_size(sizeClass(bytes)) {
     if (m_size > kSmallest) {
         Waiting& pool = waiting();
         const std::lock_guard lock(pool.mutex);
-        if (const auto found = pool.blocks.find(m_size);
-            found != pool.blocks.end() && !found->second.empty()) {
+        const auto found = std::find_if(pool.blocks.lower_bound(m_size), pool.blocks.end(),
+                                        [](const auto& blocks) { return !blocks.second.empty(); });
+        if (found != pool.blocks.end() && found->first <= m_size + m_size / 2) {
+            m_size = found->first;
             m_data = found->second.back();
             found->second.pop_back();
             pool.bytes -= m_size;

@@ -55,7 +55,7 @@ std::vector<TuneChoice> TuneRun::forward() {
                 choice[tried[i].candidate] = tried[i].option;
         m_here = m_measured.measureAndKeep(choice);
     }
-    found.push_back(std::move(choice));
+    if (found.empty() || found.front() != choice) found.push_back(std::move(choice));
     return found;
 }
 

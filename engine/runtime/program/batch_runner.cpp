@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/recycled_memory.h"
+
 namespace quantloupe {
 namespace {
 
@@ -19,7 +21,7 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
     const auto workers = static_cast<std::size_t>(control.workers.count());
     std::vector<std::vector<Workspace>> workspaces(workers);
     // For kept tensors for which the caller provides no memory.
-    std::vector<std::vector<std::byte>> spare(workers);
+    std::vector<RecycledMemory> spare(workers);
     const bool reading =
         std::any_of(programs.begin(), programs.end(), [](const auto& p) { return readsSamples(*p.program); });
     std::size_t spareBytes = 0;
@@ -30,7 +32,6 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
         std::vector<Workspace>& own = workspaces[worker];
         if (own.empty()) {
             for (const BoundProgram& bound : programs) own.emplace_back(bound.program);
-            spare[worker].resize(spareBytes);
         }
         std::vector<std::vector<std::byte>> values;
         if (reading) values = batches.load(chunk);
@@ -45,6 +46,7 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
             for (const auto& [tensor, desc] : bound.program->kept()) {
                 void* place = bound.kept ? bound.kept(tensor, chunk) : nullptr;
                 if (place == nullptr) {
+                    if (spare[worker].data() == nullptr) spare[worker] = RecycledMemory(spareBytes);
                     place = spare[worker].data() + spareAt;
                     spareAt += (desc.bytes() + 63) / 64 * 64;
                 }
