@@ -145,7 +145,10 @@ OrderedJson toJson(const std::optional<Accuracy>& accuracy, Role role) {
             setNumber(object, "psnr_db", values.psnrDb, kNotMeasured, kNoDifference);
         }
     }
-    if (values.userMetric) object["metric"] = *values.userMetric;
+    if (values.userMetric) {
+        object["metric"] = *values.userMetric;
+        object["lower_is_better"] = values.lowerIsBetter;
+    }
     if (role != Role::Prepared) {
         if (values.top1Interval) {
             object["top1_interval"] = {values.top1Interval->low, values.top1Interval->high};

@@ -55,14 +55,17 @@ void printReadable(const LayerSweep& sweep, const EvaluationPtr& base, const Opt
     };
     std::size_t width = 5;
     for (const LayerEffect* layer : layers) width = std::max(width, nameOf(layer).size());
-    fmt::print("{} by gain with only this layer in float, in {}; 95 % interval; SQNR\n",
-               options.allLayers ? "all layers" : "worst layers", unit.gain);
+    const bool intervals =
+        std::ranges::any_of(layers, [](const auto* layer) { return layer->paired.has_value(); });
+    fmt::print("{} by gain with only this layer in float, in {}; {}SQNR\n",
+               options.allLayers ? "all layers" : "worst layers", unit.gain,
+               intervals ? "95 % interval; " : "");
     for (const LayerEffect* layer : layers) {
         std::string interval;
         if (layer->paired)
             interval = unit.gainText(layer->paired->low) + " to " + unit.gainText(layer->paired->high);
-        fmt::print("  {:<{}}  {:>8}  {:<16}  {:>10}\n", nameOf(layer), width, unit.gainText(layer->change),
-                   interval, decibels(layer->sqnrDb));
+        fmt::print("  {:<{}}  {:>8}  {:<{}}  {:>10}\n", nameOf(layer), width, unit.gainText(layer->change),
+                   interval, intervals ? 16 : 0, decibels(layer->sqnrDb));
     }
     fmt::print("\n{}{:.1f} seconds\n", reused == 0 ? "" : fmt::format("{} evaluations reused, ", reused),
                sweep.seconds);

@@ -66,15 +66,17 @@ std::string dropText(const TuneResult& result, const TunePoint& point) {
 }
 
 std::string intervalText(const TunePoint& point) {
-    if (!point.dropInterval) return "-";
+    if (!point.dropInterval) return {};
     return fmt::format("{:.2f} to {:.2f}", 100 * point.dropInterval->low, 100 * point.dropInterval->high);
 }
 
 void printCurve(const TuneResult& result) {
     const bool costs = !countsFloat(result.cost);
+    const bool intervals = std::ranges::any_of(
+        result.curve, [](const TunePoint& point) { return point.dropInterval.has_value(); });
     fmt::print("  {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n",
                costs ? fmt::format("{:>12} ", costName(result.cost)) : "", "layers", "MACs", "parameters",
-               "transitions", traitsOf(result.metric).title, "drop", "95 % interval");
+               "transitions", traitsOf(result.metric).title, "drop", intervals ? "95 % interval" : "");
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
         const TunePoint& point = result.curve[i];
         fmt::print("{} {}{:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}{}\n",
@@ -129,8 +131,8 @@ void printReadable(const TuneResult& result, const Options& options, std::option
         fmt::print("; float metric {:.6g}", result.floating.userMetric.value_or(0));
     else if (const auto rate = taskRate(result.floating); rate && !rate->relative())
         fmt::print("; float {} {}", rate->title(), percent(rate->value));
-    fmt::print("\n\n{} for each accuracy drop; shares of the initially quantized layers; drop in {}\n",
-               leastText(result),
+    fmt::print("\n\n{} for each {}drop; shares of the initially quantized layers; drop in {}\n",
+               leastText(result), result.metric == TaskMetric::User ? "" : "accuracy ",
                result.metric == TaskMetric::User   ? "the unit of the metric"
                : result.metric == TaskMetric::Sqnr ? "percentage points (percent of relative error)"
                                                    : "percentage points");

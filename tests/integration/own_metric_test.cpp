@@ -6,6 +6,7 @@
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "search/tune.h"
+#include "session/studies/compare_configs.h"
 #include "session/studies/leave_one_out.h"
 #include "support/demo.h"
 #include "support/errors.h"
@@ -167,6 +168,17 @@ class OwnMetricTest : public QObject {
         QCOMPARE(result.reached, result.curve[result.chosen].drop <= 0.1 + 1e-9);
         QVERIFY(describe(result).find(": metric ") != std::string::npos);
         QVERIFY(describe(result).find("than float") != std::string::npos);
+    }
+
+    void comparisonsStateIt() {
+        QuantizationConfig other = m_config;
+        other.quantization.weight.bits = 2;
+        QVERIFY(compareConfigs(*m_session, m_config, other).text.find("metric") == std::string::npos);
+        m_session->setMetric(metricOf(errorRate, true));
+        const std::string text = compareConfigs(*m_session, m_config, other).text;
+        QVERIFY2(text.starts_with("metric ") && text.find("(worse); ") != std::string::npos, text.c_str());
+        QVERIFY(compareConfigs(*m_session, other, m_config).text.find("(better); ") != std::string::npos);
+        QVERIFY(compareConfigs(*m_session, other, other).text.find("(the same); ") != std::string::npos);
     }
 
     void nonFiniteMetricIsAnError() {

@@ -51,6 +51,7 @@ class TuneProcessTest : public QObject {
         QVERIFY2(tuned.code == 0, tuned.text());
         QCOMPARE(tuned.document()["max_drop"].toDouble(), 150.0);
         QCOMPARE(tuned.document()["metric"].toString(), QStringLiteral("metric"));
+        QVERIFY(tuned.document()["float"].toObject()["lower_is_better"].toBool());
         const QString saved = m_folder.filePath("metric.json");
         const QStringList again =
             lower + QStringList{"--max-drop", "0.5",      "--cost",        "layers", "--max-steps",

@@ -22,20 +22,24 @@ std::optional<double> rateOf(const MeasuredConfig& entry) {
     return rate ? std::optional(rate->value) : std::nullopt;
 }
 
-QString resultText(const MeasuredConfig& entry) {
-    if (entry.quantized.userMetric) return formatOwnMetric(*entry.quantized.userMetric);
+/// `own`: in the user's metric.
+QString resultText(const MeasuredConfig& entry, bool own) {
+    const auto& metric = entry.quantized.userMetric;
+    if (own) return metric ? formatOwnMetric(*metric) : QStringLiteral("\u2013");
     if (const auto rate = rateOf(entry)) return formatRate(*rate);
     return entry.quantized.sqnrDb ? formatDecibel(*entry.quantized.sqnrDb) : QString();
 }
 
 /// Difference from the baseline or, if none is pinned, from the float model.
-QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline) {
+QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline, bool own) {
     if (baseline != nullptr && !entry.data.empty() && !baseline->data.empty() && entry.data != baseline->data)
         return {};
-    if (const auto metric = entry.quantized.userMetric) {
+    if (own) {
+        const auto metric = entry.quantized.userMetric;
         const auto other = baseline != nullptr ? baseline->quantized.userMetric : entry.floating.userMetric;
-        return other ? formatMetricDifference(*metric, *other, Metric::LeaveOneOut, TaskMetric::User)
-                     : QString();
+        return metric && other
+                   ? formatMetricDifference(*metric, *other, Metric::LeaveOneOut, TaskMetric::User)
+                   : QString();
     }
     if (const auto rate = rateOf(entry)) {
         const auto other = baseline != nullptr ? rateOf(*baseline) : std::nullopt;
@@ -56,6 +60,7 @@ HistoryModel::HistoryModel(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
     connect(document, &Document::historyChanged, this, &HistoryModel::update);
     connect(document, &Document::configChanged, this, &HistoryModel::update);
+    connect(document, &Document::metricProgramChanged, this, &HistoryModel::update);
     connect(document, &Document::evaluationChanged, this, [this] {
         const EvaluationPtr evaluation = m_document->evaluation();
         const Version data = evaluation ? evaluation->data : Version{};
@@ -106,13 +111,14 @@ QString HistoryModel::change(const MeasuredConfig& entry) const {
 }
 
 QVariant HistoryModel::display(const MeasuredConfig& entry, int column) const {
+    const bool own = m_document->metricProgram().has_value();
     switch (column) {
         case Change:
             return change(entry);
         case Result:
-            return resultText(entry);
+            return resultText(entry, own);
         case Difference:
-            return differenceText(entry, m_document->history().baselineEntry());
+            return differenceText(entry, m_document->history().baselineEntry(), own);
         default:
             return {};
     }

@@ -99,6 +99,15 @@ std::string inDecibels(const ConfigComparison& comparison) {
     return "the outputs no longer equal those of the float network";
 }
 
+/// Returns "metric 1.016 before, 0.9042 after (better)".
+std::string metricChange(const Accuracy& before, const Accuracy& after) {
+    const double gain = metricGain(before, after, TaskMetric::User);
+    return fmt::format("metric {:.5g} before, {:.5g} after ({})", *before.userMetric, *after.userMetric,
+                       gain > 0   ? "better"
+                       : gain < 0 ? "worse"
+                                  : "the same");
+}
+
 }  // namespace
 
 ConfigComparison compareConfigs(Session& session, const QuantizationConfig& before,
@@ -112,6 +121,8 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
     comparison.before = session.evaluate(before, Depth::Accuracy, observer, cancel);
     comparison.after = session.evaluate(after, Depth::Accuracy, observer, cancel);
     const Evaluation &a = *comparison.before, &b = *comparison.after;
+    if (a.quantized->userMetric && b.quantized->userMetric)
+        comparison.text = metricChange(*a.quantized, *b.quantized) + "; ";
     const auto &sqnrBefore = a.quantized->sqnrDb, &sqnrAfter = b.quantized->sqnrDb;
     if (sqnrBefore && sqnrAfter && std::isfinite(*sqnrAfter - *sqnrBefore))
         comparison.sqnrGain = *sqnrAfter - *sqnrBefore;
@@ -125,18 +136,18 @@ ConfigComparison compareConfigs(Session& session, const QuantizationConfig& befo
         comparison.paired = graded;
         comparison.fixed = inDataOrder(samples, better);
         comparison.broken = inDataOrder(samples, worse);
-        comparison.text = describe(*graded);
+        comparison.text += describe(*graded);
         return comparison;
     }
     if (a.classes->empty() || a.classes->size() != b.classes->size()) {
-        comparison.text = inDecibels(comparison);
+        comparison.text += inDecibels(comparison);
         return comparison;
     }
     const Flips flips = findFlips(*a.classes, *b.classes, *a.rightClasses);
     comparison.paired = comparePaired(flips);
     comparison.fixed = inDataOrder(samples, flips.fixed);
     comparison.broken = inDataOrder(samples, flips.broken);
-    comparison.text = describe(*comparison.paired);
+    comparison.text += describe(*comparison.paired);
     return comparison;
 }
 

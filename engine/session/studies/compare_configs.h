@@ -24,7 +24,8 @@ struct ConfigComparison {
     std::vector<SampleId> fixed, broken;     ///< likewise, by index
     /// Output SQNR after - before, in dB; empty if either is infinite.
     std::optional<double> sqnrGain;
-    std::string text;  ///< "+0.8 points, 5 samples fixed, 1 broken: within noise", or the gain in dB
+    std::string text;  ///< "+0.8 points, 5 samples fixed, 1 broken: within noise", or the gain in dB; first
+                       ///< the user's metric, if there is one
 };
 
 /// Evaluates and compares both configurations. Needs data. Throws Error, Cancelled.
