@@ -56,6 +56,7 @@ RecycledMemory::RecycledMemory(std::size_t bytes) : m_size(sizeClass(bytes)) {
     if (m_size > kSmallest) {
         Waiting& pool = waiting();
         const std::lock_guard lock(pool.mutex);
+        // A somewhat larger block is better than fresh pages.
         const auto found = std::find_if(pool.blocks.lower_bound(m_size), pool.blocks.end(),
                                         [](const auto& blocks) { return !blocks.second.empty(); });
         if (found != pool.blocks.end() && found->first <= m_size + m_size / 2) {
