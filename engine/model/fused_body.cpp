@@ -84,6 +84,9 @@ FusedBody::Operand FusedBody::add(const std::string& op, std::initializer_list<O
         } else if (const auto* s = std::get_if<std::string>(&given.value)) {
             attribute.set_type(onnx::AttributeProto::STRING);
             attribute.set_s(*s);
+        } else if (const auto* floats = std::get_if<std::vector<float>>(&given.value)) {
+            attribute.set_type(onnx::AttributeProto::FLOATS);
+            for (const float value : *floats) attribute.add_floats(value);
         } else {
             attribute.set_type(onnx::AttributeProto::INTS);
             for (const std::int64_t value : std::get<std::vector<std::int64_t>>(given.value))
@@ -126,6 +129,11 @@ FusedBody::Operand FusedBody::numbers(std::vector<std::int64_t> values) {
     std::string key = "ints";
     for (const std::int64_t value : values) key += fmt::format(" {}", value);
     return constant({{"value_ints", std::move(values)}}, key);
+}
+
+FusedBody::Operand FusedBody::floats(std::vector<float> values) {
+    const std::string key = fmt::format("floats {}", fmt::join(values, " "));
+    return constant({{"value_floats", std::move(values)}}, key);
 }
 
 FusedBody::Operand FusedBody::unsqueeze(const Operand& operand, std::int64_t axis) {

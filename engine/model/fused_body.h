@@ -21,7 +21,8 @@ namespace quantloupe {
 class FusedBody {
   public:
     using Operand = std::string;
-    using Value = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>;
+    using Value =
+        std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>>;
     struct Attribute {
         const char* name;
         Value value;
@@ -62,6 +63,7 @@ class FusedBody {
 
     Operand number(float value);
     Operand numbers(std::vector<std::int64_t> values);
+    Operand floats(std::vector<float> values);
     Operand integer(std::int64_t value);
     /// A matrix of integers with `bits` bits, in which every byte of the file is the same.
     Operand filled(int type, std::int64_t rows, std::int64_t columns, int byte, std::int64_t bits);

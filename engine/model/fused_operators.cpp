@@ -248,6 +248,18 @@ const std::map<std::string, Expand>& microsoftExpansions() {
     return all;
 }
 
+/// Operators that converters of scikit-learn write before a network.
+const std::map<std::string, Expand>& featureExpansions() {
+    static const std::map<std::string, Expand> all{
+        {"ArrayFeatureExtractor", expandFeatureExtractor},
+        {"Binarizer", expandBinarizer},
+        {"Imputer", expandImputer},
+        {"Normalizer", expandNormalizer},
+        {"Scaler", expandScaler},
+    };
+    return all;
+}
+
 /// Throws Error if the node violates ONNX's rules, or has an attribute that is not known.
 void checkStandard(const onnx::NodeProto& item) {
     const auto idOf = [](const std::string& name) { return name.empty() ? TensorId() : TensorId(0); };
@@ -264,8 +276,10 @@ void checkStandard(const onnx::NodeProto& item) {
 /// Returns null if the operator stays as it is.
 const Expand* expansionOf(const onnx::NodeProto& node) {
     const bool standard = isStandardDomain(node.domain());
-    if (!standard && node.domain() != kMicrosoft) return nullptr;
-    const auto& all = standard ? standardExpansions() : microsoftExpansions();
+    if (!standard && node.domain() != kMicrosoft && node.domain() != "ai.onnx.ml") return nullptr;
+    const auto& all = standard                      ? standardExpansions()
+                      : node.domain() == kMicrosoft ? microsoftExpansions()
+                                                    : featureExpansions();
     const auto found = all.find(node.op_type());
     return found == all.end() ? nullptr : &found->second;
 }

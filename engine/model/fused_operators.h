@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators that stand for several operators of ONNX: FusedConv, SkipLayerNormalization, Attention and others
-// of com.microsoft, which ONNX Runtime's optimizers write, and some of ONNX itself, such as Swish. They
+// of com.microsoft, which ONNX Runtime's optimizers write, Scaler and others of ai.onnx.ml, and some of ONNX
+// itself, such as Swish. They
 // become the operators that they replaced, so that these are shown, quantized and exported like those of
 // other files. Source: ONNX Runtime's ContribOperators.md and its CPU kernels, and ONNX's Operators.md.
 
@@ -29,5 +30,10 @@ void expandRotaryEmbedding23(FusedBody& body);
 void expandDynamicLstm(FusedBody& body);
 void expandMatMulNBits(FusedBody& body);
 void expandGatherBlocks(FusedBody& body);
+void expandScaler(FusedBody& body);
+void expandImputer(FusedBody& body);
+void expandBinarizer(FusedBody& body);
+void expandNormalizer(FusedBody& body);
+void expandFeatureExtractor(FusedBody& body);
 
 }  // namespace quantloupe

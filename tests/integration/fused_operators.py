@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-MS = "com.microsoft"
+MS, ML = "com.microsoft", "ai.onnx.ml"
 FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
 N, S, D = 6, 5, 12  # samples, words, values
 random = np.random.RandomState(7)
@@ -21,8 +21,8 @@ def values(*dims):
     return random.normal(0, 0.7, dims).astype(np.float32)
 
 
-def fused(op, inputs, outputs=("y",), **attributes):
-    return helper.make_node(op, inputs, list(outputs), name=f"the_{op}", domain=MS, **attributes)
+def fused(op, inputs, outputs=("y",), domain=MS, **attributes):
+    return helper.make_node(op, inputs, list(outputs), name=f"the_{op}", domain=domain, **attributes)
 
 
 def run(model, outputs, inputs):
@@ -59,7 +59,8 @@ def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, type
                               [helper.make_tensor_value_info(out, (types or {}).get(out, FLOAT), None) for out in outputs],
                               [array if isinstance(array, TensorProto) else numpy_helper.from_array(np.asarray(array), key)
                                for key, array in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1),
+                                                    helper.make_opsetid(ML, 3)])
     model.ir_version = 8
     expected = run(model.SerializeToString(), outputs, inputs)
     (folder / (name + ".onnx")).write_bytes(model.SerializeToString())
@@ -360,8 +361,30 @@ def blocks(folder):
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 
 
+def features(folder):
+    """Operators that converters of scikit-learn write before a network."""
+    row, numbers = {"x": values(N, 5)}, {"x": random.randint(-9, 9, (N, 5)).astype(np.int64)}
+    dense, weights = helper.make_node("MatMul", ["s", "w"], ["y"]), {"w": values(5, 3)}
+    each = {"offset": values(5).tolist(), "scale": values(5).tolist()}
+    for name, inputs in (("float", row), ("int64", numbers)):
+        write(folder, f"Scaler_{name}", [fused("Scaler", ["x"], ["s"], ML, **each), dense], inputs, weights)
+    write(folder, "Scaler_same", [fused("Scaler", ["x"], ["s"], ML, offset=[0.5], scale=[2.0]), dense], row, weights)
+    holes = {"x": np.where(random.rand(N, 5) < 0.3, np.nan, row["x"]).astype(np.float32)}
+    write(folder, "Imputer_nan", [fused("Imputer", ["x"], ["s"], ML, imputed_value_floats=each["offset"],
+                                        replaced_value_float=float("nan")), dense], holes, weights)
+    write(folder, "Imputer_zero", [helper.make_node("Relu", ["x"], ["r"]),
+                                   fused("Imputer", ["r"], ["s"], ML, imputed_value_floats=[0.25]), dense], row, weights)
+    write(folder, "Binarizer", [fused("Binarizer", ["x"], ["s"], ML, threshold=0.1), dense], row, weights)
+    zeros = {"x": np.concatenate([row["x"][1:], np.zeros((1, 5), np.float32)])}
+    for norm in ("L1", "L2"):
+        write(folder, f"Normalizer_{norm}", [fused("Normalizer", ["x"], ["s"], ML, norm=norm), dense], zeros, weights)
+    write(folder, "ArrayFeatureExtractor", [fused("ArrayFeatureExtractor", ["x", "kept"], ["y"], ML)], row,
+          {"kept": np.array([3, 0, 3])})
+
+
 target = pathlib.Path(sys.argv[1])
 if sys.argv[2:] == ["--check"]:
     sys.exit(check(target))
-for part in (convolutions, products, recurrent_networks, activations, normalizations, attentions, language, blocks):
+for part in (convolutions, products, recurrent_networks, activations, normalizations, attentions, language, blocks,
+             features):
     part(target)
