@@ -40,8 +40,7 @@ void expandImputer(FusedBody& body) {
     const float replaced = body.real("replaced_value_float", 0);
     const Operand missing = std::isnan(replaced) ? body.add("IsNaN", {body.in(0)})
                                                  : body.add("Equal", {body.in(0), body.number(replaced)});
-    body.setOutput(0,
-                   body.add("Where", {missing, featureValues(body, "imputed_value_floats"), body.in(0)}));
+    body.setOutput(0, body.add("Where", {missing, featureValues(body, "imputed_value_floats"), body.in(0)}));
 }
 
 void expandBinarizer(FusedBody& body) {
@@ -57,8 +56,7 @@ void expandNormalizer(FusedBody& body) {
     const Operand x = inFloat(body, body.in(0));
     const Operand sum = body.sum(norm == "L1" ? body.add("Abs", {x}) : body.add("Mul", {x, x}), 1);
     const Operand length = body.unsqueeze(norm == "L1" ? sum : body.add("Sqrt", {sum}), 1);
-    const Operand positive =
-        body.add("Max", {length, body.number(std::numeric_limits<float>::min())});
+    const Operand positive = body.add("Max", {length, body.number(std::numeric_limits<float>::min())});
     body.setOutput(0, body.add("Div", {x, positive}));
 }
 
@@ -66,7 +64,8 @@ void expandNormalizer(FusedBody& body) {
 void expandFeatureExtractor(FusedBody& body) {
     const auto rank = body.rank(0);
     refuse(!rank, "features of unknown rank");
-    const Operand indices = body.add("Reshape", {body.in(1), body.numbers({-1})});
+    const Operand indices =
+        body.rank(1) == std::size_t{1} ? body.in(1) : body.add("Reshape", {body.in(1), body.numbers({-1})});
     const Operand y = body.add("Gather", {body.in(0), indices}, {{"axis", std::int64_t{-1}}});
     body.setOutput(0, *rank == 1 ? body.unsqueeze(y, 0) : y);
 }
