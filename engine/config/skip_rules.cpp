@@ -189,11 +189,14 @@ std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& n
     return inModule.empty() ? nearNames(names, name, most) : inModule;
 }
 
+Error unknownLayer(UnknownName layer) {
+    return Error(ErrorKind::BadInput,
+                 fmt::format("the model has no layer '{}'{}", layer.name, didYouMean(layer.similar)))
+        .setUnknownName(std::move(layer));
+}
+
 Error unknownLayer(const Graph& graph, const std::string& name) {
-    std::vector<std::string> near = nearLayerNames(graph, name);
-    Error error(ErrorKind::BadInput, fmt::format("the model has no layer '{}'{}", name, didYouMean(near)));
-    error.setUnknownName({name, std::move(near)});
-    return error;
+    return unknownLayer({name, nearLayerNames(graph, name)});
 }
 
 QuantizationConfig withoutOffRules(QuantizationConfig config) {

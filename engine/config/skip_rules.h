@@ -52,6 +52,8 @@ QuantizationConfig withoutOffRules(QuantizationConfig config);
 std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& name, std::size_t most = 3);
 
 /// Returns the error "the model has no layer 'a' (did you mean 'b'?)".
+Error unknownLayer(UnknownName layer);
+/// Returns the same error, with the names of nearLayerNames().
 Error unknownLayer(const Graph& graph, const std::string& name);
 
 }  // namespace quantloupe

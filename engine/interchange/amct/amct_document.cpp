@@ -56,18 +56,16 @@ class DocumentReader {
     }
 
     void refuseAnotherModel() const {
-        const std::vector<Error>& missing = m_document.missing;
+        const std::vector<UnknownName>& missing = m_document.missing;
         if (missing.empty() || !m_document.layers.empty() || missing.size() < m_entries) return;
         std::vector<std::string> names;
-        for (const Error& error : missing) {
-            const UnknownName& layer = *error.unknownName();
+        for (const UnknownName& layer : missing)
             names.push_back(fmt::format("'{}'{}", layer.name, didYouMean(layer.similar)));
-        }
         throw Error(ErrorKind::BadInput,
                     fmt::format("none of its {} layers is in the model: {}. Open the model that the "
                                 "configuration was made for, or choose the matching layers",
                                 missing.size(), shortList(names)))
-            .setUnknownName(*missing.front().unknownName());
+            .setUnknownName(missing.front());
     }
 
     void noteLearning() {
@@ -168,7 +166,7 @@ class DocumentReader {
         ++m_entries;
         if (!node) {
             if (!value.is_object()) failInput("{} is an invalid layer name or parameter", name);
-            m_document.missing.push_back(unknownLayer(m_graph, name));
+            m_document.missing.push_back({name, nearLayerNames(m_graph, name)});
             return;
         }
         if (!value.is_object())

@@ -55,8 +55,8 @@ struct AmctDocument {
     bool activationOffset = true, fusion = true;
     std::vector<std::string> skipFusion;
     std::map<std::string, AmctEntry> layers;
-    std::vector<Error> missing;     ///< entries without a layer in the model
-    std::vector<std::string> left;  ///< messages about entries without a counterpart here
+    std::vector<UnknownName> missing;  ///< entries without a layer in the model
+    std::vector<std::string> left;     ///< messages about entries without a counterpart here
 };
 
 /// True for AMCT's global keys, which no layer can have as its name.

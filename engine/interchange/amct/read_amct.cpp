@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/skip_rules.h"
 #include "interchange/amct/amct_document.h"
 #include "interchange/amct/amct_layers.h"
 #include "interchange/wording.h"
@@ -58,7 +59,7 @@ class AmctImport {
         : m_graph(*source.graph), m_document(std::move(document)) {
         m_result.config = source.start;
         // Unknown names come first: the user can correct them.
-        for (const Error& missing : m_document.missing) m_result.leave(missing);
+        for (const UnknownName& missing : m_document.missing) m_result.leave(unknownLayer(missing));
         m_result.left.insert(m_result.left.end(), m_document.left.begin(), m_document.left.end());
     }
 

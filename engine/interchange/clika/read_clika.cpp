@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "config/near_names.h"
+#include "config/skip_rules.h"
 #include "interchange/clika/clika_names.h"
 #include "interchange/text/python_source.h"
 #include "interchange/wording.h"
@@ -51,10 +51,7 @@ class ClikaReader {
   private:
     std::optional<std::string> layer(const std::string& name, int line) {
         if (const auto node = m_names.find(m_source.layerName(name))) return m_source.graph->node(*node).name;
-        const std::vector<std::string> near = m_names.near(name);
-        m_result.leave(Error(ErrorKind::BadInput, fmt::format("line {}: the model has no layer '{}'{}", line,
-                                                              name, didYouMean(near)))
-                           .setUnknownName({name, near}));
+        m_result.leave(unknownLayer({name, m_names.near(name)}).addContext(fmt::format("line {}", line)));
         return std::nullopt;
     }
 
