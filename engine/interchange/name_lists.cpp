@@ -47,6 +47,14 @@ std::vector<std::string> commonNotices(const ExportSource& source, std::string_v
     return notices;
 }
 
+/// Adds the script, and the model without quantizers that it quantizes.
+void addScript(ExportResult& result, const ExportSource& source, const QuantizingScript& script) {
+    const std::string model = ".float.onnx";
+    result.files.push_back(
+        {"", pythonScript(source, source.output.stem().string() + model, script), nullptr, true});
+    result.files.push_back({model, "", source.prepared->transformed, false});
+}
+
 }  // namespace
 
 ExportResult writeNncf(const ExportSource& source) {
@@ -85,49 +93,26 @@ ExportResult writeNncf(const ExportSource& source) {
         if (own.quantize.value_or(false) && covered.contains(name))
             result.notices.push_back(fmt::format(
                 "'{}' is quantized here although a rule skips it, which NNCF cannot express", name));
-    const std::string model = source.output.stem().string() + ".float.onnx";
-    result.files.push_back(
-        {"",
-         fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with NNCF as tuned in Quantloupe.
-
-Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
-Needs nncf, onnx, numpy, onnxruntime, and Pillow for images.
-"""
-import argparse
-import pathlib
-import sys
-
-import nncf
-import numpy as np
-import onnx
-import onnx.numpy_helper
-from onnxruntime.quantization import CalibrationDataReader
-
-{2}
-IGNORED_SCOPE = nncf.IgnoredScope(
-    names={3},
-    types={4},
+    QuantizingScript script;
+    script.tool = "NNCF";
+    script.help = "Needs nncf, onnx, numpy, onnxruntime, and Pillow for images.\n";
+    script.modules = "import nncf\n";
+    script.imports = "from onnxruntime.quantization import CalibrationDataReader\n";
+    script.settings = fmt::format(R"(IGNORED_SCOPE = nncf.IgnoredScope(
+    names={},
+    types={},
     subgraphs=[
-{5}    ],
+{}    ],
 )
-
-{6}{7}    dataset = nncf.Dataset(list(samples(MODEL, arguments.data, SAMPLES)))
-    quantized = nncf.quantize(onnx.load(MODEL), dataset, preset=nncf.QuantizationPreset.{8}, subset_size=SAMPLES,
+)",
+                                  pythonNames(names, 4), pythonNames(types, 4), subgraphs);
+    script.main = fmt::format(R"(    dataset = nncf.Dataset(list(samples(MODEL, arguments.data, SAMPLES)))
+    quantized = nncf.quantize(onnx.load(MODEL), dataset, preset=nncf.QuantizationPreset.{}, subset_size=SAMPLES,
                               ignored_scope=IGNORED_SCOPE)
     onnx.save(quantized, arguments.output)
-
-
-if __name__ == "__main__":
-    main()
 )",
-                     inDocstring(source.model.filename().string()),
-                     inDocstring(source.output.filename().string()), pythonPlaces(source, model),
-                     pythonNames(names, 4), pythonNames(types, 4), subgraphs, pythonReader(source),
-                     pythonMain(source),
-                     source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
-         nullptr, true});
-    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
+                              source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED");
+    addScript(result, source, script);
     return result;
 }
 
@@ -143,44 +128,22 @@ ExportResult writeModelOpt(const ExportSource& source) {
     if (!source.config.quantization.activation.symmetric)
         result.notices.emplace_back(
             "ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
-    const std::string model = source.output.stem().string() + ".float.onnx";
-    result.files.push_back(
-        {"",
-         fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with NVIDIA's ModelOpt as tuned in Quantloupe.
-
-Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
-Needs nvidia-modelopt[onnx], onnx, numpy, and Pillow for images.
-"""
-import argparse
-import pathlib
-import sys
-
-import numpy as np
-import onnx
-import onnx.numpy_helper
-from modelopt.onnx.quantization import quantize
+    QuantizingScript script;
+    script.tool = "NVIDIA's ModelOpt";
+    script.help = "Needs nvidia-modelopt[onnx], onnx, numpy, and Pillow for images.\n";
+    script.imports = R"(from modelopt.onnx.quantization import quantize
 from onnxruntime.quantization import CalibrationDataReader
-
-{2}
-# Layers that stay in float, as regular expressions.
-NODES_TO_EXCLUDE = {3}
-
-{4}{5}    rows = list(samples(MODEL, arguments.data, SAMPLES))
+)";
+    script.settings =
+        fmt::format("# Layers that stay in float, as regular expressions.\nNODES_TO_EXCLUDE = {}\n",
+                    pythonNames(patterns));
+    script.main = fmt::format(R"(    rows = list(samples(MODEL, arguments.data, SAMPLES))
     data = {{name: np.concatenate([row[name] for row in rows]) for name in rows[0]}}
-    quantize(onnx_path=str(MODEL), quantize_mode="int8", calibration_data=data, calibration_method={6},
+    quantize(onnx_path=str(MODEL), quantize_mode="int8", calibration_data=data, calibration_method="{}",
              nodes_to_exclude=NODES_TO_EXCLUDE, high_precision_dtype="fp32", output_path=arguments.output)
-
-
-if __name__ == "__main__":
-    main()
 )",
-                     inDocstring(source.model.filename().string()),
-                     inDocstring(source.output.filename().string()), pythonPlaces(source, model),
-                     pythonNames(patterns), pythonReader(source), pythonMain(source),
-                     entropy ? "\"entropy\"" : "\"max\""),
-         nullptr, true});
-    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
+                              entropy ? "entropy" : "max");
+    addScript(result, source, script);
     return result;
 }
 

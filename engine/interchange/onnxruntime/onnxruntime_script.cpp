@@ -152,36 +152,21 @@ QuantizeStaticMethod quantizeStaticMethod(const CalibrationOptions& calibration)
 
 std::string quantizeStaticScript(const ExportSource& source, const std::string& model,
                                  const QuantizeStaticCall& call) {
-    std::string text = fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with ONNX Runtime as tuned in Quantloupe.
-
-Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
-DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
+    QuantizingScript script;
+    script.tool = "ONNX Runtime";
+    script.help =
+        R"(DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
 Pillow for images.
-"""
-import argparse
-import pathlib
-import sys
-
-import numpy as np
-import onnx
-import onnx.numpy_helper
-from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
-
-{2}
-# Layers that stay in float.
-NODES_TO_EXCLUDE = {3}
-)",
-                                   inDocstring(source.model.filename().string()),
-                                   inDocstring(source.output.filename().string()),
-                                   pythonPlaces(source, model), pythonNames(call.excluded));
-    if (!call.overrides.empty()) text += overrideTable(call.overrides);
-    text += '\n';
-    text += pythonReader(source);
+)";
+    script.imports =
+        "from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, "
+        "QuantType, quantize_static\n";
+    script.settings =
+        fmt::format("# Layers that stay in float.\nNODES_TO_EXCLUDE = {}\n", pythonNames(call.excluded));
+    if (!call.overrides.empty()) script.settings += overrideTable(call.overrides);
     const bool differs = !call.kept.empty() || !call.codes.empty();
-    if (differs) text += matchPreview(call);
-    text += pythonMain(source);
-    text += fmt::format(
+    if (differs) script.functions = matchPreview(call);
+    script.main = fmt::format(
         R"(    names = {{node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}}
     missing = [name for name in NODES_TO_EXCLUDE if name not in names]
     if missing:
@@ -193,14 +178,10 @@ NODES_TO_EXCLUDE = {3}
         nodes_to_exclude=NODES_TO_EXCLUDE,
         extra_options={{{4}}})
 {5}    print(f"{{arguments.output}}: {{len(NODES_TO_EXCLUDE)}} nodes excluded")
-
-
-if __name__ == "__main__":
-    main()
 )",
         call.method, call.activationType, call.weightType, pythonBool(call.perChannel),
         fmt::join(call.options, ", "), differs ? "    match_preview(arguments.output)\n" : "");
-    return text;
+    return pythonScript(source, model, script);
 }
 
 }  // namespace quantloupe

@@ -64,7 +64,7 @@ std::vector<std::string> extraOptions(const QuantizationConfig& config, const Qu
     return options;
 }
 
-std::string script(const ExportSource& source, const QuarkSettings& s, const std::string& model) {
+std::string quarkScript(const ExportSource& source, const QuarkSettings& s, const std::string& model) {
     const QuantizationOptions& q = source.config.quantization;
     const bool extended = s.activationBits != 8 || s.weightBits != 8;
     std::string types = "CalibrationDataReader, QuantType";
@@ -72,35 +72,23 @@ std::string script(const ExportSource& source, const QuarkSettings& s, const std
     std::string quark = "ModelQuantizer";
     if (extended) quark += ", ExtendedQuantFormat, ExtendedQuantType";
     if (s.powerOfTwo) quark += ", PowerOfTwoMethod";
-    std::string text = fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with AMD Quark as tuned in Quantloupe.
-
-Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
-DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs amd-quark with its ONNX quantizer, onnx, numpy,
+    QuantizingScript script;
+    script.tool = "AMD Quark";
+    script.help =
+        R"(DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs amd-quark with its ONNX quantizer, onnx, numpy,
 and Pillow for images.
-"""
-import argparse
-import pathlib
-import sys
-
-import numpy as np
-import onnx
-import onnx.numpy_helper
-from onnxruntime.quantization import {2}{3}
-from quark.onnx import {4}
+)";
+    script.imports = fmt::format(R"(from onnxruntime.quantization import {}{}
+from quark.onnx import {}
 from quark.onnx.quantization.config.config import Config, QuantizationConfig
-
-{5}
-# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are listed.
-NODES_TO_EXCLUDE = {6}
-
 )",
-                                   inDocstring(source.model.filename().string()),
-                                   inDocstring(source.output.filename().string()), types,
-                                   s.powerOfTwo ? "" : ", CalibrationMethod", quark,
-                                   pythonPlaces(source, model), pythonNames(s.excluded));
-    text += pythonReader(source) + pythonMain(source);
-    text += fmt::format(R"(    config = QuantizationConfig(
+                                 types, s.powerOfTwo ? "" : ", CalibrationMethod", quark);
+    script.settings = fmt::format(
+        R"(# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are listed.
+NODES_TO_EXCLUDE = {}
+)",
+        pythonNames(s.excluded));
+    script.main = fmt::format(R"(    config = QuantizationConfig(
         quant_format={0}.QDQ,
         calibrate_method={1},
         activation_type={2},
@@ -115,17 +103,13 @@ NODES_TO_EXCLUDE = {6}
     )
     quantizer = ModelQuantizer(Config(global_quant_config=config))
     quantizer.quantize_model(str(MODEL), arguments.output, Reader(str(MODEL), arguments.data, SAMPLES))
-
-
-if __name__ == "__main__":
-    main()
 )",
-                        extended ? "ExtendedQuantFormat" : "QuantFormat", s.method,
-                        typeName(q.activation.isSigned, s.activationBits),
-                        typeName(q.weight.isSigned, s.weightBits), pythonBool(q.weight.perChannel),
-                        pythonBool(s.npu), pythonBool(s.includeCle),
-                        fmt::join(extraOptions(source.config, s), ",\n            "));
-    return text;
+                              extended ? "ExtendedQuantFormat" : "QuantFormat", s.method,
+                              typeName(q.activation.isSigned, s.activationBits),
+                              typeName(q.weight.isSigned, s.weightBits), pythonBool(q.weight.perChannel),
+                              pythonBool(s.npu), pythonBool(s.includeCle),
+                              fmt::join(extraOptions(source.config, s), ",\n            "));
+    return pythonScript(source, model, script);
 }
 
 }  // namespace
@@ -148,7 +132,7 @@ ExportResult writeQuark(const ExportSource& source) {
     ExportResult result;
     result.notices = settings.notices;
     result.files.push_back(
-        {"", script(source, settings, source.output.stem().string() + model), nullptr, true});
+        {"", quarkScript(source, settings, source.output.stem().string() + model), nullptr, true});
     result.files.push_back({model, "", settings.model, false});
     result.files.push_back({".qconfig.json", quarkJson(source, settings), nullptr, false});
     return result;

@@ -34,36 +34,8 @@ std::vector<std::string> sampleAxisEntries(const Graph& graph) {
     return entries;
 }
 
-}  // namespace
-
-// JSON's escapes are valid in Python
-std::string pythonString(const std::string& text) { return jsonQuoted(text); }
-
-std::string inDocstring(const std::string& text) {
-    const std::string literal = pythonString(text);
-    return literal.substr(1, literal.size() - 2);
-}
-
-std::string_view pythonBool(bool value) { return value ? "True" : "False"; }
-
-std::string pythonFloat(double value) { return pythonReal(value); }
-std::string pythonFloat32(float value) { return pythonReal(value); }
-
-std::string pythonFloats(const std::vector<float>& values) {
-    std::string text;
-    for (const float value : values) text += (text.empty() ? "" : ", ") + pythonFloat32(value);
-    return "[" + text + "]";
-}
-
-std::string pythonNames(const std::vector<std::string>& names, int indent) {
-    if (names.empty()) return "[]";
-    const std::string margin(static_cast<std::size_t>(indent), ' ');
-    std::string text = "[\n";
-    for (const std::string& name : names) text += margin + "    " + pythonString(name) + ",\n";
-    return text + margin + "]";
-}
-
-std::string pythonPlaces(const ExportSource& source, const std::string& model) {
+/// Defines HERE, MODEL, DATA and SAMPLES.
+std::string pathConstants(const ExportSource& source, const std::string& model) {
     const std::string data =
         source.calibrationData.empty()
             ? "None  # not given: use --data"
@@ -73,7 +45,8 @@ std::string pythonPlaces(const ExportSource& source, const std::string& model) {
         pythonString(model), data, source.config.calibration.samples);
 }
 
-std::string pythonReader(const ExportSource& source) {
+/// Defines `samples()` and `class Reader`.
+std::string calibrationReader(const ExportSource& source) {
     const Preprocess& p = source.preprocess;
     const auto size = [](const std::optional<std::array<int, 2>>& value) {
         return value ? fmt::format("({}, {})", (*value)[0], (*value)[1]) : std::string("None");
@@ -205,7 +178,8 @@ class Reader(CalibrationDataReader):
     return text;
 }
 
-std::string pythonMain(const ExportSource& source) {
+/// Returns the beginning of `main()`: it reads the options --data and --output into `arguments`.
+std::string beginOfMain(const ExportSource& source) {
     return fmt::format(R"(
 
 def main():
@@ -216,6 +190,62 @@ def main():
 
 )",
                        pythonString(source.output.stem().string() + ".quantized.onnx"));
+}
+
+}  // namespace
+
+// JSON's escapes are valid in Python
+std::string pythonString(const std::string& text) { return jsonQuoted(text); }
+
+std::string inDocstring(const std::string& text) {
+    const std::string literal = pythonString(text);
+    return literal.substr(1, literal.size() - 2);
+}
+
+std::string_view pythonBool(bool value) { return value ? "True" : "False"; }
+
+std::string pythonFloat(double value) { return pythonReal(value); }
+std::string pythonFloat32(float value) { return pythonReal(value); }
+
+std::string pythonFloats(const std::vector<float>& values) {
+    std::string text;
+    for (const float value : values) text += (text.empty() ? "" : ", ") + pythonFloat32(value);
+    return "[" + text + "]";
+}
+
+std::string pythonNames(const std::vector<std::string>& names, int indent) {
+    if (names.empty()) return "[]";
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    std::string text = "[\n";
+    for (const std::string& name : names) text += margin + "    " + pythonString(name) + ",\n";
+    return text + margin + "]";
+}
+
+std::string pythonScript(const ExportSource& source, const std::string& model,
+                         const QuantizingScript& script) {
+    return fmt::format(R"(#!/usr/bin/env python3
+"""Quantizes {} with {} as tuned in Quantloupe.
+
+Usage: python {} [--data DATA] [-o QUANTIZED.onnx]
+{}"""
+import argparse
+import pathlib
+import sys
+
+{}import numpy as np
+import onnx
+import onnx.numpy_helper
+{}
+)",
+                       inDocstring(source.model.filename().string()), script.tool,
+                       inDocstring(source.output.filename().string()), script.help, script.modules,
+                       script.imports) +
+           pathConstants(source, model) + '\n' + script.settings + '\n' + calibrationReader(source) +
+           script.functions + beginOfMain(source) + script.main + R"(
+
+if __name__ == "__main__":
+    main()
+)";
 }
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Python source for exported scripts: literals, and the calibration data reader that the scripts share.
+// Python source for exported scripts: literals, and the common parts of scripts that quantize a model.
 
 #include <string>
 #include <vector>
@@ -24,15 +24,23 @@ std::string pythonFloats(const std::vector<float>& values);
 /// A list of strings, one per line, indented by four spaces more than `indent`; "[]" if there are none.
 std::string pythonNames(const std::vector<std::string>& names, int indent = 0);
 
-/// Defines `samples(model, data, most)`, which yields one dictionary of inputs per sample, preprocessed as in
-/// Quantloupe, for at most `most` evenly spread samples, and `class Reader`. The script must import pathlib,
-/// numpy as np, onnx and CalibrationDataReader.
-std::string pythonReader(const ExportSource& source);
-/// Returns the beginning of `main()`: it reads the options --data and --output into `arguments`.
-std::string pythonMain(const ExportSource& source);
+/// The parts of a script that differ between the tools that quantize a model; all end with a line break.
+struct QuantizingScript {
+    std::string tool;     ///< "AMD Quark"
+    std::string help;     ///< what the script needs
+    std::string modules;  ///< imports before that of numpy
+    /// Imports after those of numpy and onnx; contain CalibrationDataReader.
+    std::string imports;
+    std::string settings;   ///< constants
+    std::string functions;  ///< begin with two empty lines
+    /// The rest of main(). Uses the constants HERE, MODEL and SAMPLES, the options arguments.data and
+    /// arguments.output, `samples(model, data, most)`, which yields one dictionary of inputs per sample,
+    /// preprocessed as in Quantloupe, for at most `most` evenly spread samples, and `class Reader`.
+    std::string main;
+};
 
-/// Defines HERE, MODEL, DATA and SAMPLES at the beginning of a script. `model` is the file name of the model
-/// next to the script.
-std::string pythonPlaces(const ExportSource& source, const std::string& model);
+/// Returns a script that quantizes `model`, a file next to the script.
+std::string pythonScript(const ExportSource& source, const std::string& model,
+                         const QuantizingScript& script);
 
 }  // namespace quantloupe
