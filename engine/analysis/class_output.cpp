@@ -14,6 +14,7 @@
 #include "base/is_one_of.h"
 #include "base/short_text.h"
 #include "base/text.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -40,10 +41,8 @@ constexpr std::array<std::string_view, 3> kProbabilities = {"Sigmoid", "HardSigm
 
 /// Operators that select or keep the values of their first input.
 bool keepsValues(const Node& node) {
-    constexpr std::array<std::string_view, 13> kKeep = {
-        "Identity", "Cast",  "Reshape", "Flatten", "Squeeze",        "Unsqueeze",       "Transpose",
-        "Clip",     "Slice", "Gather",  "Dropout", "QuantizeLinear", "DequantizeLinear"};
-    return isOneOf(node.op, kKeep);
+    return onlyRearranges(node.op) || isOneOf(node.op, {"Identity", "Cast", "Clip", "Slice", "Gather",
+                                                        "Dropout", "QuantizeLinear", "DequantizeLinear"});
 }
 
 /// The node that computes a tensor, not counting those that `passes` accepts; null for an input.

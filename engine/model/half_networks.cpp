@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/is_one_of.h"
 #include "model/onnx_proto.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -23,9 +24,7 @@ bool isHalf(std::int64_t type) {
 
 bool isDouble(std::int64_t type) { return type == onnx::TensorProto::DOUBLE; }
 
-bool isMove(const std::string& op) {
-    return isOneOf(op, {"Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"});
-}
+bool isMove(const std::string& op) { return op == "Identity" || onlyRearranges(op); }
 
 using TypeTest = bool (*)(std::int64_t type);
 

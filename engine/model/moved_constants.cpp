@@ -9,8 +9,7 @@
 namespace quantloupe {
 
 bool isMove(const Node& node) {
-    return node.domain.empty() &&
-           isOneOf(node.op, {"Identity", "Transpose", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten"});
+    return node.domain.empty() && (onlyRearranges(node.op) || node.op == "Identity" || node.op == "Cast");
 }
 
 bool assemblesWeights(const Graph& graph, const Node& node) {

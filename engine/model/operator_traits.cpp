@@ -5,6 +5,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/is_one_of.h"
+
 namespace quantloupe {
 namespace {
 
@@ -113,6 +115,10 @@ bool isDepthwise(const Graph& graph, const Node& node) {
     const Constant* weight = node.inputs.size() > 1 ? graph.constantOf(node.input(1)) : nullptr;
     return isOp(node, "Conv") && node.attributes.integer("group", 1) > 1 && weight != nullptr &&
            weight->dims().size() > 1 && weight->dims()[1] == 1;
+}
+
+bool onlyRearranges(std::string_view op) {
+    return isOneOf(op, {"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"});
 }
 
 bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }

@@ -60,6 +60,9 @@ bool multipliesWeight(const Node& node);
 bool canHaveWeights(const Node& node);
 /// Returns whether the node is a Conv with a constant weight that filters each channel separately.
 bool isDepthwise(const Graph& graph, const Node& node);
+/// Whether the operator only arranges its values in another shape or order: Flatten, Reshape, Squeeze,
+/// Transpose, Unsqueeze.
+bool onlyRearranges(std::string_view op);
 /// Whether the node is a Relu or Clip.
 bool isClipping(const Node& node);
 /// Whether a Relu or Clip that follows the node can be fused with it: Conv, ConvTranspose, Gemm, MatMul, Add,

@@ -5,7 +5,6 @@
 #include "transform/channel_path.h"
 
 #include <algorithm>
-#include <array>
 
 #include "model/operator_traits.h"
 #include "transform/pass_through.h"
@@ -47,10 +46,9 @@ std::vector<std::int64_t> permutation(const Node& node, std::size_t rank) {
 }  // namespace
 
 bool rearrangesValues(const Graph& graph, const Node& node) {
-    static constexpr std::array kOps = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose"};
     if (isIdentity(graph, node)) return node.input(0).valid() && node.output().valid();
-    if (!node.domain.empty() || std::find(kOps.begin(), kOps.end(), node.op) == kOps.end()) return false;
-    return node.input(0).valid() && node.output().valid() && !node.output(1).valid();
+    return node.domain.empty() && onlyRearranges(node.op) && node.input(0).valid() && node.output().valid() &&
+           !node.output(1).valid();
 }
 
 std::optional<std::size_t> axisAfter(const Graph& graph, const Node& node, std::size_t axis) {

@@ -113,9 +113,7 @@ class Rewriter {
         if (node.op == "MatMul") return matMul(id, node);
         if (node.op == "Add" || node.op == "Mul") return elementwise(id, node);
         if (node.op == "GlobalAveragePool") return pool(id, node);
-        static const std::set<std::string> kMoves = {"Flatten", "Reshape", "Transpose", "Squeeze",
-                                                     "Unsqueeze"};
-        if (kMoves.contains(node.op)) return move(id, node);
+        if (onlyRearranges(node.op)) return move(id, node);
         throw NotConvertible{fmt::format("there is no integer operator for {}", node.op)};
     }
 

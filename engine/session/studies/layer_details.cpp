@@ -55,8 +55,7 @@ bool channelsAreLast(const Graph& graph, NodeId layer) {
                 break;
         }
         if (node.op == "LayerNormalization") return true;
-        if (isOneOf(node.op, {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Gather"}))
-            return false;
+        if (onlyRearranges(node.op) || node.op == "Gather") return false;
         NodeId producer;
         for (const TensorId input : node.inputs)
             if (input.valid() && !producer.valid()) producer = graph.tensor(input).producer;
