@@ -50,13 +50,14 @@ struct CalibrationParameters {
     std::optional<double> maxPercentile, minPercentile;  ///< ifmr: above 0.5 to 1
     std::optional<std::array<double, 2>> searchRange;    ///< ifmr, mse
     std::optional<double> searchStep;                    ///< ifmr, mse
-    std::optional<int> numOfBins;                        ///< hfmg: 1024, 2048, 4096 or 8192
+    std::optional<int> numOfBins;                        ///< hfmg: one of kHfmgBins
     bool operator==(const CalibrationParameters&) const = default;
 };
 
 /// Defaults of ifmr and hfmg, here and in AMCT's configuration files.
 inline constexpr double kDefaultIfmrPercentile = 0.999999, kDefaultIfmrStep = 0.01;
 inline constexpr std::array kDefaultIfmrRange = {0.7, 1.3};
+inline constexpr std::array kHfmgBins = {1024, 2048, 4096, 8192};  ///< the allowed numbers of bins
 inline constexpr int kDefaultHfmgBins = 4096;
 
 /// Whether the scales of the method are powers of two.

@@ -237,7 +237,7 @@ void addCalibration(FieldTable& table) {
               "the full range (mse, [0.2, 1]).");
     PARAMETER("search_step", searchStep, numberField({.least = 0, .most = 1000, .leastIncluded = false}),
               "ifmr, mse: 0.01; at most the width of search_range.");
-    PARAMETER("num_of_bins", numOfBins, binCountField(1024), "hfmg: 4096.");
+    PARAMETER("num_of_bins", numOfBins, binCountField(kHfmgBins.front()), "hfmg: 4096.");
 #undef PARAMETER
     table.add("calibration.quantized_weights", AT(calibration.quantizedWeights), booleanField(),
               "Calibrate the network with quantized weights, as AIMET does. Changing the bits or the scheme "

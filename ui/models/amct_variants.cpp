@@ -9,7 +9,6 @@ namespace {
 
 /// IFMR keeps a fraction of all magnitudes and tries multiples of the remaining bound.
 constexpr double kIfmrPercentiles[] = {1.0, 0.9999, 0.999};
-constexpr int kHfmgBins[] = {1024, 2048, 4096, 8192};
 
 }  // namespace
 

@@ -125,7 +125,7 @@ AmctActivation readAmctActivation(const Json& value, const std::string& layer) {
             "activation_quant_params.search_step must be in (0, {:.6g}], the width of the search range, not "
             "{}, in layer {}",
             a.searchRange[1] - a.searchRange[0], a.searchStep, layer);
-    p.integerOf("num_of_bins", a.numOfBins, {1024, 2048, 4096, 8192});
+    p.integerOf("num_of_bins", a.numOfBins, {kHfmgBins.begin(), kHfmgBins.end()});
     p.finish();
     return a;
 }
