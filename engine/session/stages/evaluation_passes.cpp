@@ -266,12 +266,9 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     return accuracy;
 }
 
-UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
-                             const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
-                             const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
-                             const RunControl& control, NetworkOutputs* floatOutputs,
-                             const std::vector<TensorId>& ends) {
-    const std::size_t chunks = batches.chunks();
+UnitDifferences measureUnits(UnitComparison comparison, const RunControl& control) {
+    const std::size_t local = comparison.local.size(), cumulative = comparison.cumulative.size(),
+                      chunks = comparison.batches.chunks();
     std::vector<std::vector<DifferenceSums>> localSums(chunks), cumulativeSums(chunks);
     const auto into = [](std::vector<std::vector<DifferenceSums>>& sums, std::size_t units) {
         for (auto& chunk : sums) chunk.resize(units);
@@ -283,14 +280,9 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& l
                 sum.add(tensor.reference, tensor.tested, tensor.elements);
         };
     };
-    UnitComparison comparison{plan, batches, options, kernels};
-    comparison.local = local;
-    comparison.cumulative = cumulative;
-    comparison.compareLocal = into(localSums, local.size());
+    comparison.compareLocal = into(localSums, local);
+    comparison.compareCumulative = into(cumulativeSums, cumulative);
     comparison.readsCodes = true;
-    comparison.floatOutputs = floatOutputs;
-    comparison.floatEnds = ends;
-    comparison.compareCumulative = into(cumulativeSums, cumulative.size());
     const auto bytesOf = [](std::vector<std::vector<DifferenceSums>>& sums) {
         return [&sums](std::size_t chunk) { return std::as_writable_bytes(std::span(sums[chunk])); };
     };
@@ -304,19 +296,19 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& l
             bytesOf(localSums));
         shareChunks(
             group, "cumulative metrics", 0, chunks, [] {}, bytesOf(cumulativeSums));
-        if (floatOutputs != nullptr)
+        if (comparison.floatOutputs != nullptr)
             shareChunks(
                 group, "transformed float network", 0, chunks, [] {},
-                [&](std::size_t chunk) { return rowsOf(*floatOutputs, batches, chunk); });
+                [&](std::size_t chunk) {
+                    return rowsOf(*comparison.floatOutputs, comparison.batches, chunk);
+                });
     }
 
     // Merge in the order of the chunks, so that the sums do not depend on the number of workers.
-    UnitDifferences result{std::vector<DifferenceSums>(local.size()),
-                           std::vector<DifferenceSums>(cumulative.size())};
+    UnitDifferences result{std::vector<DifferenceSums>(local), std::vector<DifferenceSums>(cumulative)};
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        for (std::size_t w = 0; w < local.size(); ++w) result.local[w].merge(localSums[chunk][w]);
-        for (std::size_t u = 0; u < cumulative.size(); ++u)
-            result.cumulative[u].merge(cumulativeSums[chunk][u]);
+        for (std::size_t w = 0; w < local; ++w) result.local[w].merge(localSums[chunk][w]);
+        for (std::size_t u = 0; u < cumulative; ++u) result.cumulative[u].merge(cumulativeSums[chunk][u]);
     }
     return result;
 }

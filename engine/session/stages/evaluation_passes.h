@@ -11,6 +11,8 @@
 
 namespace quantloupe {
 
+struct UnitComparison;
+
 /// The comparable outputs of a network for each sample: float32 outputs that depend on the sample. Others
 /// (indices of a TopK, anchors that are equal for all samples) are left out.
 struct NetworkOutputs {
@@ -100,13 +102,9 @@ std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t s
 struct UnitDifferences {
     std::vector<DifferenceSums> local, cumulative;  ///< one per requested unit, in that order
 };
-/// Measures the units. Local: only the unit is quantized. Cumulative: the whole network is quantized. If
-/// there is a unit to measure and `floatOutputs` is not null, also records the tensors `ends` of the prepared
-/// float network in it. Shares the chunks with the group of `control`; `options` must be for that.
-UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
-                             const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
-                             const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
-                             const RunControl& control, NetworkOutputs* floatOutputs,
-                             const std::vector<TensorId>& ends);
+/// Measures the units of the comparison, whose functions it replaces. If there is a unit to measure, also
+/// records the float outputs of the comparison. Shares the chunks with the group of `control`; the options of
+/// the comparison must be for that.
+UnitDifferences measureUnits(UnitComparison comparison, const RunControl& control);
 
 }  // namespace quantloupe

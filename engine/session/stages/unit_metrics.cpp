@@ -2,6 +2,7 @@
 #include "session/stages/unit_metrics.h"
 
 #include "session/caches/tensor_versions.h"
+#include "session/stages/unit_comparison.h"
 
 namespace quantloupe {
 
@@ -54,10 +55,13 @@ void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& co
     m_parts.work.local += local.size();
     m_parts.work.cumulative += cumulative.size();
     if (local.empty() && cumulative.empty()) return;
-    const UnitDifferences measured = measureUnits(
-        *m_plan, local, cumulative, m_parts.samples.batches(),
-        m_parts.runner.sharedResumeOptions(m_prepared->graph), m_parts.runner.kernels(), control,
-        outputs.known == 0 ? &outputs : nullptr, m_parts.samples.part().endsOf(*m_prepared->graph));
+    const ResumeOptions resume = m_parts.runner.sharedResumeOptions(m_prepared->graph);
+    UnitComparison comparison{*m_plan, m_parts.samples.batches(), resume, m_parts.runner.kernels()};
+    comparison.local = local;
+    comparison.cumulative = cumulative;
+    comparison.floatOutputs = outputs.known == 0 ? &outputs : nullptr;
+    comparison.floatEnds = m_parts.samples.part().endsOf(*m_prepared->graph);
+    const UnitDifferences measured = measureUnits(std::move(comparison), control);
     for (std::size_t i = 0; i < local.size(); ++i)
         m_parts.results.local.store(localVersion(local[i]), measured.local[i]);
     for (std::size_t i = 0; i < cumulative.size(); ++i)
