@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/rethrow.h"
 
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -28,6 +29,18 @@ void rethrowWithContext(const std::string& context) {
         throw Error(ErrorKind::Internal,
                     "unexpected error: the file is damaged, or this is a bug in Quantloupe. If other tools "
                     "accept the file, please report it")
+            .addContext(context);
+    }
+}
+
+void rethrowFileError(const std::string& context) {
+    try {
+        throw;
+    } catch (Error& error) {
+        if (!error.namesFile()) error.addContext(context);
+        throw;
+    } catch (const std::filesystem::filesystem_error& error) {
+        throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))
             .addContext(context);
     }
 }

@@ -2,6 +2,7 @@
 #include "data/dataset.h"
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "data/dataset_sources.h"
 #include "data/with_thousands.h"
 #include "model/sample_axes.h"
@@ -97,17 +98,10 @@ std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
 }
 
 DatasetPtr openDataset(const fs::path& path, const std::vector<InputSpec>& inputs,
-                       const Preprocess& preprocess, const CancelToken& cancel) {
-    const std::string context = fmt::format("data '{}'", path.string());
-    try {
-        return openByKind(path, inputs, preprocess, cancel);
-    } catch (Error& error) {
-        if (!error.namesFile()) error.addContext(context);
-        throw;
-    } catch (const fs::filesystem_error& error) {
-        throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))
-            .addContext(context);
-    }
+                       const Preprocess& preprocess, const CancelToken& cancel) try {
+    return openByKind(path, inputs, preprocess, cancel);
+} catch (...) {
+    rethrowFileError(fmt::format("data '{}'", path.string()));
 }
 
 std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count, std::size_t together) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/rethrow.h"
 #include "base/short_text.h"
 #include "data/class_list.h"
 #include "data/with_thousands.h"
@@ -253,18 +254,11 @@ std::vector<std::string> readClassNames(const fs::path& path) try {
     throw;
 }
 
-DatasetPtr withTask(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) {
+DatasetPtr withTask(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) try {
     if (settings == TaskSettings{}) return dataset;
-    const std::string context = fmt::format("labels '{}'", settings.labels.string());
-    try {
-        return labeled(std::move(dataset), settings, preprocess);
-    } catch (Error& error) {
-        if (!error.namesFile()) error.addContext(context);
-        throw;
-    } catch (const fs::filesystem_error& error) {
-        throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))
-            .addContext(context);
-    }
+    return labeled(std::move(dataset), settings, preprocess);
+} catch (...) {
+    rethrowFileError(fmt::format("labels '{}'", settings.labels.string()));
 }
 
 }  // namespace quantloupe
