@@ -20,28 +20,23 @@ namespace {
 
 struct Choice {
     SkipMetric metric;
-    Metric shown;
     const char* name;
     const char* unit;
     int decimals;
     double factor;  ///< displayed value times factor = value in the unit of the rule
 };
 constexpr std::array kChoices = {
-    Choice{SkipMetric::LocalQs, Metric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1},
-    Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, QT_TRANSLATE_NOOP("Words", "QS cumulative"), "", 4,
-           1},
-    Choice{SkipMetric::WeightQs, Metric::WeightQs, QT_TRANSLATE_NOOP("Words", "QS weight"), "", 4, 1},
-    Choice{SkipMetric::LeaveOneOut, Metric::LeaveOneOut, QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
+    Choice{SkipMetric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1},
+    Choice{SkipMetric::CumulativeQs, QT_TRANSLATE_NOOP("Words", "QS cumulative"), "", 4, 1},
+    Choice{SkipMetric::WeightQs, QT_TRANSLATE_NOOP("Words", "QS weight"), "", 4, 1},
+    Choice{SkipMetric::LeaveOneOut, QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
            QT_TRANSLATE_NOOP("Words", " points"), 2, 0.01},
-    Choice{SkipMetric::LocalCosine, Metric::Cosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1},
-    Choice{SkipMetric::CumulativeCosine, Metric::None, QT_TRANSLATE_NOOP("Words", "Cosine cumulative"), "", 5,
-           1},
-    Choice{SkipMetric::LocalSqnr, Metric::Sqnr, QT_TRANSLATE_NOOP("Words", "SQNR local"), " dB", 1, 1},
-    Choice{SkipMetric::LocalAbsoluteL2, Metric::None, QT_TRANSLATE_NOOP("Words", "L2 local, absolute"), "", 1,
-           1},
-    Choice{SkipMetric::CumulativeSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR cumulative"), " dB", 1,
-           1},
-    Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1},
+    Choice{SkipMetric::LocalCosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1},
+    Choice{SkipMetric::CumulativeCosine, QT_TRANSLATE_NOOP("Words", "Cosine cumulative"), "", 5, 1},
+    Choice{SkipMetric::LocalSqnr, QT_TRANSLATE_NOOP("Words", "SQNR local"), " dB", 1, 1},
+    Choice{SkipMetric::LocalAbsoluteL2, QT_TRANSLATE_NOOP("Words", "L2 local, absolute"), "", 1, 1},
+    Choice{SkipMetric::CumulativeSqnr, QT_TRANSLATE_NOOP("Words", "SQNR cumulative"), " dB", 1, 1},
+    Choice{SkipMetric::WeightSqnr, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1},
 };
 constexpr double kFirstShare = 0.1;  ///< fraction of the layers that is covered initially
 
@@ -141,9 +136,10 @@ SkipRule ThresholdBar::rule() const {
 
 void ThresholdBar::start(NodeId layer) {
     if (!m_document->hasModel()) return;
-    const auto shown = std::ranges::find(kChoices, m_canvas->metric(), &Choice::shown);
-    if (shown != kChoices.end() && m_canvas->metric() != Metric::None)
-        m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
+    const std::string key = metricKey(m_canvas->metric()).toStdString();
+    const auto shown = std::ranges::find_if(
+        kChoices, [&](const Choice& choice) { return traitsOf(choice.metric).key == key; });
+    if (shown != kChoices.end()) m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
     m_unit = m_document->gainMetric();
     m_effect->hide();
     m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));  // the theme may have changed
