@@ -13,13 +13,6 @@ namespace {
 
 constexpr int kDifferencesShown = 3;
 
-QPushButton* linkTo(const QString& text, const QString& toolTip) {
-    auto* button = new QPushButton(text);
-    button->setProperty("link", true);
-    button->setToolTip(toolTip);
-    return button;
-}
-
 QString candidateTitle(SkipReason reason) {
     switch (reason) {
         case SkipReason::Input:
@@ -104,7 +97,7 @@ void AmctPanel::buildSkip(QVBoxLayout* rows) {
         texts->setSpacing(0);
         candidate.title = makeLabel({}, "");
         candidate.note = makeLabel({}, "muted", 0.88);
-        candidate.select = linkTo(tr("Select"), tr("Selects these layers in the graph and the table"));
+        candidate.select = makeLink(tr("Select"), tr("Selects these layers in the graph and the table"));
         candidate.skip = new QPushButton(tr("Skip"));
         texts->addWidget(candidate.title);
         texts->addWidget(candidate.note);
@@ -150,9 +143,10 @@ void AmctPanel::buildParameters(QVBoxLayout* rows) {
     addText(rows, tr("How activation ranges and weight scales are determined: activation_quant_params and "
                      "weight_quant_params of AMCT's file."));
     auto* links = new QHBoxLayout;
-    auto* ranges = linkTo(tr("Ranges\u2026"),
-                          tr("Percentiles and search of IFMR and bins of HFMG, in the Calibration section"));
-    auto* scales = linkTo(tr("Weight Scales\u2026"), tr("ARQ and granularity, in the Scheme section"));
+    auto* ranges =
+        makeLink(tr("Ranges\u2026"),
+                 tr("Percentiles and search of IFMR and bins of HFMG, in the Calibration section"));
+    auto* scales = makeLink(tr("Weight Scales\u2026"), tr("ARQ and granularity, in the Scheme section"));
     links->addWidget(ranges);
     links->addWidget(scales);
     links->addStretch(1);
@@ -207,7 +201,7 @@ void AmctPanel::refreshParameters() {
         const QString text = number                             ? amctNumberText(*number)
                              : m_guide.tried(variant.edit.next) ? tr("cannot be evaluated")
                                                                 : QStringLiteral("\u2013");
-        auto* use = linkTo(tr("Use"), tr("Applies this variant and evaluates it"));
+        auto* use = makeLink(tr("Use"), tr("Applies this variant and evaluates it"));
         use->setAccessibleName(tr("Use: %1").arg(variant.title));
         row->addWidget(title, 1);
         const bool better = number && present && amctGain(*number, *present) > 0;

@@ -57,10 +57,9 @@ DistributionSection::DistributionSection(Document* document, QWidget* parent)
     rows->setSpacing(unit / 4);
     m_channels = new ChannelPlot;
     rows->addWidget(m_channels);
-    m_numbers = new QPushButton(tr("Show Numbers\u2026"));
-    m_numbers->setProperty("link", true);
-    m_numbers->setToolTip(
-        tr("Channels, factors and weights before and after the transforms; can be copied as CSV"));
+    m_numbers =
+        makeLink(tr("Show Numbers\u2026"),
+                 tr("Channels, factors and weights before and after the transforms; can be copied as CSV"));
     rows->addWidget(m_numbers, 0, Qt::AlignLeft);
     channels->addWidget(body);
     m_channelHeading->setBody(body, QStringLiteral("channels"));

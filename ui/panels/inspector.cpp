@@ -71,10 +71,8 @@ void Inspector::build() {
     m_fullName->setWordWrap(true);
     m_fullName->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_fullName->setToolTip(tr("The layer's name in the ONNX file"));
-    auto* copy = new QPushButton(tr("Copy"));
-    copy->setProperty("link", true);
+    auto* copy = makeLink(tr("Copy"), tr("Copies the layer's name in the ONNX file"));
     copy->setFocusPolicy(Qt::TabFocus);
-    copy->setToolTip(tr("Copies the layer's name in the ONNX file"));
     copy->setAccessibleName(tr("Copy the layer's name"));
     fullRow->addWidget(m_fullName, 1);
     fullRow->addWidget(copy, 0, Qt::AlignTop);

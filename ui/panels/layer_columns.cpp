@@ -54,9 +54,7 @@ void LayerTable::buildHead() {
     m_count = makeLabel({}, "faint", 0.9);
     row->addWidget(m_count);
     const auto link = [&](const QString& text, const QString& toolTip) {
-        auto* button = new QPushButton(text);
-        button->setProperty("link", true);
-        button->setToolTip(toolTip);
+        QPushButton* button = makeLink(text, toolTip);
         row->addWidget(button);
         return button;
     };

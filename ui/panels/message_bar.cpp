@@ -32,8 +32,7 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     m_close->setAccessibleName(tr("Dismiss the message"));
     row->addWidget(m_mark, 0, Qt::AlignTop);
     row->addWidget(m_text, 1);
-    m_more = new QPushButton;
-    m_more->setProperty("link", true);
+    m_more = makeLink();
     m_more->setCursor(Qt::PointingHandCursor);
     row->addWidget(m_more, 0, Qt::AlignTop);
     m_accept = new QPushButton;

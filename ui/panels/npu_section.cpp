@@ -50,8 +50,7 @@ void NpuSection::buildPositions(QLayout* rows) {
         tr("p is the position. After calibration, the rules change scales in this order so "
            "that the hardware can apply them as shifts"));
     line->addWidget(heading, 1);
-    m_all = new QPushButton;
-    m_all->setProperty("link", true);
+    m_all = makeLink();
     line->addWidget(m_all);
     rows->addWidget(head);
     connect(m_all, &QPushButton::clicked, this,

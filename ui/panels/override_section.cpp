@@ -133,9 +133,7 @@ void OverrideSection::build() {
     rows->addWidget(m_mixed);
     auto* buttons = new QHBoxLayout;
     const auto link = [&](const QString& text, const QString& toolTip) {
-        auto* button = new QPushButton(text);
-        button->setProperty("link", true);
-        button->setToolTip(toolTip);
+        QPushButton* button = makeLink(text, toolTip);
         buttons->addWidget(button);
         return button;
     };

@@ -53,9 +53,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     m_bar = new QProgressBar;
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the refinement"));
-    m_stop = new QPushButton(tr("Stop"));
-    m_stop->setProperty("link", true);
-    m_stop->setToolTip(tr("Stops learning and rounds to nearest again"));
+    m_stop = makeLink(tr("Stop"), tr("Stops learning and rounds to nearest again"));
     running->addWidget(m_bar, 1);
     running->addWidget(m_stop);
     rows->addLayout(running);

@@ -46,9 +46,8 @@ void SchemeSection::buildPresets(QVBoxLayout* rows) {
         const std::string name = presets()[static_cast<std::size_t>(index)].name;
         if (!m_document->edit(applyPreset(m_document->config(), name))) refresh();
     });
-    m_workflow = new QPushButton(tr("AMCT Workflow\u2026"));
-    m_workflow->setProperty("link", true);
-    m_workflow->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
+    m_workflow =
+        makeLink(tr("AMCT Workflow\u2026"), tr("The five steps of AMCT's manual tuning as a checklist"));
     rows->addWidget(m_workflow, 0, Qt::AlignLeft);
     connect(m_workflow, &QPushButton::clicked, this, &SchemeSection::workflowRequested);
 }

@@ -193,10 +193,8 @@ void StartPage::refresh() {
     const QStringList paths = recentModels();
     for (const QString& path : paths.mid(0, kRecent)) {
         auto* row = new QHBoxLayout;
-        auto* link = new QPushButton(QFileInfo(path).fileName());
-        link->setProperty("link", true);
+        auto* link = makeLink(QFileInfo(path).fileName(), path);
         link->setCursor(Qt::PointingHandCursor);
-        link->setToolTip(path);
         auto* folder = new ElidedLabel(QFileInfo(path).path(), Qt::ElideMiddle);
         setRole(folder, "faint");
         row->addWidget(link);

@@ -110,9 +110,9 @@ void StatusLine::build() {
         return made;
     };
     m_text = label("muted");
-    m_pause = link({}, {});
-    m_cancel = link(tr("Cancel"), tr("Stop (Esc)"));
-    m_pauseAside = link({}, {});
+    m_pause = makeLink();
+    m_cancel = makeLink(tr("Cancel"), tr("Stop (Esc)"));
+    m_pauseAside = makeLink();
     m_right = label("faint");
     row->addWidget(m_bar, 0, Qt::AlignVCenter);
     row->addWidget(m_text);
@@ -122,13 +122,6 @@ void StatusLine::build() {
     row->addWidget(m_pauseAside);
     row->addWidget(m_right);
     setFixedHeight(qRound(unit * 1.9));
-}
-
-QPushButton* StatusLine::link(const QString& text, const QString& toolTip) {
-    auto* button = new QPushButton(text);
-    button->setProperty("link", true);
-    button->setToolTip(toolTip);
-    return button;
 }
 
 /// The clock stops while everything is paused.

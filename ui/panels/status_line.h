@@ -29,7 +29,6 @@ class StatusLine : public QFrame {
 
   private:
     void build();
-    QPushButton* link(const QString& text, const QString& toolTip);
     void setBusy(bool busy);
     void queueChanged();
     void progressed(const QString& stage, std::size_t done, std::size_t total);

@@ -57,9 +57,8 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
         tr("Moves large biases into the next layer; needs batch norm folding and equalization"),
         tr("High-bias fold"), tr("No high-bias fold"),
         [](QuantizationConfig& c) -> bool& { return c.transforms.highBiasFold; }));
-    auto* equalizeModel = new QPushButton(tr("Use AIMET's equalize_model"));
-    equalizeModel->setProperty("link", true);
-    equalizeModel->setToolTip(
+    auto* equalizeModel = makeLink(
+        tr("Use AIMET's equalize_model"),
         tr("Applies the steps of AIMET's equalize_model in its order: batch norm folding, ReLU6 between "
            "convolutions to ReLU, one pass of cross-layer equalization, high-bias fold"));
     rows->addWidget(equalizeModel, 0, Qt::AlignLeft);

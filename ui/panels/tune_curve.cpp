@@ -9,6 +9,7 @@
 
 #include "document/metric.h"
 #include "models/tune_words.h"
+#include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
@@ -48,10 +49,8 @@ TuneCurve::TuneCurve(std::function<QString(const std::string&)> shortName, QWidg
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_take = new QPushButton(tr("Apply"));
     m_take->setToolTip(tr("Gives each layer the precision in the selected row, as a single undo step"));
-    m_keep = new QPushButton;
-    m_keep->setProperty("link", true);
-    m_keep->setToolTip(tr(
-        "Keeps this curve in the plot for comparison with the next search, for example with equalization"));
+    m_keep = makeLink({}, tr("Keeps this curve in the plot for comparison with the next search, for example "
+                             "with equalization"));
     rows->addWidget(m_plot);
     rows->addWidget(m_table);
     auto* line = new QHBoxLayout;

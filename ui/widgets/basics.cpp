@@ -43,6 +43,13 @@ QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Wei
     return label;
 }
 
+QPushButton* makeLink(const QString& text, const QString& toolTip) {
+    auto* button = new QPushButton(text);
+    button->setProperty("link", true);
+    button->setToolTip(toolTip);
+    return button;
+}
+
 void setBreakableText(QLabel* label, const QString& text) {
     constexpr qsizetype kLongest = 24;  // letters without a place to break
     static const QRegularExpression kWord(QStringLiteral("[^\\s/]{%1,}").arg(kLongest));

@@ -142,6 +142,8 @@ void bringToFront(QWidget* window);
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,
                   QFont::Weight weight = QFont::Normal);
 void setRole(QWidget* widget, const char* role);
+/// Creates a button that looks like a link.
+QPushButton* makeLink(const QString& text = {}, const QString& toolTip = {});
 /// Creates a row with a muted label at the left and the control in the remaining space; both have the tool
 /// tip. Returns the row, which can be shown and hidden.
 QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip = {});

@@ -26,8 +26,7 @@ Tour::Tour(QWidget* window) : QWidget(window) {
     m_text = makeLabel({}, "");
     m_text->setWordWrap(true);
     m_count = makeLabel({}, "muted", 0.9);
-    m_skip = new QPushButton(tr("Skip Tour"));
-    m_skip->setProperty("link", true);
+    m_skip = makeLink(tr("Skip Tour"));
     m_back = new QPushButton(tr("Back"));
     m_next = new QPushButton;
     m_next->setProperty("primary", true);
