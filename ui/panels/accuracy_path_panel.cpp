@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/accuracy_path_panel.h"
 
-#include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -93,10 +92,7 @@ AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
     m_waterfall = new Waterfall;
     column->addWidget(m_waterfall);
     column->addStretch(1);
-    auto* scroll = new QScrollArea;
-    scroll->setObjectName(QStringLiteral("panel"));
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
+    auto* scroll = new PanelScrollArea;
     scroll->setWidget(body);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);

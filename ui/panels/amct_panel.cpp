@@ -34,7 +34,7 @@ QString amctNumberWords(const AmctNumber& number) {
 }
 
 AmctPanel::AmctPanel(Document* document, QWidget* parent)
-    : QScrollArea(parent), m_document(document), m_guide(document) {
+    : PanelScrollArea(parent), m_document(document), m_guide(document) {
     build();
     connect(&m_guide, &AmctGuide::changed, this, [this] {
         if (isVisible()) refresh();
@@ -44,10 +44,7 @@ AmctPanel::AmctPanel(Document* document, QWidget* parent)
 }
 
 void AmctPanel::build() {
-    setObjectName(QStringLiteral("panel"));
-    setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setFrameShape(QFrame::NoFrame);
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));
     const int unit = fontMetrics().height();
@@ -150,7 +147,7 @@ QSize AmctPanel::minimumSizeHint() const {
 
 void AmctPanel::showEvent(QShowEvent* event) {
     refresh();
-    QScrollArea::showEvent(event);
+    PanelScrollArea::showEvent(event);
 }
 
 void AmctPanel::open(AmctStep step) {

@@ -5,11 +5,11 @@
 
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QVBoxLayout>
 #include <array>
 
 #include "models/amct_guide.h"
+#include "widgets/basics.h"
 #include "widgets/number_field.h"
 #include "widgets/step_head.h"
 
@@ -18,7 +18,7 @@ namespace quantloupe::ui {
 /// The part of the tuning panel that a step refers to.
 enum class TuningPlace { Ranges, WeightScales };
 
-class AmctPanel : public QScrollArea {
+class AmctPanel : public PanelScrollArea {
     Q_OBJECT
   public:
     explicit AmctPanel(Document* document, QWidget* parent = nullptr);

@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QHeaderView>
 #include <QMenu>
-#include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -156,10 +155,7 @@ QWidget* HistoryPanel::buildComparison() {
     m_words = makeLabel({}, "muted", 0.92);
     m_words->setWordWrap(true);
     m_words->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    auto* scroll = new QScrollArea;
-    scroll->setObjectName(QStringLiteral("panel"));
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
+    auto* scroll = new PanelScrollArea;
     scroll->setWidget(m_words);
     m_words->setAlignment(Qt::AlignTop);
     m_flips = new FlippedModel(unit * 3, this);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/improve_panel.h"
 
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "model/quantized_model.h"
@@ -58,10 +57,7 @@ ImprovePanel::ImprovePanel(Document* document, QWidget* parent) : QWidget(parent
 
 QWidget* ImprovePanel::scrolled(const QString& text, QWidget* content) {
     const int unit = fontMetrics().height();
-    auto* area = new QScrollArea;
-    area->setObjectName(QStringLiteral("panel"));
-    area->setWidgetResizable(true);
-    area->setFrameShape(QFrame::NoFrame);
+    auto* area = new PanelScrollArea;
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));
     auto* column = new QVBoxLayout(body);

@@ -23,11 +23,8 @@ constexpr std::array kRows = {Metric::LocalQs,     Metric::CumulativeQs, Metric:
 
 }  // namespace
 
-Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent), m_document(document) {
-    setObjectName(QStringLiteral("panel"));
-    setWidgetResizable(true);
+Inspector::Inspector(Document* document, QWidget* parent) : PanelScrollArea(parent), m_document(document) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setFrameShape(QFrame::NoFrame);
     build();
     connect(document, &Document::selectionChanged, this, &Inspector::showSelection);
     connect(document, &Document::modelChanged, this, &Inspector::showSelection);
@@ -329,7 +326,7 @@ void Inspector::commitComment() {
 
 bool Inspector::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_comment && event->type() == QEvent::FocusOut) commitComment();
-    return QScrollArea::eventFilter(watched, event);
+    return PanelScrollArea::eventFilter(watched, event);
 }
 
 }  // namespace quantloupe::ui

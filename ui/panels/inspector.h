@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QScrollArea>
 
 #include "document/document.h"
 #include "document/metric.h"
@@ -19,7 +18,7 @@ class DistributionSection;
 class MetricRow;
 class OverrideSection;
 
-class Inspector : public QScrollArea {
+class Inspector : public PanelScrollArea {
     Q_OBJECT
   public:
     explicit Inspector(Document* document, QWidget* parent = nullptr);
@@ -37,7 +36,7 @@ class Inspector : public QScrollArea {
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void changeEvent(QEvent* event) override {
-        QScrollArea::changeEvent(event);
+        PanelScrollArea::changeEvent(event);
         if (event->type() == QEvent::PaletteChange && m_shown.valid()) showResults();
     }
 

@@ -171,10 +171,7 @@ RangeView::RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* p
     : QueryPanel(document, QuerySlot::Ranges, parent) {
     m_strips = new RangeStrips(this, rows);
     m_strips->setObjectName(QStringLiteral("panelBody"));
-    auto* scroll = new QScrollArea;
-    scroll->setObjectName(QStringLiteral("panel"));
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
+    auto* scroll = new PanelScrollArea;
     scroll->setWidget(m_strips);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);

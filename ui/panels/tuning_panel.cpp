@@ -20,11 +20,8 @@
 
 namespace quantloupe::ui {
 
-TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(parent) {
-    setObjectName(QStringLiteral("panel"));
-    setWidgetResizable(true);
+TuningPanel::TuningPanel(Document* document, QWidget* parent) : PanelScrollArea(parent) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
-    setFrameShape(QFrame::NoFrame);
     auto* body = new QWidget;
     body->setObjectName(QStringLiteral("panelBody"));
     auto* column = new QVBoxLayout(body);
@@ -103,7 +100,7 @@ QSize TuningPanel::minimumSizeHint() const {
 
 bool TuningPanel::eventFilter(QObject* watched, QEvent* event) {
     if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
-    return QScrollArea::eventFilter(watched, event);
+    return PanelScrollArea::eventFilter(watched, event);
 }
 
 }  // namespace quantloupe::ui

@@ -2,8 +2,6 @@
 #pragma once
 // All settings: data, scheme, transforms, and layers that stay in float.
 
-#include <QScrollArea>
-
 #include "document/document.h"
 #include "panels/amct_panel.h"
 #include "panels/data_section.h"
@@ -14,7 +12,7 @@ namespace quantloupe::ui {
 class CalibrationSection;
 class SchemeSection;
 
-class TuningPanel : public QScrollArea {
+class TuningPanel : public PanelScrollArea {
     Q_OBJECT
   public:
     explicit TuningPanel(Document* document, QWidget* parent = nullptr);

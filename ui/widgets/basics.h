@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -125,6 +126,17 @@ class SegmentedControl : public QWidget {
 
   private:
     QList<QPushButton*> m_buttons;
+};
+
+/// The scroll area of a panel, which the style sheet colors.
+class PanelScrollArea : public QScrollArea {
+    Q_OBJECT
+  public:
+    explicit PanelScrollArea(QWidget* parent = nullptr) : QScrollArea(parent) {
+        setObjectName(QStringLiteral("panel"));
+        setWidgetResizable(true);
+        setFrameShape(QFrame::NoFrame);
+    }
 };
 
 /// Sets the text of a label with word wrap, which normally only breaks between words and at a few other
