@@ -77,26 +77,25 @@ void ShortcutKeys::store(const Command& command, const QList<QKeySequence>& keys
     command.action->setShortcuts(keys);
 }
 
+void ShortcutKeys::takeFromOthers(const QKeySequence& keys, const QAction* action) {
+    const QAction* other = holder(keys, action);
+    if (!other) return;
+    QList<QKeySequence> left = other->shortcuts();
+    left.removeAll(keys);
+    store(*find(other), left);
+}
+
 void ShortcutKeys::set(QAction* action, const QKeySequence& keys) {
     const Command* command = find(action);
     if (!command) return;
-    if (QAction* other = holder(keys, action)) {
-        QList<QKeySequence> left = other->shortcuts();
-        left.removeAll(keys);
-        store(*find(other), left);
-    }
+    takeFromOthers(keys, action);
     store(*command, keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{keys});
 }
 
 void ShortcutKeys::reset(QAction* action) {
     const Command* command = find(action);
     if (!command) return;
-    for (const QKeySequence& keys : command->defaults)
-        if (QAction* other = holder(keys, action)) {
-            QList<QKeySequence> left = other->shortcuts();
-            left.removeAll(keys);
-            store(*find(other), left);
-        }
+    for (const QKeySequence& keys : command->defaults) takeFromOthers(keys, action);
     store(*command, command->defaults);
 }
 

@@ -37,6 +37,7 @@ class ShortcutKeys {
     };
     const Command* find(const QAction* action) const;
     void store(const Command& command, const QList<QKeySequence>& keys);
+    void takeFromOthers(const QKeySequence& keys, const QAction* action);
     std::vector<Command> m_commands;
 };
 
