@@ -74,14 +74,14 @@ LatencyTable::LatencyTable(const Graph& source, NetworkWork work, const std::vec
 }
 
 void LatencyTable::read(const LatencySource& source, const LayerMatcher& matcher) {
-    std::map<Key, Known> times;
+    std::map<Key, double> times;  // by stated precision
+    std::map<Key, Precision> last;
     for (const LatencyRow& row : source.file.rows) {
         const auto stated = row.precision ? row.precision : source.precision;
         const bool matched = divide(row, matcher, m_work, [&](std::size_t layer, double ms) {
             const Precision precision = stated.value_or(m_work[layer].precision);
-            Known& known = times[{layer, effective(layer, precision)}];
-            known.ms += ms;
-            known.stated = precision;
+            times[{layer, precision}] += ms;
+            last[{layer, effective(layer, precision)}] = precision;
         });
         if (!matched) m_unmatched.push_back(row);
     }
@@ -90,7 +90,7 @@ void LatencyTable::read(const LatencySource& source, const LayerMatcher& matcher
             "profile '{}': no name of the {} is a layer of this network, for example '{}'; was it measured "
             "on another network?",
             source.file.path.string(), source.file.format, source.file.rows.front().name);
-    for (const auto& [key, known] : times) m_known[key] = known;
+    for (const auto& [key, stated] : last) m_known[key] = {times.at({key.first, stated}), stated};
     if (!source.file.rows.empty() || !source.file.networkMs) return;
     FitRow whole{{}, *source.file.networkMs};
     for (std::size_t layer = 0; layer < m_work.size(); ++layer) {

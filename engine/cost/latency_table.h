@@ -31,8 +31,9 @@ struct LatencyCell {
 
 class LatencyTable {
   public:
-    /// If several sources contain the same layer and precision, the last one is used. Throws Error if no name
-    /// of a source matches a layer.
+    /// If several sources contain the same layer and precision, the last one is used. Rows of one source for
+    /// the same layer and precision are added. If a layer without weights was measured at several precisions
+    /// that are equivalent for it, the last one is used. Throws Error if no name of a source matches a layer.
     LatencyTable(const Graph& source, NetworkWork work, const std::vector<LatencySource>& sources);
 
     /// Returns the time of a layer of the source graph; 0 if another layer computes it.

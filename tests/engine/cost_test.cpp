@@ -224,6 +224,23 @@ class CostTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(LatencyTable(*model.graph, work(), {{other, {}}}), Error);
     }
 
+    /// For Add_3, which has no weights, w4a8 and w8a8 are the same: its times are not added.
+    void oneFileWithSeveralPrecisions() {
+        const LoadedModel model = network();
+        const auto tableOf = [&](const char* text) {
+            return LatencyTable(*model.graph, work(), {{parseLatency(text), {}}});
+        };
+        const LatencyTable table = tableOf(
+            "layer,precision,ms\nConv_0,w8a8,2\nConv_0,w4a8,1\nAdd_3,w8a8,0.5\nAdd_3,w4a8,0.4\n"
+            "Add_3,w4a8,0.2\nAdd_3,float32,3\n");
+        const Precision w4a8 = Precision::integer(4, 8), w8a8 = Precision::integer(8, 8);
+        QCOMPARE(table.at(0, w8a8).ms, 2.0);
+        QCOMPARE(table.at(0, w4a8).ms, 1.0);
+        QVERIFY(qAbs(table.at(3, w8a8).ms - 0.6) < 1e-12);
+        QCOMPARE(table.at(3, w4a8).ms, table.at(3, w8a8).ms);
+        QCOMPARE(table.at(3, Precision::float32()).ms, 3.0);
+    }
+
     /// The model of the estimates is a * MACs + b * bytes, fitted per precision.
     void missingTimesAreEstimated() {
         NetworkWork layers;

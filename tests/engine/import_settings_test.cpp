@@ -68,6 +68,40 @@ class ImportSettingsTest : public QObject {
                 presetConfig("onnxruntime-w4s8").quantization);
     }
 
+    /// As scripts are written that were not exported from here.
+    void callsOfQuantizeStaticAreRead() {
+        const auto read = [&](const std::string& script) {
+            return readText("onnxruntime", m_model, "from onnxruntime.quantization import *\n" + script);
+        };
+        for (const char* plain :
+             {"quantize_static('a', 'b', r)\n", "q.quantize_static('a', 'b', r, extra_options={})\n",
+              "quantize('a', 'b', StaticQuantConfig(r))\n"}) {
+            const ImportResult result = read(plain);
+            QVERIFY(result.config.quantization == presetConfig("onnxruntime-s8s8").quantization);
+            QVERIFY2(result.left.empty(), joined(result.left).c_str());
+        }
+        QVERIFY(
+            read("quantize_static('a', 'b', r, per_channel=True)\n").config.quantization.weight.perChannel);
+        const ImportResult positional = read(
+            "quantize_static('a', 'b', r, QuantFormat.QDQ, None, True, False, QuantType.QUInt8, "
+            "QuantType.QInt16)\n");
+        QVERIFY(positional.config.quantization.weight.perChannel);
+        QVERIFY(!positional.config.quantization.activation.isSigned);
+        QCOMPARE(positional.config.quantization.weight.bits, 16);
+        const ImportResult config = read(
+            "c = StaticQuantConfig(r, calibrate_method=CalibrationMethod.Entropy)\nquantize('a', 'b', c)\n");
+        QCOMPARE(config.config.calibration.method, CalibrationMethod::Entropy);
+        const ImportResult typo = read("quantize_static('a', 'b', r, per_chanel=True)\n");
+        QVERIFY2(says(typo.left,
+                      "line 2: quantize_static has no parameter 'per_chanel' (did you mean 'per_channel'?)"),
+                 joined(typo.left).c_str());
+        const ImportResult twice =
+            read("quantize_static('a', 'b', r, per_channel=True)\nquantize_static('b', 'c', r)\n");
+        QVERIFY(!twice.config.quantization.weight.perChannel);
+        QVERIFY2(says(twice.left, "line 2: this call of quantize_static is ignored"),
+                 joined(twice.left).c_str());
+    }
+
     /// Lists and dictionaries that a script changes after it assigned them. What is not read is reported.
     void changesOfListsAreRead() {
         const auto read = [&](const char* changes) {

@@ -213,6 +213,12 @@ class InterchangeTest : public QObject {
             QTest::newRow(name) << text << message;
         };
         row("empty", "", "no call of quantize_static");
+        row("computed",
+            "\nquantize_static('a', 'b', r, weight_type=QuantType.QInt8, nodes_to_exclude=[n for n in names "
+            "if n])\n",
+            "line 2: this call of quantize_static cannot be read, because something in it is computed");
+        row("dynamic", "quantize_dynamic('a', 'b')\n",
+            "line 1: dynamic quantization has no counterpart here");
         row("names", "quantize_static(nodes_to_exclude='a')\n",
             "line 1: nodes_to_exclude must be a list of node names, not a string");
         row("flag", "\nquantize_static(nodes_to_exclude=[], per_channel=1)\n",

@@ -3,9 +3,11 @@
 // script is not executed.
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/near_names.h"
 #include "config/presets.h"
 #include "interchange/text/python_source.h"
 #include "interchange/wording.h"
@@ -16,6 +18,35 @@ namespace {
 
 using Kind = PythonValue::Kind;
 
+/// The parameters of quantize_static, in its order. StaticQuantConfig has the same ones after the reader.
+constexpr std::array<std::string_view, 16> kParameters = {
+    "model_input",           "model_output",          "calibration_data_reader",
+    "quant_format",          "op_types_to_quantize",  "per_channel",
+    "reduce_range",          "activation_type",       "weight_type",
+    "nodes_to_quantize",     "nodes_to_exclude",      "use_external_data_format",
+    "calibrate_method",      "calibration_providers", "extra_options",
+    "calibration_cache_path"};
+
+bool isStatic(const PythonValue& value) {
+    const std::string_view name = afterLastDot(value.text);
+    return value.kind == Kind::Call && (name == "quantize_static" || name == "StaticQuantConfig");
+}
+
+/// Adds the calls that set what static quantization does, also those in arguments of other calls.
+void collectCalls(const PythonValue& value, std::vector<const PythonValue*>& calls) {
+    if (isStatic(value)) return calls.push_back(&value);
+    for (const PythonValue& item : value.items) collectCalls(item, calls);
+    for (const PythonArgument& argument : value.named) collectCalls(argument.value, calls);
+}
+
+/// The line that calls the function; 0 if there is none.
+std::size_t lineOfCall(std::string_view text, std::string_view function) {
+    const std::size_t at = text.find(std::string(function) + "(");
+    return at == std::string_view::npos
+               ? 0
+               : 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
+}
+
 class ScriptReader {
   public:
     explicit ScriptReader(const ImportSource& source) : m_source(source), m_script(parsePython(source.text)) {
@@ -23,13 +54,13 @@ class ScriptReader {
     }
 
     ImportResult read() {
-        const PythonValue* excluded = m_script.find("nodes_to_exclude");
-        if (excluded == nullptr && m_script.find("activation_type") == nullptr &&
-            m_script.find("weight_type") == nullptr)
-            failInput(
-                "no call of quantize_static and no list nodes_to_exclude: expected a Python script for ONNX "
-                "Runtime's quantizer");
+        findCall();
+        const PythonValue* excluded = argument("nodes_to_exclude");
+        if (m_call == nullptr && excluded == nullptr && argument("activation_type") == nullptr &&
+            argument("weight_type") == nullptr)
+            refuseScript();
         m_result.left = m_script.changeNotices();
+        checkCall();
         defaults();
         if (excluded != nullptr && excluded->kind != Kind::None) {
             if (!excluded->isTexts())
@@ -41,7 +72,7 @@ class ScriptReader {
         calibration();
         options();
         for (const char* key : {"nodes_to_quantize", "op_types_to_quantize", "reduce_range"}) {
-            const PythonValue* value = m_script.find(key);
+            const PythonValue* value = argument(key);
             const bool neutral = value == nullptr || value->kind == Kind::None ||
                                  (value->kind == Kind::List && value->items.empty()) ||
                                  (value->kind == Kind::Bool && !value->truth);
@@ -52,6 +83,51 @@ class ScriptReader {
     }
 
   private:
+    void findCall() {
+        for (const PythonStatement& statement : m_script.statements) collectCalls(statement.value, m_calls);
+        if (!m_calls.empty()) m_call = m_calls.back();
+    }
+
+    /// Returns the value of a parameter; null if the script does not set it. Without a readable call, a
+    /// keyword argument of any call, or an assignment.
+    const PythonValue* argument(std::string_view name) const {
+        if (m_call == nullptr) return m_script.find(name);
+        if (const PythonValue* given = m_call->keyword(name)) return &m_script.resolved(*given);
+        const auto at = static_cast<std::size_t>(std::ranges::find(kParameters, name) - kParameters.begin());
+        const bool positional = afterLastDot(m_call->text) == "quantize_static" && at < m_call->items.size();
+        return positional ? &m_script.resolved(m_call->items[at]) : nullptr;
+    }
+
+    [[noreturn]] void refuseScript() const {
+        if (const std::size_t line = lineOfCall(m_source.text, "quantize_static"))
+            failInput(
+                "line {}: this call of quantize_static cannot be read, because something in it is computed "
+                "and scripts are not executed: write lists and values out",
+                line);
+        if (const std::size_t line = lineOfCall(m_source.text, "quantize_dynamic"))
+            failInput(
+                "line {}: dynamic quantization has no counterpart here; expected a call of quantize_static",
+                line);
+        failInput(
+            "no call of quantize_static and no list nodes_to_exclude: expected a Python script for ONNX "
+            "Runtime's quantizer");
+    }
+
+    void checkCall() {
+        if (m_call == nullptr) return;
+        for (const PythonValue* call : m_calls)
+            if (call != m_call)
+                m_result.left.push_back(
+                    fmt::format("line {}: this call of {} is ignored; the last one is imported", call->line,
+                                afterLastDot(call->text)));
+        const std::vector<std::string> known(kParameters.begin(), kParameters.end());
+        for (const PythonArgument& given : m_call->named)
+            if (std::ranges::count(known, given.key) == 0)
+                m_result.left.push_back(fmt::format("line {}: {} has no parameter '{}'{}", given.value.line,
+                                                    afterLastDot(m_call->text), given.key,
+                                                    didYouMean(nearNames(known, given.key, 1))));
+    }
+
     /// Sets what quantize_static does without further arguments. TensorQuantOverrides, which are not
     /// imported, may replace the settings of weights, layers and calibration: then those of the starting
     /// configuration stay.
@@ -88,7 +164,7 @@ class ScriptReader {
     }
 
     bool overridesTensors() const {
-        const PythonValue* options = m_script.find("extra_options");
+        const PythonValue* options = argument("extra_options");
         return options != nullptr && options->kind == Kind::Dict &&
                std::ranges::any_of(options->keys,
                                    [](const PythonValue& key) { return key.text == "TensorQuantOverrides"; });
@@ -97,7 +173,7 @@ class ScriptReader {
     void types() {
         auto& q = m_result.config.quantization;
         const auto type = [&](const char* key, bool& isSigned, int& bits) {
-            const PythonValue* value = m_script.find(key);
+            const PythonValue* value = argument(key);
             if (value == nullptr) return;
             const std::string_view name = afterLastDot(value->text);
             for (const bool with : {true, false})
@@ -126,7 +202,7 @@ class ScriptReader {
             if (q.weight.bits == 4 && q.weight.isSigned)
                 q.weight.method = presetConfig("onnxruntime-w4s8").quantization.weight.method;
         }
-        flag(m_script.find("per_channel"), "per_channel", q.weight.perChannel);
+        flag(argument("per_channel"), "per_channel", q.weight.perChannel);
     }
 
     void flag(const PythonValue* value, const char* key, bool& target) {
@@ -138,7 +214,7 @@ class ScriptReader {
     }
 
     void calibration() {
-        const PythonValue* value = m_script.find("calibrate_method");
+        const PythonValue* value = argument("calibrate_method");
         if (value == nullptr) return;
         const std::string name(afterLastDot(value->text));
         auto& method = m_result.config.calibration.method;
@@ -156,7 +232,7 @@ class ScriptReader {
     }
 
     void options() {
-        const PythonValue* value = m_script.find("extra_options");
+        const PythonValue* value = argument("extra_options");
         if (value == nullptr || value->kind == Kind::None) return;
         if (value->kind != Kind::Dict)
             failInput("line {}: extra_options must be a dictionary, not {}", value->line,
@@ -185,6 +261,8 @@ class ScriptReader {
 
     const ImportSource& m_source;
     PythonSource m_script;
+    std::vector<const PythonValue*> m_calls;  ///< in m_script
+    const PythonValue* m_call = nullptr;      ///< the one that is imported; null: none can be read
     ImportResult m_result;
 };
 
