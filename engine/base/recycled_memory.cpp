@@ -52,14 +52,14 @@ std::byte* allocate(std::size_t size) {
 
 }  // namespace
 
-RecycledMemory::RecycledMemory(std::size_t bytes) : m_size(sizeClass(bytes)) {
+RecycledMemory::RecycledMemory(std::size_t bytes, Fit fit) : m_size(sizeClass(bytes)) {
     if (m_size > kSmallest) {
         Waiting& pool = waiting();
         const std::lock_guard lock(pool.mutex);
-        // A somewhat larger block is better than fresh pages.
+        const std::size_t largest = fit == Fit::Loose ? m_size + m_size / 2 : m_size;
         const auto found = std::find_if(pool.blocks.lower_bound(m_size), pool.blocks.end(),
                                         [](const auto& blocks) { return !blocks.second.empty(); });
-        if (found != pool.blocks.end() && found->first <= m_size + m_size / 2) {
+        if (found != pool.blocks.end() && found->first <= largest) {
             m_size = found->first;
             m_data = found->second.back();
             found->second.pop_back();

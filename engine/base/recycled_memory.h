@@ -9,10 +9,14 @@ namespace quantloupe {
 
 class RecycledMemory {
   public:
+    /// Close: rounded up by at most an eighth. Loose: up to half larger if such a block is kept for reuse,
+    /// for memory that is not counted in a budget.
+    enum class Fit { Close, Loose };
+
     RecycledMemory() = default;
     /// Uninitialized and aligned to a cache line. Throws std::bad_alloc, and Error for large blocks that are
     /// not available (base/memory_limit.h).
-    explicit RecycledMemory(std::size_t bytes);
+    explicit RecycledMemory(std::size_t bytes, Fit fit = Fit::Close);
     ~RecycledMemory();
     RecycledMemory(RecycledMemory&& other) noexcept;
     RecycledMemory& operator=(RecycledMemory&& other) noexcept;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of ai.onnx.ml that scale and select features, which converters of scikit-learn write before a
-// network. Source: Operators-ml.md of ONNX.
+// network. Source: Operators-ml.md of ONNX, and the CPU kernels of ONNX Runtime.
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "model/fused_body.h"
@@ -17,11 +16,13 @@ Operand inFloat(FusedBody& body, const Operand& x) {
     return body.add("Cast", {x}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
 }
 
-/// One value, or one for each feature.
-Operand featureValues(FusedBody& body, const char* name) {
+/// Returns one value, or one for each feature of a matrix.
+std::vector<float> featureValues(const FusedBody& body, const char* name) {
     const auto* given = body.attribute(name);
-    refuse(given == nullptr || given->floats().empty(), name);
-    return body.floats({given->floats().begin(), given->floats().end()});
+    if (given == nullptr || given->floats().empty()) failInput("the attribute '{}' is missing", name);
+    refuse(given->floats_size() > 1 && body.rank(0) != std::size_t{2},
+           "one value for each feature of a tensor that is not known to be a matrix");
+    return {given->floats().begin(), given->floats().end()};
 }
 
 }  // namespace
@@ -29,18 +30,24 @@ Operand featureValues(FusedBody& body, const char* name) {
 /// (x - offset) * scale
 void expandScaler(FusedBody& body) {
     Operand y = inFloat(body, body.in(0));
-    if (body.attribute("offset") != nullptr) y = body.add("Sub", {y, featureValues(body, "offset")});
-    if (body.attribute("scale") != nullptr) y = body.add("Mul", {y, featureValues(body, "scale")});
+    if (body.attribute("offset") != nullptr)
+        y = body.add("Sub", {y, body.floats(featureValues(body, "offset"))});
+    if (body.attribute("scale") != nullptr)
+        y = body.add("Mul", {y, body.floats(featureValues(body, "scale"))});
     body.setOutput(0, y);
 }
 
-/// Replaces one value, mostly NaN.
+/// Replaces one value, mostly NaN. A list that has not one value for each feature counts as its first value.
 void expandImputer(FusedBody& body) {
     refuse(body.attribute("imputed_value_int64s") != nullptr, "an Imputer of integers");
+    std::vector<float> values = featureValues(body, "imputed_value_floats");
+    const auto width = body.width(0);
+    if (width && *width != static_cast<std::int64_t>(values.size())) values.resize(1);
     const float replaced = body.real("replaced_value_float", 0);
+    refuse(!std::isnan(replaced) && body.opset() < 11, "an Imputer of a number before opset 11");
     const Operand missing = std::isnan(replaced) ? body.add("IsNaN", {body.in(0)})
                                                  : body.add("Equal", {body.in(0), body.number(replaced)});
-    body.setOutput(0, body.add("Where", {missing, featureValues(body, "imputed_value_floats"), body.in(0)}));
+    body.setOutput(0, body.add("Where", {missing, body.floats(std::move(values)), body.in(0)}));
 }
 
 void expandBinarizer(FusedBody& body) {
@@ -48,22 +55,18 @@ void expandBinarizer(FusedBody& body) {
     body.setOutput(0, inFloat(body, above));
 }
 
-/// Divides each sample by its norm. A sample of zeros stays as it is.
+/// Divides each sample by its norm.
 void expandNormalizer(FusedBody& body) {
-    const std::string norm = body.attribute("norm") == nullptr ? "MAX" : body.text("norm");
-    refuse(norm != "L1" && norm != "L2", "this norm");
-    refuse(body.rank(0) != std::size_t{2}, "features that are not a matrix");
-    const Operand x = inFloat(body, body.in(0));
-    const Operand sum = body.sum(norm == "L1" ? body.add("Abs", {x}) : body.add("Mul", {x, x}), 1);
-    const Operand length = body.unsqueeze(norm == "L1" ? sum : body.add("Sqrt", {sum}), 1);
-    const Operand positive = body.add("Max", {length, body.number(std::numeric_limits<float>::min())});
-    body.setOutput(0, body.add("Div", {x, positive}));
+    const std::string norm = body.text("norm");
+    refuse(norm != "L1" && norm != "L2", "the norm MAX");
+    body.setOutput(0, body.add("LpNormalization", {inFloat(body, body.in(0))},
+                               {{"axis", std::int64_t{-1}}, {"p", std::int64_t{norm == "L1" ? 1 : 2}}}));
 }
 
 /// Selects features by their indices. The result has at least two dimensions.
 void expandFeatureExtractor(FusedBody& body) {
     const auto rank = body.rank(0);
-    refuse(!rank, "features of unknown rank");
+    refuse(!rank, "selecting features of a tensor of unknown rank");
     const Operand indices =
         body.rank(1) == std::size_t{1} ? body.in(1) : body.add("Reshape", {body.in(1), body.numbers({-1})});
     const Operand y = body.add("Gather", {body.in(0), indices}, {{"axis", std::int64_t{-1}}});

@@ -2,9 +2,9 @@
 #pragma once
 // Operators that stand for several operators of ONNX: FusedConv, SkipLayerNormalization, Attention and others
 // of com.microsoft, which ONNX Runtime's optimizers write, Scaler and others of ai.onnx.ml, and some of ONNX
-// itself, such as Swish. They
-// become the operators that they replaced, so that these are shown, quantized and exported like those of
-// other files. Source: ONNX Runtime's ContribOperators.md and its CPU kernels, and ONNX's Operators.md.
+// itself, such as Swish. They become the operators that they replaced, so that these are shown, quantized and
+// exported like those of other files. Source: ONNX Runtime's ContribOperators.md and its CPU kernels, and
+// ONNX's Operators.md.
 
 #include <string>
 #include <vector>

@@ -27,6 +27,7 @@ std::vector<std::int64_t> dimsOf(const onnx::ValueInfoProto& value) {
 bool keepsWidth(const std::string& op, int inputs) {
     static const std::set<std::string> ops{"BatchNormalization",
                                            "BiasGelu",
+                                           "Binarizer",
                                            "CastLike",
                                            "Clip",
                                            "CumSum",
@@ -34,14 +35,17 @@ bool keepsWidth(const std::string& op, int inputs) {
                                            "Dropout",
                                            "FastGelu",
                                            "Identity",
+                                           "Imputer",
                                            "InstanceNormalization",
                                            "LayerNormalization",
                                            "LogSoftmax",
                                            "LRN",
+                                           "Normalizer",
                                            "PRelu",
                                            "QuantizeLinear",
                                            "QuickGelu",
                                            "RotaryEmbedding",
+                                           "Scaler",
                                            "SimplifiedLayerNormalization",
                                            "SkipLayerNormalization",
                                            "SkipSimplifiedLayerNormalization",
@@ -175,6 +179,10 @@ std::optional<std::size_t> KnownShapes::computedRank(const onnx::NodeProto& node
         return kept == nullptr || kept->i() != 0 ? input(0) : without(axesOf(node, depth));
     }
     if (op == "Reshape" && node.input_size() > 1) return lengthOf(node.input(1), depth);
+    if (op == "ArrayFeatureExtractor") {
+        const auto rank = input(0);
+        return rank ? std::optional(std::max<std::size_t>(*rank, 2)) : rank;
+    }
     if (op == "Gather") {
         const auto data = input(0), indices = input(1);
         return data && indices && *data > 0 ? std::optional(*data + *indices - 1) : std::nullopt;

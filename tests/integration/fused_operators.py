@@ -21,8 +21,8 @@ def values(*dims):
     return random.normal(0, 0.7, dims).astype(np.float32)
 
 
-def fused(op, inputs, outputs=("y",), domain=MS, **attributes):
-    return helper.make_node(op, inputs, list(outputs), name=f"the_{op}", domain=domain, **attributes)
+def fused(op, inputs, outputs=("y",), domain=MS, name=None, **attributes):
+    return helper.make_node(op, inputs, list(outputs), name=name or f"the_{op}", domain=domain, **attributes)
 
 
 def run(model, outputs, inputs):
@@ -375,7 +375,23 @@ def features(folder):
     write(folder, "Imputer_zero", [helper.make_node("Relu", ["x"], ["r"]),
                                    fused("Imputer", ["r"], ["s"], ML, imputed_value_floats=[0.25]), dense], row, weights)
     write(folder, "Binarizer", [fused("Binarizer", ["x"], ["s"], ML, threshold=0.1), dense], row, weights)
-    zeros = {"x": np.concatenate([row["x"][1:], np.zeros((1, 5), np.float32)])}
+    # A list of another length counts as its first value.
+    write(folder, "Imputer_wide", [fused("Imputer", ["x"], ["y"], ML, imputed_value_floats=[0.5, 2.0, 3.0],
+                                         replaced_value_float=float("nan"))], {"x": holes["x"][:, :1]}, {})
+    # Several in a row: the shapes between them are not in the file.
+    write(folder, "Scaler_Normalizer", [fused("Scaler", ["x"], ["s1"], ML, **each),
+                                        fused("Normalizer", ["s1"], ["s2"], ML, norm="L2"),
+                                        fused("ArrayFeatureExtractor", ["s2", "kept"], ["s3"], ML),
+                                        fused("Scaler", ["s3"], ["s4"], ML, "again", offset=each["offset"][:3], scale=each["scale"][:3]),
+                                        fused("ArrayFeatureExtractor", ["s4", "kept"], ["y"], ML, "last")],
+          row, {"kept": np.array([2, 0, 1])})
+    for opset in (9, 10):
+        write(folder, f"Imputer_nan_{opset}", [fused("Imputer", ["x"], ["s"], ML, imputed_value_floats=each["offset"],
+                                                     replaced_value_float=float("nan")),
+                                               fused("Normalizer", ["s"], ["t"], ML, norm="L1"),
+                                               fused("Scaler", ["t"], ["s2"], ML, **each),
+                                               helper.make_node("MatMul", ["s2", "w"], ["y"])], holes, weights, opset=opset)
+    zeros = {"x": np.concatenate([row["x"][1:], np.zeros((1, 5), np.float32)]) * np.float32([[1], [1], [1e-30], [1], [1], [1]])}
     for norm in ("L1", "L2"):
         write(folder, f"Normalizer_{norm}", [fused("Normalizer", ["x"], ["s"], ML, norm=norm), dense], zeros, weights)
     write(folder, "ArrayFeatureExtractor", [fused("ArrayFeatureExtractor", ["x", "kept"], ["y"], ML)], row,

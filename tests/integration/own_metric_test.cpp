@@ -176,8 +176,8 @@ class OwnMetricTest : public QObject {
         QVERIFY(compareConfigs(*m_session, m_config, other).text.find("metric") == std::string::npos);
         m_session->setMetric(metricOf(errorRate, true));
         const std::string text = compareConfigs(*m_session, m_config, other).text;
-        QVERIFY2(text.starts_with("metric ") && text.find("(worse); ") != std::string::npos, text.c_str());
-        QVERIFY(compareConfigs(*m_session, other, m_config).text.find("(better); ") != std::string::npos);
+        QVERIFY2(text.starts_with("metric ") && text.find("(worse by ") != std::string::npos, text.c_str());
+        QVERIFY(compareConfigs(*m_session, other, m_config).text.find("(better by ") != std::string::npos);
         QVERIFY(compareConfigs(*m_session, other, other).text.find("(the same); ") != std::string::npos);
     }
 

@@ -46,7 +46,8 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
             for (const auto& [tensor, desc] : bound.program->kept()) {
                 void* place = bound.kept ? bound.kept(tensor, chunk) : nullptr;
                 if (place == nullptr) {
-                    if (spare[worker].data() == nullptr) spare[worker] = RecycledMemory(spareBytes);
+                    if (spare[worker].data() == nullptr)
+                        spare[worker] = RecycledMemory(spareBytes, RecycledMemory::Fit::Loose);
                     place = spare[worker].data() + spareAt;
                     spareAt += (desc.bytes() + 63) / 64 * 64;
                 }

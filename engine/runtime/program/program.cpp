@@ -48,7 +48,7 @@ std::unordered_map<TensorId, Dims> Program::allDims() const {
 }
 
 Workspace::Workspace(std::shared_ptr<const Program> program)
-    : m_program(std::move(program)), m_arena(m_program->m_arenaBytes) {
+    : m_program(std::move(program)), m_arena(m_program->m_arenaBytes, RecycledMemory::Fit::Loose) {
     for (const auto& buffer : m_program->m_buffers) {
         void* place = m_arena.data() + buffer.offset;
         if (buffer.constant != nullptr)

@@ -99,13 +99,12 @@ std::string inDecibels(const ConfigComparison& comparison) {
     return "the outputs no longer equal those of the float network";
 }
 
-/// Returns "metric 1.016 before, 0.9042 after (better)".
+/// Returns "metric 1.016 before, 0.9042 after (better by 0.1118)".
 std::string metricChange(const Accuracy& before, const Accuracy& after) {
     const double gain = metricGain(before, after, TaskMetric::User);
-    return fmt::format("metric {:.5g} before, {:.5g} after ({})", *before.userMetric, *after.userMetric,
-                       gain > 0   ? "better"
-                       : gain < 0 ? "worse"
-                                  : "the same");
+    return fmt::format(
+        "metric {:.5g} before, {:.5g} after ({})", *before.userMetric, *after.userMetric,
+        gain == 0 ? "the same" : fmt::format("{} by {:.4g}", gain > 0 ? "better" : "worse", std::abs(gain)));
 }
 
 }  // namespace
