@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/label_check.h"
 #include "base/atomic_file.h"
 #include "base/short_text.h"
 #include "commands.h"
@@ -96,6 +97,7 @@ int runCheckOf(const Options& options, const std::string& model) {
             "options shows the reason for each layer");
     const AccuracyCheck check = checkAccuracy(*result, options.tune.maxDrop);
     for (const std::string& text : result->notices) notice(text);
+    if (const LabelProblem problem = labelProblem(*result); !problem.text.empty()) notice(problem.text);
 
     if (!options.junit.empty())
         writeFileAtomically(options.junit, junit(model, check.passed ? "" : "failure", describe(check),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/label_check.h"
 #include "base/short_text.h"
 #include "commands.h"
 #include "open_session.h"
@@ -91,6 +92,7 @@ void runLeaveOneOut(const Options& options) {
     line.clear();
     file.notices.insert(file.notices.end(), base->notices.begin(), base->notices.end());
     for (const std::string& text : file.notices) notice(text);
+    if (const LabelProblem problem = labelProblem(*base); !problem.text.empty()) notice(problem.text);
     if (!options.json) return printReadable(sweep, base, options, file.reused);
     OrderedJson json = {{"model", options.model.string()}};
     json.update(toJson(sweep, session.graph()));

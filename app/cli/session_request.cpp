@@ -43,7 +43,9 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
         tune.budget = budget;
         tune.maxDrop = std::numeric_limits<double>::infinity();
     } else if (reader.find("max_drop") == nullptr) {
-        failInput("max_drop: is missing; give it in percentage points: {{\"do\":\"tune\",\"max_drop\":1}}");
+        failInput(
+            "max_drop: is missing; give it in percentage points, {{\"do\":\"tune\",\"max_drop\":1}}, or give "
+            "a budget");
     }
     if (reader.find("max_drop") != nullptr) {
         reader.number("max_drop", points, 0, 100);

@@ -35,7 +35,8 @@ std::vector<Precision> parsePrecisions(const std::string& value) {
     std::vector<Precision> list;
     for (std::size_t begin = 0; begin <= value.size();) {
         const std::size_t end = std::min(value.find(',', begin), value.size());
-        list.push_back(parseListed("--precisions", std::string_view(value).substr(begin, end - begin)));
+        list.push_back(
+            parseListed("--precisions", trimmed(std::string_view(value).substr(begin, end - begin))));
         begin = end + 1;
     }
     return list;

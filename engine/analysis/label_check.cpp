@@ -45,14 +45,28 @@ std::string otherOrder(const Evaluation& evaluation, const Counts& labels, std::
     return share < least || pairs.empty() ? std::string() : shortList(pairs);
 }
 
+/// A detector or a segmentation network that finds almost nothing.
+LabelProblem nothingFound(const Accuracy& floating) {
+    constexpr double kAlmostNothing = 0.01;
+    for (const auto& [name, rate] : {std::pair("mAP", floating.map), std::pair("mIoU", floating.miou)})
+        if (rate && *rate < kAlmostNothing)
+            return {
+                fmt::format("The {} of the float network is {:.1f} %. The labels, the preprocessing or the "
+                            "decoding of the outputs are probably wrong.",
+                            name, 100 * *rate),
+                true};
+    return {};
+}
+
 }  // namespace
 
 LabelProblem labelProblem(const Evaluation& evaluation) {
     constexpr std::size_t kEnough = 20;
-    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.rightClasses ||
-        !evaluation.floatClasses || evaluation.randomInputs || evaluation.floating->samples < kEnough ||
+    if (!evaluation.floating || evaluation.randomInputs || evaluation.floating->samples < kEnough ||
         !evaluation.labelNotice.empty())
         return {};
+    if (!evaluation.floating->top1 || !evaluation.rightClasses || !evaluation.floatClasses)
+        return nothingFound(*evaluation.floating);
     Counts labels;
     std::size_t all = 0;
     for (const std::int32_t label : *evaluation.rightClasses) {
@@ -81,9 +95,11 @@ LabelProblem labelProblem(const Evaluation& evaluation) {
                         "wrong.",
                         accuracy, 100 * chance),
             true};
-    return {fmt::format("{}, which is chance level ({:.1f} %). The preprocessing is probably wrong.",
-                        accuracy, 100 * chance),
-            true};
+    return {
+        fmt::format("{}, not clearly better than always predicting the most frequent class ({:.1f} %). The "
+                    "preprocessing or the labels are probably wrong.",
+                    accuracy, 100 * chance),
+        true};
 }
 
 }  // namespace quantloupe

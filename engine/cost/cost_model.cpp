@@ -93,7 +93,7 @@ std::string costText(CostKind kind, double amount) {
         case CostKind::BitOperations:
             return withPrefix(amount) + "bit operations";
         case CostKind::Milliseconds:
-            return fmt::format("{:.3g} ms", amount);
+            return fmt::format(fmt::runtime(amount < 100 ? "{:.3g} ms" : "{:.0f} ms"), amount);
     }
     return {};
 }

@@ -83,6 +83,20 @@ LabeledBox boxOf(const CocoEntry& entry) {
     return box;
 }
 
+/// Some tools write fractions of the image instead of pixels. No box would be found then.
+void requirePixels(const CocoFile& file) {
+    bool any = false;
+    for (const CocoFile::Labeled& image : file.images)
+        for (const LabeledBox& box : image.annotation.boxes) {
+            any = true;
+            if (box.x + box.width > 1.01 || box.y + box.height > 1.01) return;
+        }
+    if (any)
+        failInput(
+            "all boxes are within the first pixel: COCO's boxes [x, y, width, height] are in pixels, not "
+            "fractions of the image");
+}
+
 CocoFile parseCoco(const Json& json) {
     if (!json.is_object()) failInput("must be a JSON object with 'images', 'annotations' and 'categories'");
     CocoFile file;
@@ -120,6 +134,7 @@ CocoFile parseCoco(const Json& json) {
         box.category = category->second;
         file.images[image->second].annotation.boxes.push_back(box);
     });
+    requirePixels(file);
     return file;
 }
 

@@ -41,13 +41,12 @@ std::string describe(const AccuracyCheck& check) {
             fmt::format("{:.2f} % of the samples get another class than in float; at most {:g} % {} allowed",
                         100 * check.drop, 100 * check.maxDrop, check.maxDrop == 0.01 ? "is" : "are");
     else
-        text +=
-            fmt::format("{} is {:.2f} points {} float; at most {:g} {} allowed", traitsOf(check.metric).title,
-                        100 * (above ? -check.drop : check.drop), above ? "above" : "below",
-                        100 * check.maxDrop, check.maxDrop == 0.01 ? "is" : "are");
+        text += fmt::format("{} is {} points {} float; at most {:g} {} allowed", traitsOf(check.metric).title,
+                            pointsText(std::abs(check.drop)), above ? "above" : "below", 100 * check.maxDrop,
+                            check.maxDrop == 0.01 ? "is" : "are");
     if (const auto& interval = check.dropInterval)
-        text += fmt::format(" (95 % interval of the drop {:.2f} to {:.2f} points{})", 100 * interval->low,
-                            100 * interval->high, check.certain ? "" : "; may differ on other samples");
+        text += fmt::format(" (95 % interval of the drop {} to {} points{})", pointsText(interval->low),
+                            pointsText(interval->high), check.certain ? "" : "; may differ on other samples");
     return text;
 }
 

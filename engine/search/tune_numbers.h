@@ -33,6 +33,9 @@ double noiseOf(const Accuracy& accuracy);
 /// fused or folded operator counts as its host; a graph input or output counts as float.
 std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers);
 
+/// Returns a drop in points: "0.80", and never "-0.00".
+std::string pointsText(double drop);
+
 FloatShare& operator+=(FloatShare& sum, const FloatShare& more);
 
 }  // namespace quantloupe

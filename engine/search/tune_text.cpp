@@ -6,11 +6,12 @@
 #include "search/tune_numbers.h"
 
 namespace quantloupe {
-namespace {
 
 std::string pointsText(double drop) {
     return fmt::format("{:.2f}", std::abs(drop) < 5e-5 ? 0.0 : 100 * drop);
 }
+
+namespace {
 
 std::string dropText(double drop, TaskValue value) {
     if (value.metric == TaskMetric::User)

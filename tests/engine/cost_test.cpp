@@ -368,6 +368,7 @@ class CostTest : public QObject {
 
     void textsOfCosts() {
         QCOMPARE(costText(CostKind::Milliseconds, 12.42), std::string("12.4 ms"));
+        QCOMPARE(costText(CostKind::Milliseconds, 1234.2), std::string("1234 ms"));
         QCOMPARE(costText(CostKind::Bytes, 1.71e6), std::string("1.71 MB of weights"));
         QCOMPARE(costText(CostKind::Layers, 1), std::string("1 layer in float"));
         for (const CostKind kind : costKinds()) QVERIFY(costNamed(costName(kind)) == kind);

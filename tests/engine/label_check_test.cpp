@@ -66,10 +66,27 @@ class LabelCheckTest : public QObject {
     void chance() {
         const LabelProblem guessed = problemOf([](int, int s) { return s / 4 % 4; });
         QVERIFY(guessed.preprocessing);
-        QVERIFY2(guessed.text.find("which is chance level (25.0 %)") != std::string::npos,
-                 guessed.text.c_str());
+        QVERIFY2(
+            guessed.text.find("not clearly better than always predicting the most frequent class (25.0 %)") !=
+                std::string::npos,
+            guessed.text.c_str());
         const LabelProblem constant = problemOf([](int, int) { return 2; });
-        QVERIFY2(constant.text.find("chance level") != std::string::npos, constant.text.c_str());
+        QVERIFY2(constant.text.find("not clearly better") != std::string::npos, constant.text.c_str());
+    }
+
+    void detectorsThatFindNothing() {
+        Evaluation evaluation;
+        evaluation.floating.emplace();
+        evaluation.floating->samples = 50;
+        evaluation.floating->map = 0.3;
+        QVERIFY(labelProblem(evaluation).text.empty());
+        evaluation.floating->map = 0.001;
+        QVERIFY(labelProblem(evaluation).text.starts_with("The mAP of the float network is 0.1 %"));
+        evaluation.floating->map.reset();
+        evaluation.floating->miou = 0.0;
+        QVERIFY(labelProblem(evaluation).text.starts_with("The mIoU of the float network is 0.0 %"));
+        evaluation.floating->samples = 5;
+        QVERIFY(labelProblem(evaluation).text.empty());
     }
 
     void farBelowChance() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/is_one_of.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/calibration_config.h"
@@ -20,7 +21,8 @@ namespace {
 OrderedJson scalar(const ProtoField& f) {
     if (f.message) failInput("line {}: {} must be a single value", f.line, f.name);
     if (f.quoted) return f.text;
-    if (f.text == "true" || f.text == "false") return f.text == "true";
+    if (isOneOf(f.text, {"true", "True", "t"})) return true;  // as in protobuf
+    if (isOneOf(f.text, {"false", "False", "f"})) return false;
     if (const auto whole = parsed<std::int64_t>(f.text)) return *whole;
     if (const auto number = parsed<double>(f.text)) return *number;
     return f.text;  // a name of an enumeration
