@@ -27,7 +27,7 @@ std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model, bo
         onnx::shape_inference::InferShapes(result, onnx::OpSchemaRegistry::Instance(), options);
         onnx::GraphProto values;
         values.mutable_value_info()->Swap(result.mutable_graph()->mutable_value_info());
-        if (computing) *values.mutable_output() = result.graph().output();
+        *values.mutable_output() = result.graph().output();
         return values.SerializeAsString();
     };
     const std::optional<std::string> bytes = callIsolated(infer, kLimit);
@@ -134,6 +134,16 @@ void noteAssumedDims(onnx::ModelProto& model, GraphBuilder& builder) {
     for (const auto& input : model.graph().input()) note(input);
 }
 
+/// Adds the dimensions of an output that its description leaves open.
+void noteOpenDims(GraphBuilder& builder, const onnx::ValueInfoProto& output) {
+    const std::optional<Shape> shape = shapeOf(output.type());
+    if (!shape || !builder.hasTensor(output.name())) return;
+    TensorInfo& info = builder.tensorInfo(builder.tensor(output.name()));
+    if (!info.shape || info.shape->size() != shape->size()) return;
+    for (std::size_t axis = 0; axis < shape->size(); ++axis)
+        if (Dim& dim = (*info.shape)[axis]; !dim.known() && dim.symbol.empty()) dim = (*shape)[axis];
+}
+
 }  // namespace
 
 std::optional<Shape> shapeOf(const onnx::TypeProto& type) {
@@ -174,6 +184,7 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     }
     if (!inferred) return;
     for (const auto& value : inferred->value_info()) noteType(builder, value);
+    for (const auto& output : inferred->output()) noteOpenDims(builder, output);
     const bool complete = std::ranges::all_of(copy.graph().node(), [&](const onnx::NodeProto& node) {
         return std::ranges::all_of(node.output(), [&](const std::string& output) {
             if (!builder.hasTensor(output)) return true;

@@ -142,7 +142,10 @@ void fixValue(onnx::GraphProto& graph, const std::string& name, const std::strin
     Dims dims;
     for (const auto& dim : type.shape().dim()) {
         if (dim.dim_value() < 1)
-            failInput("the input '{}' needs a shape of numbers before it gets a value", name);
+            failInput(
+                "the input '{}' has dynamic dimensions: it needs a shape of numbers, in which they can be 1, "
+                "before it gets a value",
+                name);
         dims.push_back(dim.dim_value());
     }
     constexpr std::int64_t kMost = std::int64_t{1} << 28;

@@ -106,6 +106,16 @@ class AmctSimpleTest : public QObject {
                     .find("num_bits 4 needs one group") != std::string::npos);
     }
 
+    void booleansAreThoseOfProtobuf() {
+        for (const auto& [text, wanted] :
+             {std::pair("true", true), std::pair("True", true), std::pair("t", true),
+              std::pair("false", false), std::pair("False", false), std::pair("f", false)})
+            QCOMPARE(readText("amct-simple", stageModel(),
+                              fmt::format("common_config {{ arq_quantize {{ channel_wise : {} }} }}\n", text))
+                         .config.quantization.weight.perChannel,
+                     wanted);
+    }
+
     void badFiles_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");

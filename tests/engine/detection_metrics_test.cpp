@@ -158,6 +158,10 @@ class DetectionMetricsTest : public QObject {
         QVERIFY(
             one(R"({"image_id":1,"category_id":4,"bbox":[1,2,3,4]})").contains("no category with the id 4"));
         QVERIFY(one(R"({"image_id":1,"category_id":3,"bbox":[1,2,3,4],"iscrowd":2})").contains("'iscrowd'"));
+        QVERIFY(one(R"({"image_id":1,"category_id":3,"bbox":[0.25,0.5,0.5,0.5]})").contains("in pixels"));
+        QVERIFY(one(R"({"image_id":1,"category_id":3,"bbox":[0.25,0.5,0.5,0.5]},
+                       {"image_id":1,"category_id":3,"bbox":[1,1,2,2]})")
+                    .isEmpty());
         QVERIFY(
             errorOf(folder, "{" + categories + R"(,"images":[],"annotations":[]})").contains("no images"));
         QVERIFY(errorOf(folder, "[]").contains("labels.json"));

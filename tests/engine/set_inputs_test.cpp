@@ -55,6 +55,7 @@ class SetInputsTest : public QObject {
         QCOMPARE(shapeOf(*graph, "x"), QStringLiteral("batch×512"));
         QCOMPARE(shapeOf(*graph, "negative"), QStringLiteral("batch×512"));
         QCOMPARE(shapeOf(*graph, "state"), QStringLiteral("?×2"));
+        QCOMPARE(shapeOf(*graph, "next"), QStringLiteral("?×2"));
     }
 
     void sizesAreReplacedEverywhere() {
