@@ -125,7 +125,9 @@ void ObjectReader::finish() const {
             for (const std::string& name : *m_allKeys)
                 if (afterLastDot(name) == key && near.size() < 2) near.push_back(name);
         if (near.empty()) near = nearNames(*m_allKeys, pathOf(key), 1);
-        std::erase(near, m_path);  // the object itself is not a useful suggestion
+        // The object itself, or the list that contains it, is not a useful suggestion.
+        std::erase_if(
+            near, [&](const std::string& name) { return name == m_path || m_path.starts_with(name + "["); });
         const std::string hint =
             near.empty() ? fmt::format("; available: {}", fmt::join(m_known, ", ")) : didYouMean(near);
         failInput("unknown key '{}'{}", pathOf(key), hint);

@@ -98,6 +98,8 @@ class ConfigJsonErrorsTest : public QObject {
             "skip.rules[1].like: is missing or empty");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs"}]}})",
             "skip.rules[0]: a threshold rule needs either above or below, and not both");
+        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "value": 1}]}})",
+            "unknown key 'skip.rules[0].value'; available: ");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": 1, "below": 2}]}})",
             "skip.rules[0]: a threshold rule needs either above or below, and not both");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "qs", "above": 1}]}})",

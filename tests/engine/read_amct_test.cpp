@@ -306,6 +306,9 @@ class ReadAmctTest : public QObject {
             "Unknown parameter percentile in activation_quant_params of layer /stem/Conv");
         row("4 unknown of weights", all("", weight("\"bits\": 8")),
             "Unknown parameter bits in weight_quant_params of layer /stem/Conv");
+        row("4 unknown with a hint", all("", weight("\"num_bit\": 8")), "(did you mean 'num_bits'?)");
+        row("5 range", all("", activation("\"search_range\": [0.7, 1, 1.3]")),
+            "must be a list of two numbers, not [0.7,1,1.3]");
         row("4 unknown of the layer", all("", on + ", \"quant\": 1"),
             "Unknown parameter quant in layer /stem/Conv");
         row("5 version", all("\"version\": \"1\"", on), "Type of version should be a whole number, not '1'");

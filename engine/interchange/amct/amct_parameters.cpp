@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "config/near_names.h"
 
 namespace quantloupe {
 namespace {
@@ -65,7 +66,8 @@ class Parameters {
     void finish() const {
         for (const auto& item : m_value.items())
             if (!m_known.contains(item.key()))
-                failInput("Unknown parameter {} in {} of layer {}", item.key(), m_name, m_layer);
+                failInput("Unknown parameter {} in {} of layer {}{}", item.key(), m_name, m_layer,
+                          didYouMean(nearNames({m_known.begin(), m_known.end()}, item.key(), 1)));
     }
 
   private:
@@ -110,7 +112,9 @@ AmctActivation readAmctActivation(const Json& value, const std::string& layer) {
     p.within("min_percentile", a.minPercentile > 0.5 && a.minPercentile <= 1, a.minPercentile, "(0.5, 1]");
     if (const Json* range = p.find("search_range")) {
         if (!range->is_array() || range->size() != 2 || !(*range)[0].is_number() || !(*range)[1].is_number())
-            p.wrongType("search_range", *range, "a list of two numbers");
+            failInput(
+                "activation_quant_params.search_range must be a list of two numbers, not {}, in layer {}",
+                range->dump(), layer);
         a.searchRange = {(*range)[0].get<double>(), (*range)[1].get<double>()};
         if (!(a.searchRange[0] > 0 && a.searchRange[0] < a.searchRange[1]))
             failInput(
