@@ -391,7 +391,7 @@ def features(folder):
                                                fused("Normalizer", ["s"], ["t"], ML, norm="L1"),
                                                fused("Scaler", ["t"], ["s2"], ML, **each),
                                                helper.make_node("MatMul", ["s2", "w"], ["y"])], holes, weights, opset=opset)
-    zeros = {"x": np.concatenate([row["x"][1:], np.zeros((1, 5), np.float32)]) * np.float32([[1], [1], [1e-30], [1], [1], [1]])}
+    zeros = {"x": np.concatenate([row["x"][1:], np.zeros((1, 5), np.float32)]) * np.float32([[1], [1], [1e-15], [1], [1], [1]])}
     for norm in ("L1", "L2"):
         write(folder, f"Normalizer_{norm}", [fused("Normalizer", ["x"], ["s"], ML, norm=norm), dense], zeros, weights)
     write(folder, "ArrayFeatureExtractor", [fused("ArrayFeatureExtractor", ["x", "kept"], ["y"], ML)], row,
