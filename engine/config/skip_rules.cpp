@@ -190,9 +190,10 @@ std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& n
 }
 
 Error unknownLayer(UnknownName layer) {
-    return Error(ErrorKind::BadInput,
-                 fmt::format("the model has no layer '{}'{}", layer.name, didYouMean(layer.similar)))
-        .setUnknownName(std::move(layer));
+    Error error(ErrorKind::BadInput,
+                fmt::format("the model has no layer '{}'{}", layer.name, didYouMean(layer.similar)));
+    error.setUnknownName(std::move(layer));
+    return error;
 }
 
 Error unknownLayer(const Graph& graph, const std::string& name) {
