@@ -136,6 +136,10 @@ FusedBody::Operand FusedBody::floats(std::vector<float> values) {
     return constant({{"value_floats", std::move(values)}}, key);
 }
 
+FusedBody::Operand FusedBody::inFloat(const Operand& operand) {
+    return add("Cast", {operand}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+}
+
 FusedBody::Operand FusedBody::unsqueeze(const Operand& operand, std::int64_t axis) {
     if (m_opset < 13) return add("Unsqueeze", {operand}, {{"axes", std::vector{axis}}});
     return add("Unsqueeze", {operand, numbers({axis})});

@@ -67,6 +67,7 @@ class FusedBody {
     Operand integer(std::int64_t value);
     /// A matrix of integers with `bits` bits, in which every byte of the file is the same.
     Operand filled(int type, std::int64_t rows, std::int64_t columns, int byte, std::int64_t bits);
+    Operand inFloat(const Operand& operand);
     Operand unsqueeze(const Operand& operand, std::int64_t axis);
     Operand slice(const Operand& operand, std::int64_t axis, std::int64_t from, std::int64_t to);
     /// 0, 1, ..., length - 1 with a length that is computed.

@@ -12,10 +12,6 @@ namespace {
 
 using Operand = FusedBody::Operand;
 
-Operand inFloat(FusedBody& body, const Operand& x) {
-    return body.add("Cast", {x}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
-}
-
 /// Returns one value, or one for each feature of a matrix.
 std::vector<float> featureValues(const FusedBody& body, const char* name) {
     const auto* given = body.attribute(name);
@@ -29,7 +25,7 @@ std::vector<float> featureValues(const FusedBody& body, const char* name) {
 
 /// (x - offset) * scale
 void expandScaler(FusedBody& body) {
-    Operand y = inFloat(body, body.in(0));
+    Operand y = body.inFloat(body.in(0));
     if (body.attribute("offset") != nullptr)
         y = body.add("Sub", {y, body.floats(featureValues(body, "offset"))});
     if (body.attribute("scale") != nullptr)
@@ -52,14 +48,14 @@ void expandImputer(FusedBody& body) {
 
 void expandBinarizer(FusedBody& body) {
     const Operand above = body.add("Greater", {body.in(0), body.number(body.real("threshold", 0))});
-    body.setOutput(0, inFloat(body, above));
+    body.setOutput(0, body.inFloat(above));
 }
 
 /// Divides each sample by its norm.
 void expandNormalizer(FusedBody& body) {
     const std::string norm = body.text("norm");
     refuse(norm != "L1" && norm != "L2", "the norm MAX");
-    body.setOutput(0, body.add("LpNormalization", {inFloat(body, body.in(0))},
+    body.setOutput(0, body.add("LpNormalization", {body.inFloat(body.in(0))},
                                {{"axis", std::int64_t{-1}}, {"p", std::int64_t{norm == "L1" ? 1 : 2}}}));
 }
 

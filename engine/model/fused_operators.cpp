@@ -160,8 +160,7 @@ Operand scaledProduct(FusedBody& body, const Operand& left, const Operand& leftS
                       int right, int rightScale, int rightZero, int bias) {
     const Operand sums = body.add("MatMulInteger", {left, body.in(right), leftZero, body.in(rightZero)});
     const Operand scale = body.add("Mul", {leftScale, body.in(rightScale)});
-    const Operand y =
-        body.add("Mul", {body.add("Cast", {sums}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}}), scale});
+    const Operand y = body.add("Mul", {body.inFloat(sums), scale});
     return body.has(bias) ? body.add("Add", {y, body.in(bias)}) : y;
 }
 
@@ -208,54 +207,51 @@ void expandCausalConvolution(FusedBody& body) {
 
 using Expand = std::function<void(FusedBody&)>;
 
-/// Operators of ONNX that are easier to quantize, or to compute, as several ones.
-const std::map<std::string, Expand>& standardExpansions() {
-    static const std::map<std::string, Expand> all{
-        {"CausalConvWithState", expandCausalConvolution},
-        {"RotaryEmbedding", expandRotaryEmbedding23},
-        {"SwiGLU",
-         [](FusedBody& body) {
-             body.setOutput(0, body.add("Mul", {swish(body, body.in(0)), body.in(1)}));
+/// By domain and name. Operators of ONNX itself that are easier to quantize, or to compute, as several ones;
+/// those of ONNX Runtime's optimizers; and those that converters of scikit-learn write before a network.
+const std::map<std::string, std::map<std::string, Expand>>& expansions() {
+    static const std::map<std::string, std::map<std::string, Expand>> all{
+        {"",
+         {
+             {"CausalConvWithState", expandCausalConvolution},
+             {"RotaryEmbedding", expandRotaryEmbedding23},
+             {"SwiGLU",
+              [](FusedBody& body) {
+                  body.setOutput(0, body.add("Mul", {swish(body, body.in(0)), body.in(1)}));
+              }},
+             {"Swish", [](FusedBody& body) { body.setOutput(0, swish(body, body.in(0))); }},
          }},
-        {"Swish", [](FusedBody& body) { body.setOutput(0, swish(body, body.in(0))); }},
-    };
-    return all;
-}
-
-const std::map<std::string, Expand>& microsoftExpansions() {
-    static const std::map<std::string, Expand> all{
-        {"Attention", expandAttention},
-        {"BiasGelu", expandBiasGelu},
-        {"DynamicQuantizeLSTM", expandDynamicLstm},
-        {"DynamicQuantizeMatMul", expandDynamicMatMul},
-        {"EmbedLayerNormalization", expandEmbedding},
-        {"FastGelu", expandFastGelu},
-        {"FusedConv", expandConv},
-        {"FusedGemm", expandGemm},
-        {"FusedMatMul", expandMatMul},
-        {"GatherBlockQuantized", expandGatherBlocks},
-        {"GroupQueryAttention", expandGroupQueryAttention},
-        {"MatMulIntegerToFloat", expandIntegerMatMul},
-        {"MatMulNBits", expandMatMulNBits},
-        {"MultiHeadAttention", expandMultiHeadAttention},
-        {"RotaryEmbedding", expandRotaryEmbedding},
-        {"SkipLayerNormalization",
-         [](FusedBody& body) { expandSkipNormalization(body, "LayerNormalization", 4); }},
-        {"SkipSimplifiedLayerNormalization",
-         [](FusedBody& body) { expandSkipNormalization(body, "SimplifiedLayerNormalization", 3); }},
-        {"TransposeMatMul", expandMatMul},
-    };
-    return all;
-}
-
-/// Operators that converters of scikit-learn write before a network.
-const std::map<std::string, Expand>& featureExpansions() {
-    static const std::map<std::string, Expand> all{
-        {"ArrayFeatureExtractor", expandFeatureExtractor},
-        {"Binarizer", expandBinarizer},
-        {"Imputer", expandImputer},
-        {"Normalizer", expandNormalizer},
-        {"Scaler", expandScaler},
+        {kMicrosoft,
+         {
+             {"Attention", expandAttention},
+             {"BiasGelu", expandBiasGelu},
+             {"DynamicQuantizeLSTM", expandDynamicLstm},
+             {"DynamicQuantizeMatMul", expandDynamicMatMul},
+             {"EmbedLayerNormalization", expandEmbedding},
+             {"FastGelu", expandFastGelu},
+             {"FusedConv", expandConv},
+             {"FusedGemm", expandGemm},
+             {"FusedMatMul", expandMatMul},
+             {"GatherBlockQuantized", expandGatherBlocks},
+             {"GroupQueryAttention", expandGroupQueryAttention},
+             {"MatMulIntegerToFloat", expandIntegerMatMul},
+             {"MatMulNBits", expandMatMulNBits},
+             {"MultiHeadAttention", expandMultiHeadAttention},
+             {"RotaryEmbedding", expandRotaryEmbedding},
+             {"SkipLayerNormalization",
+              [](FusedBody& body) { expandSkipNormalization(body, "LayerNormalization", 4); }},
+             {"SkipSimplifiedLayerNormalization",
+              [](FusedBody& body) { expandSkipNormalization(body, "SimplifiedLayerNormalization", 3); }},
+             {"TransposeMatMul", expandMatMul},
+         }},
+        {"ai.onnx.ml",
+         {
+             {"ArrayFeatureExtractor", expandFeatureExtractor},
+             {"Binarizer", expandBinarizer},
+             {"Imputer", expandImputer},
+             {"Normalizer", expandNormalizer},
+             {"Scaler", expandScaler},
+         }},
     };
     return all;
 }
@@ -275,13 +271,10 @@ void checkStandard(const onnx::NodeProto& item) {
 
 /// Returns null if the operator stays as it is.
 const Expand* expansionOf(const onnx::NodeProto& node) {
-    const bool standard = isStandardDomain(node.domain());
-    if (!standard && node.domain() != kMicrosoft && node.domain() != "ai.onnx.ml") return nullptr;
-    const auto& all = standard                      ? standardExpansions()
-                      : node.domain() == kMicrosoft ? microsoftExpansions()
-                                                    : featureExpansions();
-    const auto found = all.find(node.op_type());
-    return found == all.end() ? nullptr : &found->second;
+    const auto domain = expansions().find(isStandardDomain(node.domain()) ? "" : node.domain());
+    if (domain == expansions().end()) return nullptr;
+    const auto found = domain->second.find(node.op_type());
+    return found == domain->second.end() ? nullptr : &found->second;
 }
 
 class Expander {

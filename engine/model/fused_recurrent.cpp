@@ -33,10 +33,8 @@ void expandDynamicLstm(FusedBody& body) {
     const Operand codes = body.add("DynamicQuantizeLinear", {body.in(0)});
     body.last().add_output("scale");
     body.last().add_output("zero");
-    const auto inFloat = [&](const Operand& operand) {
-        return body.add("Cast", {operand}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
-    };
-    const Operand input = body.add("Mul", {body.add("Sub", {inFloat(codes), inFloat("zero")}), "scale"});
+    const Operand input =
+        body.add("Mul", {body.add("Sub", {body.inFloat(codes), body.inFloat("zero")}), "scale"});
     const Operand weight = floatWeight(body, 1, 8, 9), recurrence = floatWeight(body, 2, 10, 11);
     const Operand steps = body.add(
         "LSTM", {input, weight, recurrence, body.in(3), body.in(4), body.in(5), body.in(6), body.in(7)});

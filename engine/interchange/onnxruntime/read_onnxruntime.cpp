@@ -18,7 +18,7 @@ namespace {
 
 using Kind = PythonValue::Kind;
 
-/// The parameters of quantize_static, in its order. StaticQuantConfig has the same ones after the reader.
+/// The parameters of quantize_static, in its order. StaticQuantConfig has most of them, in another order.
 constexpr std::array<std::string_view, 16> kParameters = {
     "model_input",           "model_output",          "calibration_data_reader",
     "quant_format",          "op_types_to_quantize",  "per_channel",
