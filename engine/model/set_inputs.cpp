@@ -143,8 +143,7 @@ void fixValue(onnx::GraphProto& graph, const std::string& name, const std::strin
     for (const auto& dim : type.shape().dim()) {
         if (dim.dim_value() < 1)
             failInput(
-                "the input '{}' has dynamic dimensions: it needs a shape of numbers, in which they can be 1, "
-                "before it gets a value",
+                "the input '{}' needs a shape of numbers before it gets a value; dynamic sizes can be 1",
                 name);
         dims.push_back(dim.dim_value());
     }
