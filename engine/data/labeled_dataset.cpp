@@ -102,6 +102,34 @@ void requireOnePerRow(const Dataset& data, std::size_t labels, const char* what)
             data.size(), labels, what);
 }
 
+/// Returns a notice if many boxes extend beyond their images. Some tools write two corners, and some files
+/// have the sizes of other images.
+std::string boxesBeyondImages(const CocoFile& file) {
+    constexpr double kMargin = 2;         // pixels; labels are often rounded
+    constexpr double kAcceptable = 0.05;  // of the boxes
+    std::size_t boxes = 0, beyond = 0;
+    std::string example;
+    for (const CocoFile::Labeled& image : file.images) {
+        const SampleAnnotation& annotation = image.annotation;
+        for (const LabeledBox& box : annotation.boxes) {
+            ++boxes;
+            if (box.x >= -kMargin && box.y >= -kMargin && box.x + box.width <= annotation.width + kMargin &&
+                box.y + box.height <= annotation.height + kMargin)
+                continue;
+            ++beyond;
+            if (example.empty())
+                example =
+                    fmt::format("[{:g}, {:g}, {:g}, {:g}] in '{}' of {} × {} pixels", box.x, box.y, box.width,
+                                box.height, shortName(image.fileName), annotation.width, annotation.height);
+        }
+    }
+    if (static_cast<double>(beyond) <= kAcceptable * static_cast<double>(boxes)) return {};
+    return fmt::format(
+        "{} of {} boxes extend beyond their images, for example {}: COCO's boxes are [x, y, width, height], "
+        "not two corners, and 'width' and 'height' of an image are those that its boxes refer to",
+        beyond, boxes, example);
+}
+
 std::vector<SampleAnnotation> cocoAnnotations(const Dataset& data, CocoFile file, bool named) {
     std::vector<SampleAnnotation> annotations;
     if (!named) {
@@ -191,6 +219,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
     if (named) labels->preprocess = preprocess;
     std::vector<SampleAnnotation> annotations;
     std::vector<int> classes;
+    std::string notice;
     std::vector<std::string> names = dataset->classNames();
     if (!settings.classNames.empty()) names = readClassNames(settings.classNames);
     if (!settings.labels.empty()) {
@@ -211,6 +240,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
         } else {
             CocoFile coco = readCoco(settings.labels);
             labels->categories = coco.categories;
+            notice = boxesBeyondImages(coco);
             if (settings.classNames.empty()) {
                 names.clear();
                 for (const Category& category : coco.categories) names.push_back(category.name);
@@ -218,7 +248,6 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
             annotations = cocoAnnotations(*dataset, std::move(coco), named);
         }
     }
-    std::string notice;
     if (!settings.classNames.empty() && annotations.empty()) {  // of annotations, the indices may be ids
         std::size_t count = classes.empty() ? dataset->classNames().size() : 0;
         for (std::size_t i = 0; i < dataset->size(); ++i)

@@ -101,6 +101,32 @@ class EditedSessionTest : public QObject {
         }
     }
 
+    /// The layer that is closest to the threshold tells how far off it is.
+    void aThresholdBeyondAllLayersIsReported() {
+        QuantizationConfig config = allLayers();
+        SkipRule rule;
+        rule.kind = SkipKind::Threshold;
+        rule.metric = SkipMetric::LocalSqnr;
+        const auto session = open(randomLayers());
+        const EvaluationPtr plain = session->evaluate(config);
+        const auto sqnrOf = [&](std::size_t layer) { return plain->layers[layer].local->sqnrDb; };
+        const std::size_t first = 0, second = plain->layers.size() - 1;
+        for (const bool below : {true, false}) {
+            rule.below = below;
+            rule.threshold = below ? 1 : 1000;
+            config.rules = {rule};
+            const LayerResult& closest =
+                plain->layers[(sqnrOf(first) < sqnrOf(second)) == below ? first : second];
+            const std::string expected = fmt::format(
+                "skip rule 1 (local SQNR (dB) {} {:g}) matches no layers: the {} value is {:.4g} ({})",
+                below ? "below" : "above", rule.threshold, below ? "smallest" : "largest",
+                closest.local->sqnrDb, closest.name);
+            const std::vector<std::string> notices = session->evaluate(config)->notices;
+            QVERIFY2(std::ranges::count(notices, expected) == 1,
+                     fmt::format("{}", fmt::join(notices, "\n")).c_str());
+        }
+    }
+
     /// For example because of an edit: the float network does not depend on it.
     void aCancelledPassContinues() {
         SessionOptions options;

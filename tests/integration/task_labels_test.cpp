@@ -71,6 +71,23 @@ class TaskLabelsTest : public QObject {
         requireTaskMetric(session);
     }
 
+    /// As if two corners had been written: most boxes end outside of the 10 × 10 pixels.
+    void boxesBeyondTheImagesAreReported() {
+        std::vector<std::vector<Detection>> found(kSamples);
+        for (auto& boxes : found) boxes = {{4, 5, 6, 5, 0.5, 0}};
+        writeCoco(found, path("inside.json"));
+        QCOMPARE(labeled(path("inside.json"))->notice(), std::string());
+        found[3][0] = {4, 5, 9, 8, 0.5, 0};
+        writeCoco(found, path("one.json"));
+        QCOMPARE(labeled(path("one.json"))->notice(), std::string());
+        found[7][0] = {-3, 5, 4, 2, 0.5, 0};
+        writeCoco(found, path("two_beyond.json"));
+        const std::string notice = labeled(path("two_beyond.json"))->notice();
+        QVERIFY2(notice.starts_with("2 of 24 boxes extend beyond their images, for example [4, 5, 9, 8] in "
+                                    "'3.png' of 10 × 10 pixels"),
+                 notice.c_str());
+    }
+
     /// Three values for each sample are scores of three classes only if the task is not regression.
     void regressionHasNoClasses() {
         for (const Task task : {Task::Automatic, Task::Regression}) {

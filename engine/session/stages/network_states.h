@@ -14,7 +14,7 @@ struct ResolvedNetwork {
     std::shared_ptr<const Prepared> prepared;
     SkipDecisions skips;
     UnitList units;
-    std::vector<std::string> notices;  ///< about threshold rules whose metric needs data
+    std::vector<std::string> notices;  ///< about threshold rules that match no layers
 };
 
 /// Measures the metrics of threshold rules and prepares the network. Throws Error, Cancelled.

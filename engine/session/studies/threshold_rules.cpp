@@ -2,7 +2,9 @@
 #include "session/studies/threshold_rules.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/short_text.h"
 #include "config/config_json.h"
 #include "config/skip_metric_traits.h"
 #include "config/skip_rules.h"
@@ -52,6 +54,22 @@ EvaluationPtr measured(SessionParts& parts, const SkipMetricTraits& metric, cons
     return parts.results.thresholdBases.store(version, result);
 }
 
+/// Says which layer is closest to the threshold of a rule that matches none.
+std::string closestLayer(const SkipRule& rule, const std::vector<LayerResult>& layers) {
+    const LayerResult* closest = nullptr;
+    double best = 0;
+    for (const LayerResult& layer : layers) {
+        const std::optional<double> value = skipMetricOf(layer, rule.metric);
+        if (!layer.quantizable || !value || std::isnan(*value)) continue;
+        if (closest != nullptr && (rule.below ? *value >= best : *value <= best)) continue;
+        closest = &layer;
+        best = *value;
+    }
+    if (closest == nullptr) return "no layer has a value of its metric";
+    return fmt::format("the {} value is {:.4g} ({})", rule.below ? "smallest" : "largest", best,
+                       shortName(closest->name));
+}
+
 }  // namespace
 
 QuantizationConfig withThresholdsMeasured(SessionParts& parts, const QuantizationConfig& config,
@@ -63,13 +81,18 @@ QuantizationConfig withThresholdsMeasured(SessionParts& parts, const Quantizatio
         if (!isThreshold(rule)) continue;
         rule.layers.clear();
         const SkipMetricTraits& metric = traitsOf(rule.metric);
-        if (metric.needsSamples() && !parts.samples.available()) {
+        const auto note = [&](const std::string& why) {
             if (notices != nullptr)
-                notices->push_back(fmt::format("skip rule {} ({}) matches nothing: its metric needs data",
-                                               r + 1, describe(rule)));
+                notices->push_back(
+                    fmt::format("skip rule {} ({}) matches no layers: {}", r + 1, describe(rule), why));
+        };
+        if (metric.needsSamples() && !parts.samples.available()) {
+            note("its metric needs data");
             continue;
         }
-        rule.layers = layersBeyond(rule, measured(parts, metric, config, control)->layers);
+        const EvaluationPtr basis = measured(parts, metric, config, control);
+        rule.layers = layersBeyond(rule, basis->layers);
+        if (rule.layers.empty()) note(closestLayer(rule, basis->layers));
     }
     return result;
 }

@@ -13,7 +13,7 @@
 namespace quantloupe {
 
 /// Returns `config` with SkipRule::layers of its threshold rules filled in, measuring what is not known yet.
-/// Rules that need data match nothing without it, and `notices` says so. Throws Error, Cancelled.
+/// `notices` names the rules that match no layers, and why. Throws Error, Cancelled.
 QuantizationConfig withThresholdsMeasured(SessionParts& parts, const QuantizationConfig& config,
                                           const RunControl& control,
                                           std::vector<std::string>* notices = nullptr);
