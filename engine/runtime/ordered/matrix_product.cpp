@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "runtime/ordered/ordered_tiles.h"
 
@@ -63,6 +65,36 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
             for (std::size_t c = 0; c < count; ++c) rows[c] += kTogether;
         }
     }
+}
+
+std::shared_ptr<const AlignedVector<float>> sharedPanels(const Constant& right, bool transposed,
+                                                         std::size_t inner, std::size_t columns) {
+    using Panels = std::shared_ptr<const AlignedVector<float>>;
+    static std::mutex mutex;
+    static std::unordered_map<Version, std::weak_ptr<const AlignedVector<float>>> known;
+    const Version version = VersionBuilder()
+                                .add(right.version())
+                                .add(transposed)
+                                .add(inner)
+                                .add(columns)
+                                .add(tiles().columns)
+                                .finish();
+    const auto find = [&]() -> Panels {
+        const auto found = known.find(version);
+        return found == known.end() ? nullptr : found->second.lock();
+    };
+    {
+        const std::lock_guard lock(mutex);
+        if (Panels panels = find()) return panels;
+    }
+    auto packed = std::make_shared<AlignedVector<float>>(panelFloats(inner, columns));
+    packPanels({right.floats().data(), transposed ? inner : columns, transposed}, inner, columns,
+               packed->data());
+    const std::lock_guard lock(mutex);
+    if (Panels panels = find()) return panels;  // another thread was faster
+    std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+    known[version] = packed;
+    return packed;
 }
 
 EvenParts rowTiles(std::size_t rows) { return {rows, tiles().rows}; }

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "model/constant.h"
 #include "runtime/aligned.h"
 #include "runtime/operators/kernel.h"
 #include "runtime/ordered/even_parts.h"
@@ -31,6 +33,11 @@ constexpr std::size_t kMostRowsTogether = 204;
 /// Size of the right operand, packed into the panels of columns that tiles read.
 std::size_t panelFloats(std::size_t inner, std::size_t columns);
 void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns, float* packed);
+
+/// Returns the panels of a constant right operand. All products of the process share them while one of them
+/// exists: programs for other batch sizes and parts of a network need the same panels. Thread-safe.
+std::shared_ptr<const AlignedVector<float>> sharedPanels(const Constant& right, bool transposed,
+                                                         std::size_t inner, std::size_t columns);
 
 /// result = bounded(start + alpha * left * right + bias), row by row. Reentrant.
 struct PackedProduct {

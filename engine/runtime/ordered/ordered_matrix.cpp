@@ -40,8 +40,7 @@ class MatrixProduct final : public Kernel {
             }
         }
         if (spec.constantRight != nullptr && rank == 0) {
-            m_packed.resize(panelFloats(m_inner, m_columns));
-            pack(spec.constantRight->floats().data(), m_packed.data());
+            m_packed = sharedPanels(*spec.constantRight, m_transposeRight, m_inner, m_columns);
         } else if (spec.constantRight != nullptr) {
             m_right.assign(spec.constantRight->floats().begin(), spec.constantRight->floats().end());
         }
@@ -49,22 +48,23 @@ class MatrixProduct final : public Kernel {
         if (spec.addedBias != nullptr) m_bias = paddedToPanels(spec.addedBias->floats());
         if (spec.activation != nullptr) m_bounds = *spec.activation;
     }
-    std::size_t weightBytes() const override { return (m_packed.size() + m_right.size()) * sizeof(float); }
+    std::size_t weightBytes() const override {
+        return ((m_packed ? m_packed->size() : 0) + m_right.size()) * sizeof(float);
+    }
     std::size_t scratchBytes() const override {
-        return m_packed.empty() ? panelFloats(m_inner, m_columns) * sizeof(float) : 0;
+        return m_packed ? 0 : panelFloats(m_inner, m_columns) * sizeof(float);
     }
 
     void run(const KernelArguments& arguments) const override {
         auto* scratch = static_cast<float*>(arguments.scratch);
-        const auto* given = m_right.empty() && m_packed.empty()
-                                ? static_cast<const float*>(arguments.inputs[1])
-                                : m_right.data();
+        const auto* given =
+            m_right.empty() && !m_packed ? static_cast<const float*>(arguments.inputs[1]) : m_right.data();
         PackedProduct product;
         product.leftStride = m_leftStride;
         product.rows = m_rows;
         product.inner = m_inner;
         product.leftStep = m_leftStep;
-        product.panels = m_packed.data();
+        product.panels = m_packed ? m_packed->data() : nullptr;
         product.columns = m_columns;
         product.block = orderedBlock(m_columns, m_inner);
         product.alpha = m_alpha;
@@ -76,7 +76,7 @@ class MatrixProduct final : public Kernel {
         std::size_t packedAt = std::numeric_limits<std::size_t>::max();
         for (const auto& [leftAt, rightAt] : m_batches) {
             product.left = static_cast<const float*>(arguments.inputs[0]) + leftAt;
-            if (m_packed.empty()) {
+            if (!m_packed) {
                 if (rightAt != packedAt) pack(given + rightAt, scratch);
                 packedAt = rightAt;
                 product.panels = scratch;
@@ -99,7 +99,8 @@ class MatrixProduct final : public Kernel {
     bool m_transposeRight;
     float m_alpha;
     std::vector<Offsets> m_batches;
-    AlignedVector<float> m_packed, m_right, m_start, m_bias;
+    std::shared_ptr<const AlignedVector<float>> m_packed;  ///< null unless the right operand is one constant
+    AlignedVector<float> m_right, m_start, m_bias;
     Activation m_bounds;
 };
 
