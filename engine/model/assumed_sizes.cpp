@@ -106,7 +106,7 @@ class AssumedSizes {
 
 }  // namespace
 
-std::vector<Dims> assumedInputDims(const Graph& graph) {
+std::vector<Dims> assumedInputDims(const Graph& graph, std::int64_t samples) {
     const AssumedSizes sizes(graph);
     const SampleAxes axes = sampleAxes(graph);
     std::vector<Dims> all;
@@ -120,9 +120,20 @@ std::vector<Dims> assumedInputDims(const Graph& graph) {
             const bool unnamed = dim.symbol.empty() && own.contains(d);
             dims.push_back(dim.known() ? dim.value : unnamed ? own[d] : sizes.sizeOf(dim.symbol));
         }
-        if (axes[i] && axes[i] < dims.size() && !(*tensor.shape)[*axes[i]].known()) dims[*axes[i]] = 1;
+        if (axes[i] && axes[i] < dims.size() && !(*tensor.shape)[*axes[i]].known()) dims[*axes[i]] = samples;
     }
     return all;
+}
+
+bool onlySamplesAreDynamic(const Graph& graph) {
+    const SampleAxes axes = sampleAxes(graph);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const auto& shape = graph.tensor(graph.inputs()[i]).shape;
+        if (!shape) return false;
+        for (std::size_t d = 0; d < shape->size(); ++d)
+            if (!(*shape)[d].known() && d != axes[i]) return false;
+    }
+    return true;
 }
 
 std::string describeAssumedSizes(const Graph& graph) {

@@ -54,7 +54,7 @@ bool computes(const onnx::GraphProto& graph, std::set<std::string> half) {
             produces = node.input_size() == 2 && half.contains(node.input(1));
         else if (isMove(op))
             produces = reads;
-        else if (reads && !isOneOf(op, {"Shape", "Size"}))
+        else if (reads && !readsOnlyShape(op))
             return true;
         if (produces) half.insert(node.output().begin(), node.output().end());
         for (const auto& attribute : node.attribute())
@@ -134,7 +134,7 @@ bool computesInDouble(const onnx::GraphProto& graph) {
             continue;
         if (isMove(node.op_type()))
             doubles.insert(node.output().begin(), node.output().end());
-        else if (!isOneOf(node.op_type(), {"Cast", "CastLike", "Shape", "Size"}))
+        else if (!readsOnlyShape(node.op_type()) && !isOneOf(node.op_type(), {"Cast", "CastLike"}))
             return true;
     }
     return false;

@@ -89,19 +89,23 @@ std::optional<Dims> knownDims(const onnx::TypeProto& type) {
     return dims;
 }
 
-/// Gives the inputs the sizes that are assumed for them, and removes all other shapes.
-void assumeSizes(onnx::GraphProto& graph, GraphBuilder& builder) {
+/// A graph with only the inputs.
+GraphPtr inputsAlone(const onnx::GraphProto& graph, GraphBuilder& builder) {
     GraphBuilder inputs;
     for (const auto& input : graph.input())
         if (builder.hasTensor(input.name()))
             if (const TensorInfo& info = builder.tensorInfo(builder.tensor(input.name())); info.graphInput)
                 inputs.addInput(inputs.tensor(info.name), info.type, info.shape);
-    const GraphPtr alone = inputs.build();
-    const std::vector<Dims> sizes = assumedInputDims(*alone);
+    return inputs.build();
+}
+
+/// Gives the inputs the sizes that are assumed for them, and removes all other shapes.
+void assumeSizes(onnx::GraphProto& graph, const Graph& inputs, std::int64_t samples) {
+    const std::vector<Dims> sizes = assumedInputDims(inputs, samples);
     for (auto& input : *graph.mutable_input()) {
-        const auto tensor = alone->findTensor(input.name());
-        if (!tensor || !alone->tensor(*tensor).shape) continue;
-        const auto at = std::ranges::find(alone->inputs(), *tensor) - alone->inputs().begin();
+        const auto tensor = inputs.findTensor(input.name());
+        if (!tensor || !inputs.tensor(*tensor).shape) continue;
+        const auto at = std::ranges::find(inputs.inputs(), *tensor) - inputs.inputs().begin();
         auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
         shape.clear_dim();
         for (const std::int64_t size : sizes[static_cast<std::size_t>(at)])
@@ -112,12 +116,32 @@ void assumeSizes(onnx::GraphProto& graph, GraphBuilder& builder) {
         if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
 }
 
-/// Adds the shapes for assumed sizes, and the ranks that follow from computed shapes.
+/// Adds the extents that do not depend on the number of samples: those that are the same for one
+/// (assumedDims) and for three samples.
+void noteFixedDims(onnx::ModelProto& model, const Graph& inputs, GraphBuilder& builder) {
+    assumeSizes(*model.mutable_graph(), inputs, 3);
+    const auto values = inferredValues(model, true);
+    if (!values) return;
+    for (const onnx::ValueInfoProto& value : values->value_info()) {
+        if (!builder.hasTensor(value.name())) continue;
+        TensorInfo& info = builder.tensorInfo(builder.tensor(value.name()));
+        const std::optional<Dims> dims = knownDims(value.type());
+        if (!dims || !info.assumedDims || dims->size() != info.assumedDims->size()) continue;
+        for (std::size_t axis = 0; axis < dims->size(); ++axis)
+            if (Dim& dim = (*info.shape)[axis];
+                !dim.known() && dim.symbol.empty() && (*dims)[axis] == (*info.assumedDims)[axis])
+                dim.value = (*dims)[axis];
+        if (std::ranges::all_of(*info.shape, &Dim::known)) info.assumedDims.reset();
+    }
+}
+
+/// Adds the shapes for assumed sizes, and the extents and ranks that follow from computed shapes.
 void noteAssumedDims(onnx::ModelProto& model, GraphBuilder& builder) {
     // A Squeeze without axes also removes a batch of the assumed size 1.
     for (const auto& node : model.graph().node())
         if (node.op_type() == "Squeeze" && node.input_size() < 2 && node.attribute_size() == 0) return;
-    assumeSizes(*model.mutable_graph(), builder);
+    const GraphPtr inputs = inputsAlone(model.graph(), builder);
+    assumeSizes(*model.mutable_graph(), *inputs, 1);
     const auto values = inferredValues(model, true);
     if (!values) return;
     const auto note = [&](const onnx::ValueInfoProto& value) {
@@ -132,6 +156,7 @@ void noteAssumedDims(onnx::ModelProto& model, GraphBuilder& builder) {
     for (const auto& value : values->value_info()) note(value);
     for (const auto& output : values->output()) note(output);
     for (const auto& input : model.graph().input()) note(input);
+    if (onlySamplesAreDynamic(*inputs)) noteFixedDims(model, *inputs, builder);
 }
 
 /// Adds the dimensions of an output that its description leaves open.

@@ -121,6 +121,8 @@ bool onlyRearranges(std::string_view op) {
     return isOneOf(op, {"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"});
 }
 
+bool readsOnlyShape(std::string_view op) { return isOneOf(op, {"Shape", "Size"}); }
+
 bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }
 
 bool canFuseActivation(const Node& node) {

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/disjoint_sets.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 
@@ -35,7 +36,7 @@ std::vector<Group> findShapeGroups(const Graph& graph) {
             only = only && shape[from];
             before[n] = std::max(before[n], before[from] + (shape[from] ? 0 : 1));
         }
-        shape[n] = node.op == "Shape" || node.op == "Size" || (any && only);
+        shape[n] = readsOnlyShape(node.op) || (any && only);
         if (!shape[n]) continue;
         for (const TensorId input : node.inputs) {
             if (!input.valid() || !graph.tensor(input).producer.valid()) continue;

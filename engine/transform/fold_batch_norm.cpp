@@ -14,8 +14,12 @@
 // pooling, Pad or sums of branches, and not into a following layer with padding or groups.
 #include "transform/fold_batch_norm.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "model/graph_builder.h"
@@ -138,9 +142,19 @@ class Folder {
         if (!output.shape) output.shape = m_source.tensor(input).shape;
         const NodeId last = m_producers[input.index()];
         m_builder.node(last).outputs[0] = node.output();
+        moveShapeReaders(id, input, node.output());
         m_producers[node.output().index()] = last;
         remove(id, found.sources[0].host);
         return true;
+    }
+
+    /// Lets the nodes that read the shape of `from`, the input of node `id`, read that of `to` instead.
+    void moveShapeReaders(NodeId id, TensorId from, TensorId to) {
+        std::vector<NodeId> readers = std::exchange(m_shapeReaders[from], {});
+        std::ranges::copy_if(m_source.tensor(from).consumers, std::back_inserter(readers),
+                             [&](NodeId reader) { return reader != id; });
+        for (const NodeId reader : readers) std::ranges::replace(m_builder.node(reader).inputs, from, to);
+        std::ranges::copy(readers, std::back_inserter(m_shapeReaders[to]));
     }
 
     /// Applies a batch norm's part to one layer.
@@ -362,6 +376,7 @@ class Folder {
     std::set<std::string, std::less<>> m_skip;
     std::vector<NodeId> m_producers;  ///< current producer of each tensor of the source; invalid: none
     std::set<NodeId> m_hosts;         ///< hosts that already have constants of their own
+    std::map<TensorId, std::vector<NodeId>> m_shapeReaders;  ///< nodes that now read the shape of a tensor
     FoldResult m_result;
 };
 

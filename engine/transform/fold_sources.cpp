@@ -52,8 +52,8 @@ class SourceFinder {
         const TensorInfo& info = m_source.tensor(tensor);
         if (info.graphOutput)
             refuse(fmt::format("the output of '{}' is also a graph output", node.name));
-        else if (info.consumers.size() != 1)
-            refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
+        else if (const std::size_t readers = readersOfValues(info); readers != 1)
+            refuse(fmt::format("the output of '{}' has {} readers", node.name, readers));
         if (host) return land(producer, tensor, axis, first, count, std::move(after));
         if (adds) {
             const std::size_t input = m_builder.tensorInfo(node.input(0)).constant != nullptr ? 0 : 1;
@@ -68,6 +68,12 @@ class SourceFinder {
         const auto before = axisBefore(m_source, node, axis);
         if (!before) return endWithoutLayer();  // no axis of the input corresponds to the channels
         walk(node.input(0), *before, first, count, std::move(after));
+    }
+
+    /// Folding changes values, but no shapes.
+    std::size_t readersOfValues(const TensorInfo& info) const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            info.consumers, [&](NodeId id) { return !readsOnlyShape(m_source.node(id).op); }));
     }
 
     void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count,

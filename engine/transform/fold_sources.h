@@ -31,8 +31,8 @@ struct FoldSources {
 };
 
 /// `builder` contains the current graph, `producers` the node that produces each of `source`'s tensors there.
-/// The tensor and all tensors between it and the layers must have one reader each and must not be graph
-/// outputs.
+/// The tensor and all tensors between it and the layers must have one reader each, apart from nodes that only
+/// read their shapes, and must not be graph outputs.
 FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& producers,
                             TensorId tensor, std::size_t axis, std::size_t channels);
 

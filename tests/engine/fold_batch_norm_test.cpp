@@ -102,6 +102,11 @@ class FoldBatchNormTest : public QObject {
             "(float[N,1,4,4] x) => (float[N,2,4,4] y) <float[2,1,1,1] w = {5, 7}, %1> "
             "{ a = Conv(x, w) b = NORM(a) y = NORM(b) }",
             "Conv_0", "20 63", "24 -52");
+        row("two in a row, with readers of shapes",
+            "(float[N,1,4,4] x) => (float[N,2,4,4] y) <float[2,1,1,1] w = {5, 7}, %1> "
+            "{ a = Conv(x, w) s = Shape(a) b = NORM(a) t = Size(b) c = NORM(b) r = Reshape(c, s) "
+            "f = Cast<to = 1>(t) y = Add(r, f) }",
+            "Conv_0", "20 63", "24 -52");
         row("a weight that another layer shares",
             "(float[N,1,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] z) <float[2,1,1,1] w = {5, 7}, %1> "
             "{ a = Conv(x, w) y = NORM(a) z = Conv(x, w) }",
@@ -168,6 +173,33 @@ class FoldBatchNormTest : public QObject {
                     {});
         QCOMPARE(ops(*p.graph), QString("Conv"));
         QCOMPARE(p.layerMappings[2].foldedInto, NodeId(0));
+    }
+
+    /// Each still reads a tensor that has a producer.
+    void readersOfShapesFollow() {
+        const auto p = prepare(
+            network("(float[N,1,4,4] x) => (float[N,2,4,4] y) <float[2,1,1,1] w = {5, 7}, %1> "
+                    "{ a = Conv(x, w) s = Shape(a) b = NORM(a) t = Shape(b) c = NORM(b) u = Add(s, t) "
+                    "v = Sub(u, t) y = Reshape(c, v) }",
+                    15),
+            {});
+        QCOMPARE(ops(*p.graph), QString("Conv Shape Shape Add Sub Reshape"));
+        for (const NodeId id : {NodeId(1), NodeId(2)})
+            QCOMPARE(p.graph->tensor(p.graph->node(id).input(0)).name, std::string("c"));
+    }
+
+    /// As PyTorch writes a batch norm over the features of a sequence, with a dynamic batch.
+    void throughAFlattenedSequence() {
+        const auto p =
+            prepare(network("(float[N,3,4] x) => (float[N,2,3] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, "
+                            "int64[1] zero = {0}, int64[2] rest = {-1, 4}, %1> "
+                            "{ s = Shape(x) n = Gather<axis = 0>(s, zero) k = Concat<axis = 0>(n, rest) "
+                            "r = Reshape(x, k) a = MatMul(r, w) f = Flatten<axis = 2>(a) b = NORM(f) "
+                            "h = Shape(a) c = Reshape(b, h) y = Transpose<perm = [0, 2, 1]>(c) }"),
+                    {});
+        QVERIFY2(noteOf(p, "BatchNormalization_6").startsWith("replaced by an Add"),
+                 qPrintable(noteOf(p, "BatchNormalization_6")));
+        QCOMPARE(constantText(*p.graph, "MatMul_4", 1), QString("2 -6 6 -12 10 -18 14 -24"));
     }
 
     void sharedWeightIsClonedForTheFoldedLayer() {

@@ -53,7 +53,7 @@ Site siteOf(const Graph& graph, TensorId tensor) {
     for (const NodeId reader : graph.tensor(tensor).consumers) {
         if (takesFactors(graph, reader, tensor))
             site.readers.push_back(reader);
-        else if (!isOp(graph.node(reader), "Shape"))
+        else if (!readsOnlyShape(graph.node(reader).op))
             site.onlyReaders = false;
     }
     return site;

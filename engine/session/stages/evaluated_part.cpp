@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/short_text.h"
+#include "model/operator_traits.h"
 #include "runtime/program/sample_batches.h"
 #include "transform/simplify.h"
 
@@ -80,8 +81,7 @@ EvaluatedPart evaluatedPart(const Graph& source, const Program& program, bool in
         if (!tensor.valid() || !seen.insert(tensor).second) continue;
         const NodeId producer = source.tensor(tensor).producer;
         if (!producer.valid() || part.unavailable.contains(producer) || !program.reads(tensor)) continue;
-        const std::string& op = source.node(producer).op;
-        if (op == "Shape" || op == "Size") continue;  // they read no values
+        if (readsOnlyShape(source.node(producer).op)) continue;
         if (comparable(tensor))
             ends.insert(tensor);
         else if (program.desc(tensor).type != DataType::Float32)
