@@ -103,6 +103,7 @@ Operand scoreScale(FusedBody& body, std::optional<std::int64_t> width, const Ope
 /// Inputs: input, weights, bias, mask_index, past, attention_bias. Outputs: output, present.
 void expandAttention(FusedBody& body) {
     refuse(body.has(6) || body.integer("do_rotary", 0) != 0, "Attention with a shared past or rotation");
+    body.ignore({"mask_filter_value", "past_present_share_buffer", "rotary_embedding_dim"});
     const auto columns = body.width(1);
     refuse(!columns, "Attention with a computed weight");
     const std::int64_t count = body.heads("num_heads");
@@ -151,6 +152,7 @@ void expandAttention(FusedBody& body) {
 void expandMultiHeadAttention(FusedBody& body) {
     refuse(!body.has(1) || !body.has(2), "MultiHeadAttention with a packed key or value");
     refuse(body.has(8) || body.has(9) || body.wants(3), "MultiHeadAttention with a shared past");
+    body.ignore({"mask_filter_value"});
     const std::int64_t count = body.heads("num_heads");
     const auto biasWidth = body.width(3);
     auto width = body.width(0);

@@ -2,6 +2,10 @@
 // MatMulNBits and GatherBlockQuantized of com.microsoft: weights with 4 or 8 bits and one scale for each
 // block, as in quantized language models. Their codes are stored like those of ONNX, so only types and shapes
 // of the constants change.
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "base/error.h"
 #include "model/fused_body.h"
 #include "model/fused_operators.h"
@@ -108,6 +112,8 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
 /// Inputs: rows, codes, scales, zero points, order, bias.
 void expandMatMulNBits(FusedBody& body) {
     refuse(body.has(4), "a weight with another order of columns");
+    refuse(body.integer("weight_prepacked", 0) != 0, "a weight in the order of a processor");
+    body.ignore({"accuracy_level"});
     const Operand weight =
         dequantized(body, {body.integer("N", 0), body.integer("K", 0), body.integer("block_size", 0),
                            body.integer("bits", 4), 1, 2, 3, true, true});
@@ -120,15 +126,45 @@ void expandMatMulNBits(FusedBody& body) {
 /// Inputs: codes, indices, scales, zero points.
 void expandGatherBlocks(FusedBody& body) {
     const onnx::TensorProto* codes = body.initializer(0);
-    refuse(codes == nullptr || codes->dims_size() != 2, "a table that is not a constant matrix");
+    refuse(codes == nullptr || codes->dims_size() < 2, "a table that is not a constant matrix");
     const std::int64_t axis = body.integer("quantize_axis", 1), bits = body.integer("bits", 4);
     refuse((axis != 1 && axis != -1) || body.integer("gather_axis", 0) != 0, "a table in columns");
     const bool packed = codes->data_type() == onnx::TensorProto::UINT8 && bits == 4;
-    if (codes->dims(1) > kLargest) failInput("{} is not the extent of a weight", codes->dims(1));
+    const std::int64_t rows = codes->dims(0), count = countOf(*codes);
+    if (rows < 1 || count < 0 || count / rows > kLargest) failInput("{} is not the extent of a weight", rows);
     const Operand table =
-        dequantized(body, {codes->dims(0), codes->dims(1) * (packed ? 2 : 1), body.integer("block_size", 128),
-                           bits, 0, 2, 3, false, body.wasPacked(*codes)});
+        dequantized(body, {rows, count / rows * (packed ? 2 : 1), body.integer("block_size", 128), bits, 0, 2,
+                           3, false, body.wasPacked(*codes)});
     body.setOutput(0, body.add("Gather", {table, body.in(1)}));
+}
+
+void readTablesDirectly(onnx::GraphProto& graph) {
+    std::map<std::string, std::int64_t> rows;  // of initializers
+    for (const onnx::TensorProto& tensor : graph.initializer())
+        if (tensor.dims_size() > 0) rows[tensor.name()] = tensor.dims(0);
+    std::map<std::string, std::string> sources;  // of reshaped initializers
+    for (const onnx::NodeProto& node : graph.node())
+        if (node.op_type() == "Reshape" && node.input_size() > 0 && rows.contains(node.input(0)))
+            sources[node.output(0)] = node.input(0);
+    std::set<std::string> bypassed;
+    for (onnx::NodeProto& node : *graph.mutable_node()) {
+        if (node.op_type() != "GatherBlockQuantized" || node.input_size() < 3) continue;
+        const auto source = sources.find(node.input(0));
+        const auto scales = rows.find(node.input(2));
+        if (source == sources.end() || scales == rows.end() || scales->second != rows[source->second])
+            continue;
+        bypassed.insert(node.input(0));
+        node.set_input(0, source->second);
+    }
+    for (const onnx::NodeProto& node : graph.node())
+        for (const std::string& input : node.input()) bypassed.erase(input);
+    for (const onnx::ValueInfoProto& output : graph.output()) bypassed.erase(output.name());
+    auto& nodes = *graph.mutable_node();
+    nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
+                               [&](const onnx::NodeProto& node) {
+                                   return node.op_type() == "Reshape" && bypassed.contains(node.output(0));
+                               }),
+                nodes.end());
 }
 
 }  // namespace quantloupe

@@ -12,6 +12,11 @@ FusedBody::FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*>
     for (int i = 0; i < node.input_size(); ++i) m_function.add_input("in" + std::to_string(i));
 }
 
+bool FusedBody::has(int input) const {
+    m_readInputs.insert(input);
+    return input >= 0 && input < m_node.input_size() && !m_node.input(input).empty();
+}
+
 std::optional<std::size_t> FusedBody::rank(int input) const {
     return has(input) ? m_shapes.rank(m_node.input(input)) : std::nullopt;
 }
@@ -36,6 +41,7 @@ onnx::TensorProto* FusedBody::initializer(int input) const {
 }
 
 const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {
+    m_read.insert(name);
     for (const auto& attribute : m_node.attribute())
         if (attribute.name() == name) return &attribute;
     return nullptr;
@@ -176,6 +182,12 @@ FusedBody::Operand FusedBody::clip(const Operand& operand, float low, float high
 void FusedBody::setOutput(int output, const Operand& operand) { m_outputs[output] = operand; }
 
 onnx::FunctionProto FusedBody::finish(const std::string& domain, const std::string& name) {
+    for (const auto& attribute : m_node.attribute())
+        if (!m_read.contains(attribute.name()))
+            fail(ErrorKind::Unsupported, "its attribute '{}' is not supported", attribute.name());
+    for (int i = 0; i < m_node.input_size(); ++i)
+        if (!m_node.input(i).empty() && !m_readInputs.contains(i))
+            fail(ErrorKind::Unsupported, "input {} of {} is not supported", i, m_node.op_type());
     m_function.set_domain(domain);
     m_function.set_name(name);
     for (int o = 0; o < m_node.output_size(); ++o) {

@@ -33,9 +33,7 @@ class FusedBody {
     FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs, const KnownShapes& shapes,
               std::int64_t opset, std::set<const onnx::TensorProto*>& packed);
 
-    bool has(int input) const {
-        return input >= 0 && input < m_node.input_size() && !m_node.input(input).empty();
-    }
+    bool has(int input) const;
     bool wants(int output) const { return output < m_node.output_size() && !m_node.output(output).empty(); }
     Operand in(int input) const { return has(input) ? "in" + std::to_string(input) : ""; }
     std::optional<std::size_t> rank(int input) const;
@@ -49,6 +47,9 @@ class FusedBody {
     /// can read it.
     bool wasPacked(const onnx::TensorProto& tensor) const { return m_packed.contains(&tensor); }
     const onnx::AttributeProto* attribute(const std::string& name) const;
+    /// Tells that these attributes do not change the results that are supported.
+    void ignore(std::initializer_list<const char*> names) { m_read.insert(names.begin(), names.end()); }
+    void ignoreInputs(std::initializer_list<int> inputs) { m_readInputs.insert(inputs); }
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     float real(const std::string& name, float otherwise) const;
     std::string text(const std::string& name) const;
@@ -82,6 +83,8 @@ class FusedBody {
     /// Makes the operand an output of the fused operator, if it is used.
     void setOutput(int output, const Operand& operand);
 
+    /// Throws Error(Unsupported) if something of the node was not looked at: an input or attribute, perhaps
+    /// of a later version, or an output that is used. The function would compute something else.
     onnx::FunctionProto finish(const std::string& domain, const std::string& name);
 
   private:
@@ -92,6 +95,8 @@ class FusedBody {
     const KnownShapes& m_shapes;
     std::int64_t m_opset;
     std::set<const onnx::TensorProto*>& m_packed;
+    mutable std::set<std::string> m_read;  ///< attributes
+    mutable std::set<int> m_readInputs;
     onnx::FunctionProto m_function;
     std::map<std::string, int> m_counts;  ///< nodes of each kind, for their names
     std::map<std::string, Operand> m_constants;

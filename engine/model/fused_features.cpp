@@ -36,6 +36,7 @@ void expandScaler(FusedBody& body) {
 /// Replaces one value, mostly NaN. A list that has not one value for each feature counts as its first value.
 void expandImputer(FusedBody& body) {
     refuse(body.attribute("imputed_value_int64s") != nullptr, "an Imputer of integers");
+    body.ignore({"replaced_value_int64"});
     std::vector<float> values = featureValues(body, "imputed_value_floats");
     const auto width = body.width(0);
     if (width && *width != static_cast<std::int64_t>(values.size())) values.resize(1);

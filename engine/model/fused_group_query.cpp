@@ -101,6 +101,7 @@ void expandRotaryEmbedding23(FusedBody& body) {
     const auto width = body.width(1);
     refuse(!rank || (*rank != 3 && *rank != 4), "an input of unknown rank");
     refuse(!width, "RotaryEmbedding with tables of unknown shape");
+    body.ignore({"num_heads"});  // if the heads are separate
     const std::int64_t part = body.integer("rotary_embedding_dim", 0);
     auto turns = body.width(0);  // the number of values of a head that are rotated
     if (*rank == 3 && turns) *turns /= body.heads("num_heads");
@@ -159,10 +160,15 @@ void expandGroupQueryAttention(FusedBody& body) {
                "GroupQueryAttention with quantized keys");
     refuse(body.wants(3), "the output of scores");
     refuse(!body.has(5), "GroupQueryAttention without lengths");
+    refuse(body.integer("causal", 1) != 1, "GroupQueryAttention that sees later keys");
+    refuse(body.integer("sliding_window_cache", 0) != 0, "a past with only the keys of the window");
+    body.ignore({"kv_cache_bit_width", "qk_norm_epsilon", "qk_output"});
+    body.ignoreInputs({6, 7, 8, 9});  // only with a past or a rotation
     const std::int64_t heads = body.heads("num_heads"), shared = body.heads("kv_num_heads");
     const bool packed = !body.has(1), hasPast = body.has(3) && body.has(4) && body.has(6);
     refuse(body.has(3) != hasPast, "GroupQueryAttention without a total length");
-    const bool rotates = body.integer("do_rotary", 0) != 0;
+    const bool rotates = body.integer("do_rotary", 0) != 0,
+               interleaved = body.integer("rotary_interleaved", 0) != 0;
     const auto table = body.width(7);
     refuse(rotates && !table, "rotation with tables of unknown shape");
     const std::int64_t parts = packed ? heads + 2 * shared : heads;
@@ -204,7 +210,7 @@ void expandGroupQueryAttention(FusedBody& body) {
         const bool perSample = hasPast || body.has(9);
         if (body.has(9)) positions = body.in(9);
         const Rotation rotation{rowsOf(body, 7, positions, perSample), rowsOf(body, 8, positions, perSample),
-                                *table, 2 * *table == width, body.integer("rotary_interleaved", 0) != 0};
+                                *table, 2 * *table == width, interleaved};
         a.query = rotated(body, a.query, rotation);
         a.key = rotated(body, a.key, rotation);
     }

@@ -136,6 +136,8 @@ void expandSkipNormalization(FusedBody& body, const char* normalization, int bia
 void expandEmbedding(FusedBody& body) {
     const Operand positions =
         body.has(8) ? body.in(8) : body.range(body.integer(0), body.extent(body.in(0), 1));
+    body.ignoreInputs({7});  // the mask does not change output 0
+    body.ignore({"mask_index_type"});
     Operand sum = body.add(
         "Add", {body.add("Gather", {body.in(2), body.in(0)}), body.add("Gather", {body.in(3), positions})});
     if (body.has(1)) sum = body.add("Add", {sum, body.add("Gather", {body.in(4), body.in(1)})});
@@ -287,6 +289,7 @@ class Expander {
 
     /// Turns the fused operators into calls of functions, which are added to the model.
     void run() {
+        readTablesDirectly(*m_model.mutable_graph());
         Level whole{*m_model.mutable_graph(), nullptr, {}};
         run(whole);
     }

@@ -357,6 +357,14 @@ def blocks(folder):
                for out in ("y", "y2")]
     readers[1].name = "another"
     write(folder, "GatherBlockQuantized_twice", readers, ids, table, ("y", "y2"))  # two nodes read one table
+    # The table of the words is also the weight of the last product, whose codes are stored in blocks.
+    tied = {"t": random.randint(0, 256, (20, 2, 16)).astype(np.uint8), "scales": (0.01 + random.rand(20, 2)).astype(np.float32),
+            "rows": np.array([20, 32], np.int64)}
+    write(folder, "GatherBlockQuantized_tied",
+          [helper.make_node("Reshape", ["t", "rows"], ["r"]),
+           fused("GatherBlockQuantized", ["r", "ids", "scales"], ["e"], quantize_axis=1, block_size=32, bits=4),
+           helper.make_node("Relu", ["e"], ["h"]),
+           fused("MatMulNBits", ["h", "t", "scales"], ["y"], name="head", K=64, N=20, bits=4, block_size=32)], ids, tied)
     write(folder, "GatherBlockQuantized_part",  # 40 columns: the second block has eight
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused operators of ONNX Runtime's optimizers, compared with ONNX Runtime. Needs Python with onnx and
 // onnxruntime; skipped without it.
+#include <fmt/ranges.h>
+
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -8,6 +10,7 @@
 #include "data/numpy_file.h"
 #include "session/session.h"
 #include "support/python.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
@@ -77,6 +80,33 @@ class FusedOperatorsTest : public QObject {
             openDataset(fs::path(file).replace_extension(".npz"), inputSpecsOf(session.graph()), {});
         session.setData(data, data);
         QVERIFY_THROWS_EXCEPTION(Error, session.outputs(std::nullopt));
+    }
+
+    /// They could change the results.
+    void attributesAndInputsOfLaterVersionsAreRefused_data() {
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<QString>("reason");
+        QTest::newRow("attribute")
+            << "BiasGelu<later = 1>(x, b)"
+            << "'BiasGelu_0' (BiasGelu) stays as it is: its attribute 'later' is not supported";
+        QTest::newRow("input")
+            << "BiasGelu(x, b, b)"
+            << "'BiasGelu_0' (BiasGelu) stays as it is: input 2 of BiasGelu is not supported";
+        QTest::newRow("prepacked")
+            << "MatMulNBits<K = 32, N = 4, block_size = 32, bits = 4, weight_prepacked = 1>(x, b, b)"
+            << "'MatMulNBits_0' (MatMulNBits) stays as it is: a weight in the order of a processor is not "
+               "supported";
+    }
+    void attributesAndInputsOfLaterVersionsAreRefused() {
+        QFETCH(QString, node);
+        QFETCH(QString, reason);
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17, \"com.microsoft\" : 1]> net (float[N,4] x) => "
+            "(float[N,4] y) "
+            "<float[4] b = {1, 2, 3, 4}> { y = com.microsoft." +
+            node.toStdString() + " }");
+        QVERIFY2(std::ranges::count(model.notices, reason.toStdString()) == 1,
+                 fmt::format("{}", fmt::join(model.notices, "\n")).c_str());
     }
 
     /// The layers of an attention are quantized, and the exported model computes what the preview shows.
