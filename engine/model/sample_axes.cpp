@@ -97,25 +97,27 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
     return false;
 }
 
-/// Names of inputs' batches that all samples share: an output "images×texts", as of CLIP, has the dimensions
-/// of two of them, of which the first contains the samples.
+/// Names of batches that all samples share: an output "images×texts", as of CLIP, has the dimensions of two
+/// batches, of which the first contains the samples. The inputs may have other names for that one.
 std::set<std::string> sharedBatches(const Graph& graph) {
     std::set<std::string> batches, shared;
     for (const TensorId input : graph.inputs())
         if (const auto& shape = graph.tensor(input).shape)
             if (const auto batch = batchDimension(*shape)) batches.insert((*shape)[*batch].symbol);
+    const auto isBatch = [&](const Dim& dim) { return batches.contains(dim.symbol) || namesBatch(dim); };
     std::string samples;
     for (const TensorId output : graph.outputs()) {
         const auto& shape = graph.tensor(output).shape;
-        if (!shape || shape->empty() || !batches.contains(shape->front().symbol)) continue;
+        if (!shape || shape->empty() || !isBatch(shape->front())) continue;
         for (const Dim& dim : *shape) {
-            if (!batches.contains(dim.symbol) || dim.symbol == shape->front().symbol) continue;
+            if (!isBatch(dim) || dim.symbol == shape->front().symbol) continue;
             if (samples.empty()) samples = shape->front().symbol;
             shared.insert({shape->front().symbol, dim.symbol});
         }
     }
     shared.erase(samples);
-    return shared;
+    const bool none = std::ranges::includes(shared, batches);  // no input would contain the samples
+    return none ? std::set<std::string>{} : shared;
 }
 
 }  // namespace

@@ -71,7 +71,9 @@ class SampleAxesTest : public QObject {
         QCOMPARE(axesOf(perText), "0 -");
         QCOMPARE(axesOf((QString(perImage) + ", " + perText).toUtf8()), "- 0");
         QCOMPARE(axesOf("float[images_batch,8] a"), "0 0");
-        QCOMPARE(axesOf("float[rows_of_batch,texts_batch] a"), "0 0");  // not the batch of an input
+        QCOMPARE(axesOf("float[batch_of_pictures,texts_batch] a"), "- 0");  // the inputs use another name
+        QCOMPARE(axesOf("float[rows,texts_batch] a"), "0 0");
+        QCOMPARE(axesOf("float[first_batch,texts_batch] a, float[images_batch,texts_batch] b"), "0 0");
     }
 
     /// PyTorch's default layout was taken for a batch of steps, and every step was evaluated alone.
