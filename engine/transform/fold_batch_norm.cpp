@@ -135,7 +135,7 @@ class Folder {
             std::vector<float> shift;
             for (std::size_t c = 0; c < norm.channels(); ++c)
                 shift.push_back(norm.beta[c] - norm.mean[c] * norm.scale[c]);
-            becomeAdd(id, node.input(0), node.output(), std::move(shift), after, found.sources[0].host);
+            becomeAdd(id, node.input(0), node.output(), std::move(shift), after);
             return true;
         }
         TensorInfo& output = m_builder.tensorInfo(node.output());
@@ -205,8 +205,7 @@ class Folder {
 
     /// Turns a batch norm's node into an Add of a shift per channel; `after`: number of axes after the
     /// channel axis.
-    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t after,
-                   NodeId host) {
+    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t after) {
         Dims dims(after + 1, 1);
         dims[0] = static_cast<std::int64_t>(shift.size());
         Node& node = m_builder.node(id);
@@ -217,9 +216,8 @@ class Folder {
         node.inputs = {from, constant};
         node.outputs = {to};
         m_producers[to.index()] = id;
-        m_result.notes[id.index()] = fmt::format(
-            "replaced by an Add: its factors were folded into '{}', which has no bias for its shift",
-            m_source.node(host).name);
+        m_result.notes[id.index()] =
+            "replaced by an Add: its factors were folded into the MatMul next to it, which has no bias";
         ++m_result.count;
     }
 
@@ -320,7 +318,7 @@ class Folder {
         m_builder.tensorInfo(before).type = m_builder.tensorInfo(product).type;
         m_builder.tensorInfo(before).shape = m_builder.tensorInfo(product).shape;
         m_builder.node(host).outputs[0] = before;
-        becomeAdd(id, before, product, std::move(shift), 0, host);
+        becomeAdd(id, before, product, std::move(shift), 0);
     }
 
     /// Records the distribution of the host's outputs. A second batch norm transforms the recorded one.

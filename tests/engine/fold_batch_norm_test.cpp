@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "support/small_graph.h"
+#include "support/text_model.h"
 #include "transform/prepare.h"
 
 using namespace quantloupe;
@@ -20,10 +21,18 @@ const char* const kNorm2 =
 
 /// The network of a text in which NORM(t) stands for the batch norm above of the tensor t, and %1 for its
 /// parameters.
-GraphPtr network(QString body, int opset = 13) {
+QString textOf(QString body) {
     static const QRegularExpression norm("NORM\\((\\w+)\\)");
     body.replace(norm, "BatchNormalization<epsilon = 0.0>(\\1, g, be, mu, va)");
-    return test::graph(body.replace("%1", kNorm2), opset);
+    return body.replace("%1", kNorm2);
+}
+
+GraphPtr network(const QString& body, int opset = 13) { return test::graph(textOf(body), opset); }
+
+/// With the shapes that are inferred when a file is opened.
+GraphPtr openedNetwork(const QString& body) {
+    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + textOf(body).toStdString())
+        .graph;
 }
 
 const char* const kFoldable =
