@@ -21,6 +21,7 @@ bool isMask(const TensorInfo& tensor) { return contains(tensor.name, "mask"); }
 
 /// Whether a dimension is the length of earlier keys and values of an attention, [N, heads, length, width].
 bool isCache(const TensorInfo& tensor, const Dim& length) {
+    if (contains(tensor.name, "pixel")) return false;  // "pixel_values"
     for (const char* word : {"past", "cache", "key", "value", "seq"})
         if (contains(tensor.name, word) || contains(length.symbol, word)) return true;
     return false;
@@ -42,11 +43,12 @@ std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
     if (rank >= 4) {
         const bool channelsLast = shape.back().known() && shape.back().value <= kMostColors;
         const std::size_t height = channelsLast ? rank - 3 : rank - 2;
+        if (isCache(tensor, shape[height])) return {};
         if (isDynamic(height) && isDynamic(height + 1)) return {{height, kPixels}, {height + 1, kPixels}};
         const Dim& colors = channelsLast ? shape.back() : shape[1];
         const bool isImage = rank == 4 && colors.known() && (colors.value == 1 || colors.value == 3);
         for (const std::size_t side : {height, height + 1})  // the other one is fixed: lines of text
-            if (isImage && isDynamic(side) && !isCache(tensor, shape[side])) return {{side, kPixels}};
+            if (isImage && isDynamic(side)) return {{side, kPixels}};
     } else if (isOneImage(shape)) {
         std::map<std::size_t, std::int64_t> sides;
         for (const std::size_t side : {std::size_t(1), std::size_t(2)})

@@ -29,6 +29,17 @@ std::optional<std::int64_t> FusedBody::first(int input) const {
     return has(input) ? m_shapes.first(m_node.input(input)) : std::nullopt;
 }
 
+void FusedBody::setWidth(int input, std::int64_t width) {
+    if (!has(input)) return;
+    for (onnx::ValueInfoProto& value : *m_graphs.back()->mutable_input()) {
+        if (value.name() != m_node.input(input)) continue;
+        auto& shape = *value.mutable_type()->mutable_tensor_type()->mutable_shape();
+        if (shape.dim_size() == 0) return;
+        if (auto& last = *shape.mutable_dim(shape.dim_size() - 1); !last.has_dim_value())
+            last.set_dim_value(width);
+    }
+}
+
 onnx::TensorProto* FusedBody::initializer(int input) const {
     if (has(input))
         for (onnx::GraphProto* graph : m_graphs)

@@ -40,6 +40,9 @@ class FusedBody {
     std::optional<std::int64_t> width(int input) const;
     std::optional<std::int64_t> first(int input) const;
 
+    /// Sets the last dimension of an input of the model that the file leaves open, but that the node implies.
+    void setWidth(int input, std::int64_t width);
+
     std::int64_t opset() const { return m_opset; }
     /// The constant at an input, to be changed; null if it is computed.
     onnx::TensorProto* initializer(int input) const;

@@ -179,6 +179,7 @@ void expandGroupQueryAttention(FusedBody& body) {
         failInput("{} columns do not fit {} and {} heads", columns.value_or(keyColumns.value_or(0)), heads,
                   shared);
     const std::int64_t width = columns ? *columns / parts : pastWidth ? *pastWidth : *keyColumns / shared;
+    for (const int past : {3, 4}) body.setWidth(past, width);
     std::vector<Operand> operands{body.in(0), body.in(1), body.in(2)};
     if (packed)
         operands = {body.slice(body.in(0), 2, 0, heads * width),

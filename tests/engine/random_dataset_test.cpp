@@ -116,6 +116,10 @@ class RandomDatasetTest : public QObject {
                                                     << "224×320×1";
         QTest::newRow("keys of three heads") << "float[N,3,past_length,16] X"
                                              << "3×1×16";
+        QTest::newRow("keys of unknown width") << "float[N,2,past_length,cache_dim] X"
+                                               << "2×1×1";
+        QTest::newRow("pixel values") << "float[N,3,h,w] X, float[N,3,32,w] pixel_values"
+                                      << "3×224×224 3×32×224";
         QTest::newRow("audio") << "float[N,L] X"
                                << "16000";
         QTest::newRow("audio with a channel") << "float[N,1,L] X"

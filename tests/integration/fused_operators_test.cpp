@@ -109,6 +109,20 @@ class FusedOperatorsTest : public QObject {
                  fmt::format("{}", fmt::join(model.notices, "\n")).c_str());
     }
 
+    /// The model builder of onnxruntime-genai leaves the width of the past open.
+    void theWidthOfThePastFollows() {
+        const LoadedModel model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 17, \"com.microsoft\" : 1]> net (float[N,S,16] q, "
+            "float[N,S,8] k, "
+            "float[N,S,8] v, float[N,2,P,D] pk, float[N,2,P,D] pv, int32[N] lengths) => "
+            "(float[N,S,16] y, float[N,2,T,D] keys, float[N,2,T,D] values) <int32[1] total = {3}> "
+            "{ y, keys, values = com.microsoft.GroupQueryAttention<num_heads = 4, kv_num_heads = 2>"
+            "(q, k, v, pk, pv, lengths, total) }");
+        for (const char* past : {"pk", "pv"})
+            QCOMPARE(model.graph->tensor(*model.graph->findTensor(past)).shape->back().value,
+                     std::int64_t{4});
+    }
+
     /// The layers of an attention are quantized, and the exported model computes what the preview shows.
     void layersInsideAreQuantized() {
         const fs::path file = fs::path(m_folder.path().toStdString()) / "Attention_matrix_17.onnx";
