@@ -126,7 +126,8 @@ ConstantQuantizer withScale(const ConstantQuantizer& known, float scale) {
     quantizer.scales.assign(known.scales.size(), scale);
     std::vector<float> dequantized;
     dequantized.reserve(known.codes.size());
-    for (const std::int32_t code : known.codes) dequantized.push_back(static_cast<float>(code) * scale);
+    for (std::size_t i = 0; i < known.codes.size(); ++i)
+        dequantized.push_back(static_cast<float>(known.codes[i]) * scale);
     quantizer.dequantized = Constant::fromFloats(known.dequantized->dims(), std::move(dequantized));
     return quantizer;
 }

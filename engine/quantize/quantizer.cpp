@@ -50,7 +50,13 @@ namespace {
 void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk,
               TieRounding rounding) {
     const std::span<const float> values = constant.floats();
-    quantizer.codes.resize(values.size());
+    std::int32_t least = quantizer.quantMin, most = quantizer.quantMax;
+    if (!quantizer.zeroPoints.empty()) {
+        const auto [low, high] = std::ranges::minmax(quantizer.zeroPoints);
+        least -= high;
+        most -= low;
+    }
+    quantizer.codes = {values.size(), least, most};
     std::vector<float> dequantized(values.size());
     bool anyCode = false, anyValue = false;
     std::vector<FakeQuant> channels;
@@ -60,7 +66,7 @@ void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const Chan
                                .fakeQuant());
     walk.forEach([&](std::size_t i, std::size_t c) {
         const float code = codeOf(channels[c], values[i]);
-        quantizer.codes[i] = static_cast<std::int32_t>(code);
+        quantizer.codes.set(i, static_cast<std::int32_t>(code));
         dequantized[i] = code * quantizer.scales[c];
         anyCode = anyCode || code != 0;
         anyValue = anyValue || values[i] != 0;
@@ -72,7 +78,7 @@ void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const Chan
 }  // namespace
 
 std::size_t bytesOf(const ConstantQuantizer& quantizer) {
-    return sizeof(quantizer) + quantizer.codes.size() * sizeof(quantizer.codes[0]) +
+    return sizeof(quantizer) + quantizer.codes.bytes() +
            quantizer.scales.size() * (sizeof(float) + sizeof(std::int32_t)) +
            (quantizer.dequantized ? quantizer.dequantized->bytes().size() : 0);
 }
@@ -136,15 +142,17 @@ ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale,
         for (const float scale : weightScales) quantizer.scales.push_back(inputScale * scale);
     quantizer.zeroPoints.assign(quantizer.scales.size(), 0);
     std::vector<float> dequantized(values.size());
+    std::vector<std::int32_t> codes;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const float scale = quantizer.scales[perChannel ? i : 0];
         double code = std::nearbyint(static_cast<double>(values[i]) / static_cast<double>(scale));
         if (std::isnan(code)) failInput("the bias contains NaN, or its scale is 0; keep the layer in float");
         if (std::fabs(code) > kLargest) ++quantizer.saturated;
         code = std::clamp(code, -kLargest, kLargest);
-        quantizer.codes.push_back(static_cast<std::int32_t>(code));
-        dequantized[i] = static_cast<float>(quantizer.codes.back()) * scale;
+        codes.push_back(static_cast<std::int32_t>(code));
+        dequantized[i] = static_cast<float>(codes.back()) * scale;
     }
+    quantizer.codes = CompactIntegers(codes);
     quantizer.dequantized = Constant::fromFloats(bias.dims(), std::move(dequantized));
     return quantizer;
 }

@@ -199,13 +199,13 @@ class FoldBatchNormTest : public QObject {
 
     /// As PyTorch writes a batch norm over the features of a sequence, with a dynamic batch.
     void throughAFlattenedSequence() {
-        const auto p =
-            prepare(network("(float[N,3,4] x) => (float[N,2,3] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, "
-                            "int64[1] zero = {0}, int64[2] rest = {-1, 4}, %1> "
-                            "{ s = Shape(x) n = Gather<axis = 0>(s, zero) k = Concat<axis = 0>(n, rest) "
-                            "r = Reshape(x, k) a = MatMul(r, w) f = Flatten<axis = 2>(a) b = NORM(f) "
-                            "h = Shape(a) c = Reshape(b, h) y = Transpose<perm = [0, 2, 1]>(c) }"),
-                    {});
+        const auto p = prepare(
+            openedNetwork("(float[N,3,4] x) => (float[N,2,3] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, "
+                          "int64[1] zero = {0}, int64[2] rest = {-1, 4}, %1> "
+                          "{ s = Shape(x) n = Gather<axis = 0>(s, zero) k = Concat<axis = 0>(n, rest) "
+                          "r = Reshape(x, k) a = MatMul(r, w) f = Flatten<axis = 2>(a) b = NORM(f) "
+                          "h = Shape(a) c = Reshape(b, h) y = Transpose<perm = [0, 2, 1]>(c) }"),
+            {});
         QVERIFY2(noteOf(p, "BatchNormalization_6").startsWith("replaced by an Add"),
                  qPrintable(noteOf(p, "BatchNormalization_6")));
         QCOMPARE(constantText(*p.graph, "MatMul_4", 1), QString("2 -6 6 -12 10 -18 14 -24"));

@@ -65,12 +65,15 @@ class IntegerPathsTest : public QObject {
         Layer result;
         const int bits = pick(2, 8), most = (1 << (bits - 1)) - 1;
         const bool extreme = pick(0, 3) == 0, negative = coin();
+        std::vector<std::int32_t> weights, biases;
         for (std::int64_t i = 0; i < elementCount(dims); ++i)
-            result.weight.codes.push_back(extreme ? (negative ? -most - 1 : most) : pick(-most - 1, most));
+            weights.push_back(extreme ? (negative ? -most - 1 : most) : pick(-most - 1, most));
+        result.weight.codes = CompactIntegers(weights);
         const std::size_t scales = coin() ? 1 : columns;
         for (std::size_t c = 0; c < scales; ++c)
             result.weight.scales.push_back(std::uniform_real_distribution<float>(0.5f, 1.5f)(m_random));
-        for (std::size_t c = 0; c < columns; ++c) result.bias.codes.push_back(pick(-20000, 20000));
+        for (std::size_t c = 0; c < columns; ++c) biases.push_back(pick(-20000, 20000));
+        result.bias.codes = CompactIntegers(biases);
         CodedUnit& unit = result.unit;
         const int zero = pick(0, 255);
         unit.input = {0.02f, static_cast<float>(-zero), static_cast<float>(255 - zero)};
@@ -360,7 +363,7 @@ class IntegerPathsTest : public QObject {
         for (const int weight : {-128, 127}) {
             constexpr std::size_t kRows = 33, kDepth = 9000, kColumns = 40;
             Layer l = layer({kDepth, kColumns}, kColumns, kDepth);
-            std::fill(l.weight.codes.begin(), l.weight.codes.end(), weight);
+            l.weight.codes = CompactIntegers(std::vector<std::int32_t>(l.weight.codes.size(), weight));
             l.unit.input = {0.02f, 0, 255};
             const std::vector<std::uint8_t> codes(kRows * kDepth, 255);
             std::vector<std::uint8_t> expected;

@@ -85,7 +85,7 @@ std::vector<double> biasCorrections(const LearnTask& task, std::span<const float
 std::shared_ptr<const ConstantQuantizer> withCodes(const ConstantQuantizer& nearest,
                                                    const std::vector<std::int32_t>& codes) {
     auto learned = std::make_shared<ConstantQuantizer>(nearest);
-    learned->codes.assign(codes.begin(), codes.end());
+    learned->codes = CompactIntegers(codes);
     std::vector<float> values(codes.size());
     const ChannelWalk walk(nearest.dequantized->dims(), nearest.axis);
     walk.forEach(

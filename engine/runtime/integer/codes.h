@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/compact_integers.h"
 #include "runtime/integer/fake_quant.h"
 #include "runtime/operators/kernel.h"
 #include "runtime/operators/window.h"
@@ -18,9 +19,9 @@ namespace quantloupe {
 
 /// A constant as integers: value = code * scale (of its channel).
 struct ConstantCodes {
-    std::vector<float> scales;        ///< one, or one per channel of `axis`
-    int axis = -1;                    ///< -1: per tensor
-    std::vector<std::int32_t> codes;  ///< row-major, the shape of the constant
+    std::vector<float> scales;  ///< one, or one per channel of `axis`
+    int axis = -1;              ///< -1: per tensor
+    CompactIntegers codes;      ///< row-major, the shape of the constant
 };
 
 /// Returns whether the quantizer has at most 256 codes.

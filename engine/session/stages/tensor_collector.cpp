@@ -72,7 +72,8 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
     for (std::size_t i = 0; i < floats.size(); ++i) {
         const std::size_t channel = channelOf(i);
         const int zeroPoint = quantizer.zeroPoints[channel];
-        stored.addCodes({&quantizer.codes[i], 1}, -zeroPoint);
+        const std::int32_t code = quantizer.codes[i];
+        stored.addCodes({&code, 1}, -zeroPoint);
         const float steps = floats[i] / quantizer.scales[channel] + static_cast<float>(zeroPoint);
         unclipped.add(&steps, 1);
     }
