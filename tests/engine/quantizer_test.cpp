@@ -93,6 +93,33 @@ class QuantizerTest : public QObject {
             QVERIFY(codeOf(even.fakeQuant(), found[i].first) != static_cast<float>(found[i].second));
     }
 
+    void codesTakeAsManyBytesAsTheirRangeNeeds() {
+        const auto check = [](std::int32_t least, std::int32_t most, std::size_t bytes) {
+            CompactIntegers values(3, least, most);
+            QCOMPARE(values.size(), std::size_t{3});
+            QCOMPARE(values.bytes(), 3 * bytes);
+            values.set(0, least);
+            values.set(2, most);
+            const CompactIntegers copy(std::vector<std::int32_t>{values[0], values[1], values[2]});
+            for (const CompactIntegers& list : {values, copy}) {
+                QCOMPARE(list[0], least);
+                QCOMPARE(list[1], 0);
+                QCOMPARE(list[2], most);
+                QCOMPARE(list.bytes(), 3 * bytes);
+            }
+        };
+        check(-128, 127, 1);
+        check(-129, 127, 2);
+        check(-128, 128, 2);
+        check(-32768, 32767, 2);
+        check(-32769, 0, 4);
+        check(std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(), 4);
+        QVERIFY(CompactIntegers(std::vector<std::int32_t>{}).empty());
+        // uint8: the codes that are stored are 0 to 255, around the zero point 128
+        const ConstantPtr weight = Constant::fromFloats({2, 2}, {-1, 0.5f, 0.25f, 1});
+        QCOMPARE(quantizeWeight(*weight, {8, false, true}, 1).codes.bytes(), std::size_t{4});
+    }
+
     /// Scales that ONNX Runtime 1.31.1's quantize_static gave this Gemm; AIMET's are in preset_oracle_test.
     void weightScalesAreRaisedForTheBias() {
         const ConstantPtr bias = Constant::fromFloats({2}, {0.5f, -3.0f});
