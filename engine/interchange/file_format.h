@@ -136,8 +136,9 @@ std::vector<std::string> formatNames(bool reading);
 ExportResult exportTo(const FileFormat& format, const ExportSource& source);
 
 /// Returns the configuration that the tool gets: the exported text as the same format's reader understands
-/// it, with settings that the format does not have as configured. Nothing if the format cannot be read, or
-/// not this text.
+/// it, with settings that the format does not have as configured. Bias correction and learned rounding happen
+/// in the preview only, unless the text contains them. Nothing if the format cannot be read, or not this
+/// text.
 std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
                                                  const ExportResult& result);
 

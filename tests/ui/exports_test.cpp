@@ -172,6 +172,20 @@ class ExportsTest : public QObject {
         m_document.edit({before, QStringLiteral("As before"), {}});
     }
 
+    /// The tools get the float biases, and round to the nearest code unless the file says otherwise.
+    void refinementsOfThePreviewAreChanges() {
+        const QuantizationConfig before = m_document.config();
+        QuantizationConfig config = before;
+        config.refine.biasCorrection = BiasCorrection::Analytic;
+        m_document.edit({config, QStringLiteral("Corrected"), {}});
+        for (const char* format : {"amct", "quark", "clika", "aimet", "onnxruntime"}) {
+            ExportDialog dialog(m_document, exportInfo(ExportKind::FileFormat, format), file("net.json"));
+            QVERIFY(QTest::qWaitFor([&] { return test::button(dialog, "save")->isEnabled(); }, 600000));
+            QVERIFY2(test::labelText(dialog, "changes").contains(QLatin1String("bias correction")), format);
+        }
+        m_document.edit({before, QStringLiteral("As before"), {}});
+    }
+
     /// Closing the dialog ends the work on the preview.
     void closedPreviewIsCancelled() {
         const auto exports = [&] {

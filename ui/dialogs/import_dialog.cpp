@@ -58,12 +58,7 @@ QTreeWidgetItem* addGroup(QTreeWidget* tree, const QString& title, const QString
 
 QStringList listOf(const std::vector<std::string>& texts) {
     QStringList list;
-    for (const std::string& text : texts) {
-        const QString line = QString::fromStdString(text);
-        // keys of the imported file are not capitalized
-        const bool key = line.left(line.indexOf(QLatin1Char(' '))).contains(QLatin1Char('_'));
-        list.append(key ? line : sentence(line));
-    }
+    for (const std::string& text : texts) list.append(sentence(QString::fromStdString(text)));
     return list;
 }
 

@@ -37,12 +37,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
         tr("Learned rounding"), tr("Round to nearest"),
         [](QuantizationConfig& c) -> Rounding& { return c.refine.rounding; }, Rounding::Adaround,
         Rounding::Nearest);
-    m_remark = makeLabel({}, "faint", 0.92);
-    auto* line = new QHBoxLayout;
-    line->addWidget(rounding);
-    line->addStretch(1);
-    line->addWidget(m_remark);
-    rows->addLayout(line);
+    rows->addWidget(rounding);
     m_advice = makeLabel(tr("Useful for weights of few bits, with calibration data. The rounding is learned "
                             "layer by layer, which takes about a minute for MobileNetV2; results of "
                             "layers that a later change does not affect are reused."),
@@ -54,7 +49,9 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the refinement"));
     m_stop = makeLink(tr("Stop"), tr("Stops learning and rounds to nearest again"));
+    m_remark = makeLabel({}, "faint", 0.92);
     running->addWidget(m_bar, 1);
+    running->addWidget(m_remark);
     running->addWidget(m_stop);
     rows->addLayout(running);
     m_bar->hide();

@@ -89,8 +89,9 @@ void setRole(QWidget* widget, const char* role) {
 }
 
 QString sentence(QString text) {
-    // A path or a quoted name is not changed.
-    if (!text.isEmpty() && text.front().isLetter()) text.front() = text.front().toUpper();
+    // A path, a quoted name or a key, as "batch_num", is not changed.
+    const bool key = text.left(text.indexOf(QLatin1Char(' '))).contains(QLatin1Char('_'));
+    if (!key && !text.isEmpty() && text.front().isLetter()) text.front() = text.front().toUpper();
     return text;
 }
 
