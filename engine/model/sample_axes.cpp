@@ -98,17 +98,24 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
 }
 
 /// Names of batches that all samples share: an output "images×texts", as of CLIP, has the dimensions of two
-/// batches, of which the first contains the samples. The inputs may have other names for that one.
+/// batches, of which the first contains the samples. The inputs may have other names for that one. If no
+/// input names a batch, the first dimensions of inputs count as batches of a matrix.
 std::set<std::string> sharedBatches(const Graph& graph) {
-    std::set<std::string> batches, shared;
-    for (const TensorId input : graph.inputs())
-        if (const auto& shape = graph.tensor(input).shape)
-            if (const auto batch = batchDimension(*shape)) batches.insert((*shape)[*batch].symbol);
+    std::set<std::string> batches, leading, shared;
+    for (const TensorId input : graph.inputs()) {
+        const auto& shape = graph.tensor(input).shape;
+        if (!shape || shape->empty()) continue;
+        if (const auto batch = batchDimension(*shape)) batches.insert((*shape)[*batch].symbol);
+        if (!shape->front().symbol.empty()) leading.insert(shape->front().symbol);
+        if (isTimeMajor(graph, input)) return {};
+    }
+    const bool named = !batches.empty();
+    if (!named) batches = leading;
     const auto isBatch = [&](const Dim& dim) { return batches.contains(dim.symbol) || namesBatch(dim); };
     std::string samples;
     for (const TensorId output : graph.outputs()) {
         const auto& shape = graph.tensor(output).shape;
-        if (!shape || shape->empty() || !isBatch(shape->front())) continue;
+        if (!shape || shape->empty() || !isBatch(shape->front()) || (!named && shape->size() != 2)) continue;
         for (const Dim& dim : *shape) {
             if (!isBatch(dim) || dim.symbol == shape->front().symbol) continue;
             if (samples.empty()) samples = shape->front().symbol;
@@ -171,7 +178,7 @@ SampleAxes sampleAxes(const Graph& graph) {
             continue;
         }
         std::optional<std::size_t> found = batchDimension(*shape);
-        if (found && sharedNames.contains((*shape)[*found].symbol)) {
+        if (sharedNames.contains((*shape)[found.value_or(0)].symbol)) {
             axis.reset();
             continue;
         }

@@ -56,11 +56,12 @@ class SampleAxesTest : public QObject {
 
     /// CLIP compares a batch of images with a batch of texts.
     void samplesOfTwoBatches() {
-        const auto axesOf = [](const char* outputs) {
+        const auto axesOf = [](const char* outputs, const char* texts = "texts_batch",
+                               const char* images = "images_batch") {
             const GraphPtr graph =
-                test::graph(QString("(float[texts_batch,8] t, float[images_batch,8] i) => (%1) "
+                test::graph(QString("(float[%2,8] t, float[%3,8] i) => (%1) "
                                     "{ c = Transpose(t) a = MatMul(i, c) d = Transpose(i) b = MatMul(t, d) }")
-                                .arg(outputs));
+                                .arg(outputs, texts, images));
             QStringList found;
             for (const auto& axis : sampleAxes(*graph)) found << (axis ? QString::number(*axis) : "-");
             return found.join(' ');
@@ -73,6 +74,9 @@ class SampleAxesTest : public QObject {
         QCOMPARE(axesOf("float[images_batch,8] a"), "0 0");
         QCOMPARE(axesOf("float[batch_of_pictures,texts_batch] a"), "- 0");  // the inputs use another name
         QCOMPARE(axesOf("float[rows,texts_batch] a"), "0 0");
+        QCOMPARE(axesOf("float[s2,s1] a, float[s1,s2] b", "s1", "s2"), "- 0");
+        QCOMPARE(axesOf("float[s2,s1,8] a", "s1", "s2"), "0 0");  // not a matrix
+        QCOMPARE(axesOf("float[s1,s1] a", "s1", "s1"), "0 0");
         QCOMPARE(axesOf("float[first_batch,texts_batch] a, float[images_batch,texts_batch] b"), "0 0");
     }
 
