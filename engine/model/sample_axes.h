@@ -15,6 +15,8 @@ namespace quantloupe {
 /// - A dimension whose name contains "batch" is the sample axis.
 /// - If an output has two such dimensions, as "images×texts" of CLIP, the first of them contains the samples,
 ///   and all samples share the inputs of the other. The inputs may have another name for the first one.
+///   If no input has a dimension named after the batch, a matrix with the first dimensions of two inputs has
+///   two such dimensions.
 /// - If a recurrent operator with layout 0 reads the input, and its first dimension is dynamic, that one
 ///   contains the steps, and the second one is the sample axis.
 /// - Next to another input "N×400", the dimension N of "2×N×16" is the sample axis.
