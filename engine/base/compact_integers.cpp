@@ -12,4 +12,10 @@ CompactIntegers::CompactIntegers(std::span<const std::int32_t> values) {
     for (std::size_t i = 0; i < values.size(); ++i) set(i, values[i]);
 }
 
+std::vector<std::int32_t> CompactIntegers::values() const {
+    std::vector<std::int32_t> all(size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = (*this)[i];
+    return all;
+}
+
 }  // namespace quantloupe

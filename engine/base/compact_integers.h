@@ -26,6 +26,7 @@ class CompactIntegers {
     bool empty() const { return m_bytes.empty(); }
     std::size_t bytes() const { return m_bytes.size(); }
 
+    std::vector<std::int32_t> values() const;
     std::int32_t operator[](std::size_t i) const {
         return m_width == 1 ? at<std::int8_t>(i) : m_width == 2 ? at<std::int16_t>(i) : at<std::int32_t>(i);
     }

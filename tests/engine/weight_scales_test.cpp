@@ -57,7 +57,7 @@ class WeightScalesTest : public QObject {
         const ConstantQuantizer groups =
             quantizeBias(*Constant::fromFloats({4}, {1, 1, 1, 1}), 32, 1, {0.5f, 0.25f});
         QCOMPARE(groups.scales, (std::vector<float>{0.5f, 0.25f, 0.5f, 0.25f}));
-        QCOMPARE(groups.codes, (std::vector<std::int32_t>{2, 4, 2, 4}));
+        QCOMPARE(groups.codes.values(), (std::vector<std::int32_t>{2, 4, 2, 4}));
     }
 
     void weightMseIsNotWorseThanMinMax() {
