@@ -110,6 +110,8 @@ def plain(value: Any) -> Any:
 
 def path_text(path: Any) -> str:
     """The text of a path that is text, bytes, or an object such as pathlib.Path."""
+    if isinstance(path, bytes) and (b"\0" in path or len(path) > 4096):
+        raise Error("a path is needed, not the contents of a file")
     return os.fsdecode(path)
 
 

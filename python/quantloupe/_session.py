@@ -26,6 +26,8 @@ class Metric:
     """
 
     def __init__(self, function: MetricFunction, lower_is_better: bool = False) -> None:
+        if not callable(function):
+            raise TypeError(f"a metric must be a function, not {type(function).__name__}")
         self.function, self.lower_is_better = function, lower_is_better
 
     def __call__(self, outputs: Dict[str, Any], labels: Any) -> float:
@@ -209,6 +211,8 @@ class Session:
 
     @metric.setter
     def metric(self, metric: Optional[MetricFunction]) -> None:
+        if metric is not None and not callable(metric):
+            raise TypeError(f"a metric must be a function, not {type(metric).__name__}")
         lower_is_better = bool(getattr(metric, "lower_is_better", False))
         self._engine.set_metric(self._call_metric if metric is not None else None, lower_is_better)
         self._metric = metric

@@ -94,6 +94,9 @@ def test_exceptions_of_a_metric_are_raised_as_they_are(session, config):
         session.evaluate(config)
     with pytest.raises(KeyError, match="no such class"):
         list(session.tune(config))
+    for make in (lambda: setattr(session, "metric", 3), lambda: ql.Metric("rmse")):
+        with pytest.raises(TypeError, match="must be a function"):
+            make()
     session.metric = lambda outputs, labels: float("nan")
     with pytest.raises(ql.Error, match="finite number"):
         session.evaluate(config)

@@ -2,6 +2,7 @@
 """What notebooks and training scripts do: interrupt, change the directory, fork, stop from within the metric."""
 import json
 import os
+import pathlib
 import shutil
 
 import numpy
@@ -54,6 +55,15 @@ def test_bytes_and_bad_paths(config, tmp_path):
     assert ql.Session(os.fsencode(MODEL), progress=False).layer_names
     with pytest.raises(ql.Error, match="not valid UTF-8"):
         ql.Session(os.fsdecode(bytes(tmp_path) + b"/\xff.onnx"))
+    with pytest.raises(ql.Error, match="not the contents of a file"):
+        ql.Session(pathlib.Path(MODEL).read_bytes())
+
+
+def test_labels_that_no_class_index_can_be(few, session):
+    labels = few["labels"].astype(numpy.uint64)
+    labels[3] = 2 ** 63
+    with pytest.raises(ql.Error, match="9223372036854775808 is no class index"):
+        session.set_data(few["images"], labels=labels)
 
 
 def test_search_is_closed_by_its_metric(session, config):

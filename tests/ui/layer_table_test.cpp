@@ -98,10 +98,14 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QCOMPARE(elidedName(name, metrics, 1e4), name);
         for (const char* text :
              {"\u2026layer.3/attention/output/dense/MatMul", "layer.3/a\u2026/output/dense/MatMul",
-              "layer.3/a\u2026/o\u2026/dense/MatMul", "layer.3/\u2026/MatMul"}) {
+              "layer.3/a\u2026/o\u2026/dense/MatMul", "layer.3/\u2026/MatMul", "l\u2026.3/\u2026/MatMul"}) {
             const QString expected = QString::fromUtf8(text);
             QCOMPARE(elidedName(name, metrics, metrics.horizontalAdvance(expected) + 0.5), expected);
         }
+        const QString two = QString::fromUtf8("f\u2026.12/conv.0.0");
+        QCOMPARE(
+            elidedName(QStringLiteral("features.12/conv.0.0"), metrics, metrics.horizontalAdvance(two) + 0.5),
+            two);
         for (const double width : {10.0, 40.0, 80.0})  // narrower than the block and the end
             QVERIFY(metrics.horizontalAdvance(elidedName(name, metrics, width)) <= width);
         const QString plain = QStringLiteral("a_long_name_without_blocks");

@@ -132,6 +132,7 @@ void GraphView::placePreview(const QRect& area, int top) {
     const int bannerWidth =
         std::min(fontMetrics().horizontalAdvance(m_bannerText->text()) + unit * 5 / 2, room);
     const int bannerHeight = std::max(m_banner->heightForWidth(bannerWidth), unit * 5 / 3 + 4);
+    m_threshold->fitInto(room);
     const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), room);
     m_threshold->setGeometry(area.left() + gap, top, barWidth, m_threshold->sizeHint().height());
     m_banner->setGeometry(area.left() + gap + (room - bannerWidth) / 2, top, bannerWidth, bannerHeight);

@@ -92,7 +92,8 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_close->setFlat(true);
     m_close->setToolTip(tr("Close without adding a rule (Esc)"));
     m_close->setAccessibleName(tr("Close"));
-    row->addWidget(new QLabel(tr("Skip layers with")));
+    m_lead = new QLabel(tr("Skip layers with"));
+    row->addWidget(m_lead);
     for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value}) row->addWidget(widget);
     row->addStretch(1);
     row->addWidget(m_close);
@@ -120,6 +121,11 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     });
     connect(document, &Document::modelChanged, this, &ThresholdBar::finish);
     hide();
+}
+
+void ThresholdBar::fitInto(int width) {
+    const int lead = m_lead->sizeHint().width() + fontMetrics().height() / 2;
+    m_lead->setVisible(minimumSizeHint().width() + (m_lead->isHidden() ? lead : 0) <= width);
 }
 
 SkipMetric ThresholdBar::metric() const { return choiceAt(m_metric->currentIndex()).metric; }

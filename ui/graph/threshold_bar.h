@@ -25,6 +25,8 @@ class ThresholdBar : public QFrame {
     void start(NodeId layer = {});
     void finish();  ///< closes without a rule
     SkipRule rule() const;
+    /// Leaves out the first words if the controls need their room.
+    void fitInto(int width);
     /// The predicted effect of the rule in words; may be empty.
     void setForecast(const QString& text);
 
@@ -53,6 +55,7 @@ class ThresholdBar : public QFrame {
 
     Document* m_document;
     GraphCanvas* m_canvas;
+    QLabel* m_lead;
     QComboBox *m_metric, *m_side;
     QDoubleSpinBox* m_value;
     QSlider* m_slider;

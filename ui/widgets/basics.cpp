@@ -89,9 +89,11 @@ void setRole(QWidget* widget, const char* role) {
 }
 
 QString sentence(QString text) {
-    // A path, a quoted name or a key, as "batch_num", is not changed.
-    const bool key = text.left(text.indexOf(QLatin1Char(' '))).contains(QLatin1Char('_'));
-    if (!key && !text.isEmpty() && text.front().isLetter()) text.front() = text.front().toUpper();
+    // A path, a quoted name, a key ("batch_num") or the name of a file is not changed.
+    QString first = text.left(text.indexOf(QLatin1Char(' ')));
+    first.chop(1);  // perhaps the end of a sentence
+    const bool name = first.contains(QLatin1Char('_')) || first.contains(QLatin1Char('.'));
+    if (!name && !text.isEmpty() && text.front().isLetter()) text.front() = text.front().toUpper();
     return text;
 }
 
