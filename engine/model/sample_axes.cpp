@@ -97,6 +97,11 @@ bool isTimeMajor(const Graph& graph, TensorId input) {
     return false;
 }
 
+/// Whether the shapes are equal, apart from the first dimension.
+bool hasSameRows(const Shape& a, const Shape& b) {
+    return a.size() > 1 && a.size() == b.size() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+}
+
 /// Names of batches that all samples share: an output "images×texts", as of CLIP, has the dimensions of two
 /// batches, of which the first contains the samples. The inputs may have other names for that one. If no
 /// input names a batch, the first dimensions of inputs count as batches of a matrix.
@@ -123,6 +128,14 @@ std::set<std::string> sharedBatches(const Graph& graph) {
         }
     }
     shared.erase(samples);
+    // PyTorch's newer exporter gives the mask of the texts a batch of its own.
+    for (const TensorId input : graph.inputs())
+        for (const TensorId other : graph.inputs()) {
+            const auto &own = graph.tensor(input).shape, &like = graph.tensor(other).shape;
+            if (own && like && hasSameRows(*own, *like) && shared.contains(like->front().symbol) &&
+                own->front().symbol != samples && !own->front().symbol.empty())
+                shared.insert(own->front().symbol);
+        }
     const bool none = std::ranges::includes(shared, batches);  // no input would contain the samples
     return none ? std::set<std::string>{} : shared;
 }

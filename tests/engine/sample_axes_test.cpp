@@ -77,6 +77,10 @@ class SampleAxesTest : public QObject {
         QCOMPARE(axesOf("float[s2,s1] a, float[s1,s2] b", "s1", "s2"), "- 0");
         QCOMPARE(axesOf("float[s2,s1,8] a", "s1", "s2"), "0 0");  // not a matrix
         QCOMPARE(axesOf("float[s1,s1] a", "s1", "s1"), "0 0");
+        const GraphPtr masked = test::graph(
+            "(int64[s10,4] ids, int64[s4,4] mask, float[s86,8] i) => (float[s86,s10] a) "
+            "{ t = Mul(ids, mask) f = Cast<to = 1>(t) c = Transpose(f) a = MatMul(i, c) }");
+        QVERIFY(sampleAxes(*masked) == (SampleAxes{std::nullopt, std::nullopt, 0}));
         QCOMPARE(axesOf("float[first_batch,texts_batch] a, float[images_batch,texts_batch] b"), "0 0");
     }
 
