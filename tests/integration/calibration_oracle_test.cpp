@@ -174,7 +174,7 @@ class CalibrationOracleTest : public QObject {
                 comparison.scales(name + suffix, double(quantizer->scales[0]), expected,
                                   double(quantizer->scales[0]) == expected);
                 std::int64_t sum = 0, absolute = 0;
-                for (const std::int32_t code : quantizer->codes) {
+                for (const std::int32_t code : quantizer->codes.values()) {
                     sum += code;
                     absolute += std::abs(code);
                 }
