@@ -42,18 +42,22 @@ Operand maskOf(const FusedAttention& a) {
     return body.add("Where", {broadcast, body.number(0), filter});
 }
 
-/// Masks the keys after each query, before its window, and beyond the length of the sample.
-Operand withoutFuture(const FusedAttention& a, const Operand& mask) {
+/// Masks the keys after each query and before its window, if the attention is unidirectional, and those
+/// beyond the length of the sample.
+Operand withoutHiddenKeys(const FusedAttention& a, const Operand& mask) {
+    if (!a.unidirectional && a.lengths.empty()) return mask;
     FusedBody& body = a.body;
     const Operand keys = body.range(body.integer(0), body.extent(a.key, 2));
-    const Operand queries =
-        a.positions.empty() ? positionsAfter(body, body.integer(0), a.query) : a.positions;
     const Operand never = body.number(std::numeric_limits<float>::lowest());
-    Operand kept =
-        body.add("Where", {body.lessThan(queries, keys), never, mask.empty() ? body.number(0) : mask});
-    if (a.window >= 0) {
-        const Operand oldest = body.add("Sub", {queries, body.integer(a.window - 1)});
-        kept = body.add("Where", {body.lessThan(keys, oldest), never, kept});
+    Operand kept = mask.empty() ? body.number(0) : mask;
+    if (a.unidirectional) {
+        const Operand queries =
+            a.positions.empty() ? positionsAfter(body, body.integer(0), a.query) : a.positions;
+        kept = body.add("Where", {body.lessThan(queries, keys), never, kept});
+        if (a.window >= 0) {
+            const Operand oldest = body.add("Sub", {queries, body.integer(a.window - 1)});
+            kept = body.add("Where", {body.lessThan(keys, oldest), never, kept});
+        }
     }
     if (a.lengths.empty()) return kept;
     const Operand valid = body.unsqueeze(body.unsqueeze(body.lessThan(keys, a.lengths), 1), 1);
@@ -86,7 +90,7 @@ Operand attend(const FusedAttention& a) {
         scores = body.add("Mul", {body.add("Tanh", {body.add("Div", {scores, limit})}), limit});
     }
     Operand mask = body.has(a.mask) ? maskOf(a) : "";
-    if (a.unidirectional) mask = withoutFuture(a, mask);
+    mask = withoutHiddenKeys(a, mask);
     if (!mask.empty()) scores = body.add("Add", {scores, mask});
     if (body.has(a.bias)) scores = body.add("Add", {scores, body.in(a.bias)});
     const Operand weights = body.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});

@@ -59,6 +59,13 @@ Operand rotated(FusedBody& body, const Operand& hidden, const Rotation& rotation
     return body.add("Concat", {turned, body.slice(hidden, 3, 2 * width, kEnd)}, {{"axis", std::int64_t{3}}});
 }
 
+/// Normalizes each head by its root mean square, if there is a weight for it.
+Operand normalized(FusedBody& body, const Operand& heads, int weight) {
+    if (!body.has(weight)) return heads;
+    return body.add("SimplifiedLayerNormalization", {heads, body.in(weight)},
+                    {{"axis", std::int64_t{-1}}, {"epsilon", body.real("qk_norm_epsilon", 1e-6f)}});
+}
+
 /// Each head of the keys and values serves several heads of the query: B×M×T×H becomes B×N×T×H.
 Operand repeated(FusedBody& body, const Operand& heads, std::int64_t times, std::int64_t count,
                  std::int64_t width) {
@@ -151,8 +158,9 @@ void expandRotaryEmbedding(FusedBody& body) {
 }
 
 /// Inputs: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos_cache, sin_cache,
-/// position_ids, attention_bias. Outputs: output, present_key, present_value. seqlens_k is the number of
-/// valid keys of each sample, including the new ones, minus 1. The past can have unused entries at its end.
+/// position_ids, attention_bias, and, after three that are not supported, q_norm_weight and k_norm_weight.
+/// Outputs: output, present_key, present_value. seqlens_k is the number of valid keys of each sample,
+/// including the new ones, minus 1. The past can have unused entries at its end.
 void expandGroupQueryAttention(FusedBody& body) {
     refuse(body.has(11) || body.integer("smooth_softmax", 0) != 0, "GroupQueryAttention with a sink");
     for (const char* name : {"k_quant_type", "v_quant_type"})
@@ -160,9 +168,9 @@ void expandGroupQueryAttention(FusedBody& body) {
                "GroupQueryAttention with quantized keys");
     refuse(body.wants(3), "the output of scores");
     refuse(!body.has(5), "GroupQueryAttention without lengths");
-    refuse(body.integer("causal", 1) != 1, "GroupQueryAttention that sees later keys");
     refuse(body.integer("sliding_window_cache", 0) != 0, "a past with only the keys of the window");
     body.ignore({"kv_cache_bit_width", "qk_norm_epsilon", "qk_output"});
+    const bool causal = body.integer("causal", 1) != 0;
     body.ignoreInputs({6, 7, 8, 9});  // only with a past or a rotation
     const std::int64_t heads = body.heads("num_heads"), shared = body.heads("kv_num_heads");
     const bool packed = !body.has(1), hasPast = body.has(3) && body.has(4) && body.has(6);
@@ -185,15 +193,15 @@ void expandGroupQueryAttention(FusedBody& body) {
         operands = {body.slice(body.in(0), 2, 0, heads * width),
                     body.slice(body.in(0), 2, heads * width, (heads + shared) * width),
                     body.slice(body.in(0), 2, (heads + shared) * width, parts * width)};
-    const Operand query = splitHeads(body, operands[0], heads);
+    const Operand query = normalized(body, splitHeads(body, operands[0], heads), 14);
     FusedAttention a{body,
                      query,
-                     splitHeads(body, operands[1], shared),
+                     normalized(body, splitHeads(body, operands[1], shared), 15),
                      splitHeads(body, operands[2], shared),
                      scoreScale(body, width, query),
                      -1,
                      10,
-                     true};
+                     causal};
     a.window = body.integer("local_window_size", -1);
     a.softcap = body.real("softcap", 0);
     const Operand last = body.add("Cast", {body.in(5)}, {{"to", std::int64_t{onnx::TensorProto::INT64}}});

@@ -50,20 +50,25 @@ def check(folder):
                 sys.exit(f"{name}: {output} differs by {np.abs(value - expected[output]).max()}")
 
 
-def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, types=None):
-    """inputs: arrays with the samples first. types: those of outputs that are not float."""
+def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, types=None, reference=None):
+    """inputs: arrays with the samples first. types: those of outputs that are not float. reference: nodes that compute the
+    same, for what ONNX Runtime's CPU provider lacks."""
     kinds = {"float32": FLOAT, "int32": INT32, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8}
     described = [helper.make_tensor_value_info(key, kinds[str(array.dtype)], ["N", *array.shape[1:]])
                  for key, array in inputs.items()]
-    graph = helper.make_graph(nodes, "g", described,
-                              [helper.make_tensor_value_info(out, (types or {}).get(out, FLOAT), None) for out in outputs],
-                              [array if isinstance(array, TensorProto) else numpy_helper.from_array(np.asarray(array), key)
-                               for key, array in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1),
-                                                    helper.make_opsetid(ML, 3)])
-    model.ir_version = 8
-    expected = run(model.SerializeToString(), outputs, inputs)
-    (folder / (name + ".onnx")).write_bytes(model.SerializeToString())
+
+    def bytes_of(nodes):
+        graph = helper.make_graph(nodes, "g", described,
+                                  [helper.make_tensor_value_info(out, (types or {}).get(out, FLOAT), None) for out in outputs],
+                                  [array if isinstance(array, TensorProto) else numpy_helper.from_array(np.asarray(array), key)
+                                   for key, array in constants.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1),
+                                                        helper.make_opsetid(ML, 3)])
+        model.ir_version = 8
+        return model.SerializeToString()
+
+    expected = run(bytes_of(reference or nodes), outputs, inputs)
+    (folder / (name + ".onnx")).write_bytes(bytes_of(nodes))
     np.savez(folder / (name + ".npz"), **inputs)
     np.savez(folder / (name + ".expected.npz"), **dict(zip(outputs, expected)))
     print(name)
@@ -320,6 +325,27 @@ def language(folder):
     attention("window", S, 0, local_window_size=3)
     attention("packed", S, 0, packed=True)
     attention("padded", S, 0, padded=True, do_rotary=1)
+    attention("both", S, 0, causal=0)
+    attention("both_padded", S, 0, padded=True, causal=0)
+    attention("both_past", 1, 3, causal=0, do_rotary=1)
+
+    # Heads of queries and keys are normalized, as in Qwen 3.
+    inputs = {"q": values(N, S, heads * width), "k": values(N, S, shared * width), "v": values(N, S, shared * width),
+              "lengths": np.full(N, S - 1, np.int32)}
+    constants = {"total": np.array(S, np.int32), "qn": values(width), "kn": values(width), "qs": np.array([0, 0, heads, width]),
+                 "ks": np.array([0, 0, shared, width]), "flat": np.array([0, 0, -1]), **rotation(*(0.6 ** np.arange(8)))}
+
+    def grouped(query, key, *norms, **how):
+        return fused("GroupQueryAttention", [query, key, "v", "", "", "lengths", "total", "cos", "sin", *norms],
+                     ["y", "keys", "values"], num_heads=heads, kv_num_heads=shared, do_rotary=1, **how)
+
+    separate = []
+    for name in "qk":
+        separate += [helper.make_node("Reshape", [name, name + "s"], [name + "1"]),
+                     helper.make_node("SimplifiedLayerNormalization", [name + "1", name + "n"], [name + "2"], axis=-1, epsilon=0.01),
+                     helper.make_node("Reshape", [name + "2", "flat"], [name + "3"])]
+    write(folder, "GroupQueryAttention_normalized", [grouped("q", "k", *[""] * 5, "qn", "kn", qk_norm_epsilon=0.01)], inputs,
+          constants, ("y", "keys", "values"), reference=separate + [grouped("q3", "k3")])
 
 
 def blocks(folder):
