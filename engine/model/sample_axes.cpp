@@ -132,7 +132,7 @@ std::set<std::string> sharedBatches(const Graph& graph) {
     for (const TensorId input : graph.inputs())
         for (const TensorId other : graph.inputs()) {
             const auto &own = graph.tensor(input).shape, &like = graph.tensor(other).shape;
-            if (own && like && hasSameRows(*own, *like) && shared.contains(like->front().symbol) &&
+            if (!named && own && like && hasSameRows(*own, *like) && shared.contains(like->front().symbol) &&
                 own->front().symbol != samples && !own->front().symbol.empty())
                 shared.insert(own->front().symbol);
         }

@@ -31,7 +31,7 @@ GraphPtr network(const QString& body, int opset = 13) { return test::graph(textO
 
 /// With the shapes that are inferred when a file is opened.
 GraphPtr openedNetwork(const QString& body) {
-    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + textOf(body).toStdString())
+    return test::textModel("<ir_version: 8, opset_import: [\"\" : 17]> net " + textOf(body).toStdString())
         .graph;
 }
 
@@ -201,8 +201,8 @@ class FoldBatchNormTest : public QObject {
     void throughAFlattenedSequence() {
         const auto p = prepare(
             openedNetwork("(float[N,3,4] x) => (float[N,2,3] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, "
-                          "int64[1] zero = {0}, int64[2] rest = {-1, 4}, %1> "
-                          "{ s = Shape(x) n = Gather<axis = 0>(s, zero) k = Concat<axis = 0>(n, rest) "
+                          "int64[1] zero = {0}, int64[1] one = {1}, int64[2] rest = {-1, 4}, %1> "
+                          "{ s = Shape(x) n = Slice(s, zero, one) k = Concat<axis = 0>(n, rest) "
                           "r = Reshape(x, k) a = MatMul(r, w) f = Flatten<axis = 2>(a) b = NORM(f) "
                           "h = Shape(a) c = Reshape(b, h) y = Transpose<perm = [0, 2, 1]>(c) }"),
             {});
