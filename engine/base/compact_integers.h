@@ -3,6 +3,7 @@
 // Integers in as few bytes as their range needs. Most are the codes of weights, of which large networks have
 // billions.
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,6 +32,7 @@ class CompactIntegers {
         return m_width == 1 ? at<std::int8_t>(i) : m_width == 2 ? at<std::int16_t>(i) : at<std::int32_t>(i);
     }
     void set(std::size_t i, std::int32_t value) {
+        assert(i < size());
         if (m_width == 1)
             put<std::int8_t>(i, value);
         else if (m_width == 2)
@@ -53,6 +55,7 @@ class CompactIntegers {
     template <typename T>
     void put(std::size_t i, std::int32_t value) {
         const T stored = static_cast<T>(value);
+        assert(stored == value);
         std::memcpy(m_bytes.data() + i * sizeof(T), &stored, sizeof(T));
     }
 

@@ -27,6 +27,12 @@ bool isCache(const TensorInfo& tensor, const Dim& length) {
     return false;
 }
 
+/// The same with a dynamic width, which images have, too: "key" and "value" are not enough.
+bool isPast(const TensorInfo& tensor, const Dim& length) {
+    return contains(tensor.name, "past") || contains(length.symbol, "past") ||
+           contains(length.symbol, "cache");
+}
+
 /// Whether the inputs are those of one graph: features of nodes, and a list of edges.
 bool isGraphNetwork(const Graph& graph) {
     return sampleIsOneSet(sampleAxes(graph)) && std::ranges::any_of(graph.inputs(), [&](TensorId input) {
@@ -43,12 +49,12 @@ std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
     if (rank >= 4) {
         const bool channelsLast = shape.back().known() && shape.back().value <= kMostColors;
         const std::size_t height = channelsLast ? rank - 3 : rank - 2;
-        if (isCache(tensor, shape[height])) return {};
+        if (isDynamic(height) && isDynamic(height + 1) && isPast(tensor, shape[height])) return {};
         if (isDynamic(height) && isDynamic(height + 1)) return {{height, kPixels}, {height + 1, kPixels}};
         const Dim& colors = channelsLast ? shape.back() : shape[1];
         const bool isImage = rank == 4 && colors.known() && (colors.value == 1 || colors.value == 3);
         for (const std::size_t side : {height, height + 1})  // the other one is fixed: lines of text
-            if (isImage && isDynamic(side)) return {{side, kPixels}};
+            if (isImage && isDynamic(side) && !isCache(tensor, shape[side])) return {{side, kPixels}};
     } else if (isOneImage(shape)) {
         std::map<std::size_t, std::int64_t> sides;
         for (const std::size_t side : {std::size_t(1), std::size_t(2)})
@@ -108,7 +114,7 @@ class AssumedSizes {
 
 }  // namespace
 
-std::vector<Dims> assumedInputDims(const Graph& graph, std::int64_t samples) {
+std::vector<Dims> assumedInputDims(const Graph& graph) {
     const AssumedSizes sizes(graph);
     const SampleAxes axes = sampleAxes(graph);
     std::vector<Dims> all;
@@ -122,7 +128,7 @@ std::vector<Dims> assumedInputDims(const Graph& graph, std::int64_t samples) {
             const bool unnamed = dim.symbol.empty() && own.contains(d);
             dims.push_back(dim.known() ? dim.value : unnamed ? own[d] : sizes.sizeOf(dim.symbol));
         }
-        if (axes[i] && axes[i] < dims.size() && !(*tensor.shape)[*axes[i]].known()) dims[*axes[i]] = samples;
+        if (axes[i] && axes[i] < dims.size() && !(*tensor.shape)[*axes[i]].known()) dims[*axes[i]] = 1;
     }
     return all;
 }

@@ -17,9 +17,7 @@ namespace quantloupe {
 /// - A name that is a sum, such as "past_sequence_length + 1": the sum. A name with "total": 2 if another has
 ///   "past", because the total covers the past and the present.
 /// - All others, such as the batch or a sequence: 1.
-///
-/// `samples`: the size of the sample axes (sample_axes.h) that are dynamic.
-std::vector<Dims> assumedInputDims(const Graph& graph, std::int64_t samples = 1);
+std::vector<Dims> assumedInputDims(const Graph& graph);
 
 /// Whether the sample axes are the only dynamic dimensions of the inputs.
 bool onlySamplesAreDynamic(const Graph& graph);

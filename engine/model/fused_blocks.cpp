@@ -2,9 +2,7 @@
 // MatMulNBits and GatherBlockQuantized of com.microsoft: weights with 4 or 8 bits and one scale for each
 // block, as in quantized language models. Their codes are stored like those of ONNX, so only types and shapes
 // of the constants change.
-#include <algorithm>
-#include <map>
-#include <set>
+#include <optional>
 
 #include "base/error.h"
 #include "model/fused_body.h"
@@ -28,13 +26,6 @@ std::int64_t countOf(const onnx::TensorProto& tensor) {
     return count;
 }
 
-void retype(onnx::TensorProto& tensor, int type, std::int64_t rows, std::int64_t columns) {
-    tensor.set_data_type(type);
-    tensor.clear_dims();
-    tensor.add_dims(rows);
-    tensor.add_dims(columns);
-}
-
 /// Codes of rows × columns, with scales and zero points of rows × blocks.
 struct Blocks {
     std::int64_t rows, columns, size;
@@ -44,12 +35,13 @@ struct Blocks {
     bool centered;             ///< without zero points, the middle code stands for 0; otherwise code 0
 };
 
-/// Removes the half byte that follows the 4-bit zero points of each row. Returns false if they are not in
+/// Returns 4-bit zero points without the half byte that follows those of each row; nothing if they are not in
 /// raw_data.
-bool packRows(onnx::TensorProto& zeros, std::int64_t rows, std::int64_t columns) {
+std::optional<std::string> packedRows(const onnx::TensorProto& zeros, std::int64_t rows,
+                                      std::int64_t columns) {
     const std::int64_t bytesPerRow = (columns + 1) / 2;
-    const std::string stored = zeros.raw_data();
-    if (static_cast<std::int64_t>(stored.size()) != rows * bytesPerRow) return false;
+    const std::string& stored = zeros.raw_data();
+    if (static_cast<std::int64_t>(stored.size()) != rows * bytesPerRow) return std::nullopt;
     std::string packed(static_cast<std::size_t>((rows * columns + 1) / 2), '\0');
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < columns; ++c) {
@@ -60,8 +52,7 @@ bool packRows(onnx::TensorProto& zeros, std::int64_t rows, std::int64_t columns)
             char& target = packed[static_cast<std::size_t>(at / 2)];
             target = static_cast<char>(target | (at % 2 == 0 ? code : code << 4));
         }
-    zeros.set_raw_data(packed);
-    return true;
+    return packed;
 }
 
 /// Returns the weight, rows × columns. If a row has an odd number of zero points with 4 bits, half a byte
@@ -74,8 +65,8 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
     const std::int64_t blocks = (b.columns - 1) / b.size + 1;
     if (blocks > kMostBlocks / b.rows) failInput("{} rows of {} blocks are too many", b.rows, blocks);
     const std::int64_t stored = b.whole ? blocks * b.size : b.columns;
-    onnx::TensorProto *codes = body.initializer(b.codes), *scales = body.initializer(b.scales),
-                      *zeros = body.initializer(b.zeros);
+    const onnx::TensorProto *codes = body.initializer(b.codes, true), *scales = body.initializer(b.scales),
+                            *zeros = body.initializer(b.zeros);
     refuse(codes == nullptr || scales == nullptr || (body.has(b.zeros) && zeros == nullptr),
            "a computed weight");
     const bool typed = codes->data_type() == kUint4 || codes->data_type() == kInt4;
@@ -94,14 +85,15 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
             failInput("{} elements of zero points do not fit {} rows of {} blocks", countOf(*zeros), b.rows,
                       blocks);
         std::int64_t storedZeros = typedZeros ? perRow : perRow * perByte;
-        if (storedZeros > blocks && packRows(*zeros, b.rows, blocks)) storedZeros = blocks;
-        retype(*zeros, type, b.rows, storedZeros);
+        std::optional<std::string> packed;
+        if (storedZeros > blocks && (packed = packedRows(*zeros, b.rows, blocks))) storedZeros = blocks;
+        body.retype(b.zeros, type, b.rows, storedZeros, std::move(packed));
         if (storedZeros > blocks) zero = body.slice(zero, 1, 0, blocks);
     } else if (b.centered) {
         zero = body.filled(type, b.rows, blocks, b.bits == 4 ? 0x88 : 0x80, b.bits);
     }
-    retype(*codes, type, b.rows, stored);
-    retype(*scales, scales->data_type(), b.rows, blocks);
+    body.retype(b.codes, type, b.rows, stored);
+    body.retype(b.scales, scales->data_type(), b.rows, blocks);
     const Operand weight = body.add("DequantizeLinear", {body.in(b.codes), body.in(b.scales), zero},
                                     {{"axis", std::int64_t{1}}, {"block_size", b.size}});
     return stored > b.columns ? body.slice(weight, 1, 0, b.columns) : weight;
@@ -112,7 +104,7 @@ Operand dequantized(FusedBody& body, const Blocks& b) {
 /// Inputs: rows, codes, scales, zero points, order, bias.
 void expandMatMulNBits(FusedBody& body) {
     refuse(body.has(4), "a weight with another order of columns");
-    refuse(body.integer("weight_prepacked", 0) != 0, "a weight in the order of a processor");
+    refuse(body.integer("weight_prepacked", 0) != 0, "a weight that is prepacked for one kind of processor");
     body.ignore({"accuracy_level"});
     const Operand weight =
         dequantized(body, {body.integer("N", 0), body.integer("K", 0), body.integer("block_size", 0),
@@ -123,48 +115,24 @@ void expandMatMulNBits(FusedBody& body) {
     body.setOutput(0, y);
 }
 
-/// Inputs: codes, indices, scales, zero points.
+/// Inputs: codes, indices, scales, zero points. The codes can be those of a MatMulNBits, N×blocks×bytes,
+/// behind a Reshape to a matrix.
 void expandGatherBlocks(FusedBody& body) {
-    const onnx::TensorProto* codes = body.initializer(0);
-    refuse(codes == nullptr || codes->dims_size() < 2, "a table that is not a constant matrix");
+    const onnx::TensorProto *codes = body.initializer(0, true), *scales = body.initializer(2);
+    const bool reshaped = body.initializer(0) == nullptr;
+    refuse(codes == nullptr || scales == nullptr || codes->dims_size() < 2 || scales->dims_size() < 1 ||
+               (reshaped ? body.rank(0) != 2 || codes->dims(0) != scales->dims(0) : codes->dims_size() != 2),
+           "a table that is not a constant matrix");
     const std::int64_t axis = body.integer("quantize_axis", 1), bits = body.integer("bits", 4);
     refuse((axis != 1 && axis != -1) || body.integer("gather_axis", 0) != 0, "a table in columns");
-    const bool packed = codes->data_type() == onnx::TensorProto::UINT8 && bits == 4;
+    const bool bytes = codes->data_type() == onnx::TensorProto::UINT8;
     const std::int64_t rows = codes->dims(0), count = countOf(*codes);
-    if (rows < 1 || count < 0 || count / rows > kLargest) failInput("{} is not the extent of a weight", rows);
-    const Operand table =
-        dequantized(body, {rows, count / rows * (packed ? 2 : 1), body.integer("block_size", 128), bits, 0, 2,
-                           3, false, body.wasPacked(*codes)});
+    if (rows < 1 || count < 0 || count / rows > kLargest)
+        failInput("{} rows of {} elements are not the extents of a weight", rows,
+                  rows < 1 ? 0 : count / rows);
+    const Operand table = dequantized(body, {rows, count / rows * (bytes && bits == 4 ? 2 : 1),
+                                             body.integer("block_size", 128), bits, 0, 2, 3, false, bytes});
     body.setOutput(0, body.add("Gather", {table, body.in(1)}));
-}
-
-void readTablesDirectly(onnx::GraphProto& graph) {
-    std::map<std::string, std::int64_t> rows;  // of initializers
-    for (const onnx::TensorProto& tensor : graph.initializer())
-        if (tensor.dims_size() > 0) rows[tensor.name()] = tensor.dims(0);
-    std::map<std::string, std::string> sources;  // of reshaped initializers
-    for (const onnx::NodeProto& node : graph.node())
-        if (node.op_type() == "Reshape" && node.input_size() > 0 && rows.contains(node.input(0)))
-            sources[node.output(0)] = node.input(0);
-    std::set<std::string> bypassed;
-    for (onnx::NodeProto& node : *graph.mutable_node()) {
-        if (node.op_type() != "GatherBlockQuantized" || node.input_size() < 3) continue;
-        const auto source = sources.find(node.input(0));
-        const auto scales = rows.find(node.input(2));
-        if (source == sources.end() || scales == rows.end() || scales->second != rows[source->second])
-            continue;
-        bypassed.insert(node.input(0));
-        node.set_input(0, source->second);
-    }
-    for (const onnx::NodeProto& node : graph.node())
-        for (const std::string& input : node.input()) bypassed.erase(input);
-    for (const onnx::ValueInfoProto& output : graph.output()) bypassed.erase(output.name());
-    auto& nodes = *graph.mutable_node();
-    nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
-                               [&](const onnx::NodeProto& node) {
-                                   return node.op_type() == "Reshape" && bypassed.contains(node.output(0));
-                               }),
-                nodes.end());
 }
 
 }  // namespace quantloupe

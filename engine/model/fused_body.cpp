@@ -6,9 +6,8 @@
 namespace quantloupe {
 
 FusedBody::FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs,
-                     const KnownShapes& shapes, std::int64_t opset,
-                     std::set<const onnx::TensorProto*>& packed)
-    : m_node(node), m_graphs(std::move(graphs)), m_shapes(shapes), m_opset(opset), m_packed(packed) {
+                     const KnownShapes& shapes, std::int64_t opset)
+    : m_node(node), m_graphs(std::move(graphs)), m_shapes(shapes), m_opset(opset) {
     for (int i = 0; i < node.input_size(); ++i) m_function.add_input("in" + std::to_string(i));
 }
 
@@ -40,15 +39,33 @@ void FusedBody::setWidth(int input, std::int64_t width) {
     }
 }
 
-onnx::TensorProto* FusedBody::initializer(int input) const {
-    if (has(input))
-        for (onnx::GraphProto* graph : m_graphs)
-            for (onnx::TensorProto& tensor : *graph->mutable_initializer())
-                if (tensor.name() == m_node.input(input)) {
-                    if (tensor.data_type() == onnx::TensorProto::UINT8) m_packed.insert(&tensor);
-                    return &tensor;
-                }
-    return nullptr;
+std::optional<ConstantChange> FusedBody::find(int input, bool reshaped) const {
+    if (!has(input)) return std::nullopt;
+    std::string name = m_node.input(input);
+    if (reshaped)
+        for (const onnx::GraphProto* graph : m_graphs)
+            for (const onnx::NodeProto& node : graph->node())
+                if (node.op_type() == "Reshape" && node.output(0) == m_node.input(input))
+                    name = node.input(0);
+    for (onnx::GraphProto* graph : m_graphs)
+        for (onnx::TensorProto& tensor : *graph->mutable_initializer())
+            if (tensor.name() == name) return ConstantChange{input, graph, &tensor};
+    return std::nullopt;
+}
+
+const onnx::TensorProto* FusedBody::initializer(int input, bool reshaped) const {
+    const auto found = find(input, reshaped);
+    return found ? found->constant : nullptr;
+}
+
+void FusedBody::retype(int input, int type, std::int64_t rows, std::int64_t columns,
+                       std::optional<std::string> bytes) {
+    ConstantChange change = find(input, true).value();
+    change.type = type;
+    change.rows = rows;
+    change.columns = columns;
+    change.bytes = std::move(bytes);
+    m_changes.push_back(std::move(change));
 }
 
 const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {

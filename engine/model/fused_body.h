@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/changed_constants.h"
 #include "model/known_shapes.h"
 
 namespace quantloupe {
@@ -29,9 +30,8 @@ class FusedBody {
     };
 
     /// `graphs` are that of the node and those around it, from the inside out.
-    /// `packed` is shared by all functions of a model, see wasPacked().
     FusedBody(const onnx::NodeProto& node, std::vector<onnx::GraphProto*> graphs, const KnownShapes& shapes,
-              std::int64_t opset, std::set<const onnx::TensorProto*>& packed);
+              std::int64_t opset);
 
     bool has(int input) const;
     bool wants(int output) const { return output < m_node.output_size() && !m_node.output(output).empty(); }
@@ -44,13 +44,14 @@ class FusedBody {
     void setWidth(int input, std::int64_t width);
 
     std::int64_t opset() const { return m_opset; }
-    /// The constant at an input, to be changed; null if it is computed.
-    onnx::TensorProto* initializer(int input) const;
-    /// Whether a constant of initializer() contained bytes before a function changed its type: several nodes
-    /// can read it.
-    bool wasPacked(const onnx::TensorProto& tensor) const { return m_packed.contains(&tensor); }
+    /// The constant at an input, with `reshaped` also behind a Reshape; null if it is computed.
+    const onnx::TensorProto* initializer(int input, bool reshaped = false) const;
+    /// The function reads the constant at an input, perhaps behind a Reshape, as rows × columns of this type.
+    void retype(int input, int type, std::int64_t rows, std::int64_t columns,
+                std::optional<std::string> bytes = {});
+    const std::vector<ConstantChange>& changes() const { return m_changes; }
     const onnx::AttributeProto* attribute(const std::string& name) const;
-    /// Tells that these attributes do not change the results that are supported.
+    /// Marks attributes, or inputs, that do not change the supported results.
     void ignore(std::initializer_list<const char*> names) { m_read.insert(names.begin(), names.end()); }
     void ignoreInputs(std::initializer_list<int> inputs) { m_readInputs.insert(inputs); }
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
@@ -86,18 +87,20 @@ class FusedBody {
     /// Makes the operand an output of the fused operator, if it is used.
     void setOutput(int output, const Operand& operand);
 
-    /// Throws Error(Unsupported) if something of the node was not looked at: an input or attribute, perhaps
-    /// of a later version, or an output that is used. The function would compute something else.
+    /// Throws Error(Unsupported) if the function ignores an input, an attribute or a used output of the node,
+    /// perhaps of a later version of the operator.
     onnx::FunctionProto finish(const std::string& domain, const std::string& name);
 
   private:
     Operand constant(std::initializer_list<Attribute> attributes, const std::string& key);
+    /// The constant that an input reads, as a change without new values.
+    std::optional<ConstantChange> find(int input, bool reshaped) const;
 
     const onnx::NodeProto& m_node;
     std::vector<onnx::GraphProto*> m_graphs;
     const KnownShapes& m_shapes;
     std::int64_t m_opset;
-    std::set<const onnx::TensorProto*>& m_packed;
+    std::vector<ConstantChange> m_changes;
     mutable std::set<std::string> m_read;  ///< attributes
     mutable std::set<int> m_readInputs;
     onnx::FunctionProto m_function;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "model/changed_constants.h"
 #include "model/fused_body.h"
 #include "model/inline_functions.h"
 #include "model/onnx_proto.h"
@@ -289,13 +290,13 @@ class Expander {
 
     /// Turns the fused operators into calls of functions, which are added to the model.
     void run() {
-        readTablesDirectly(*m_model.mutable_graph());
         Level whole{*m_model.mutable_graph(), nullptr, {}};
         run(whole);
     }
 
     /// Renames the operators last, because KnownShapes reads them.
     std::size_t finish() {
+        m_changes.apply(*m_model.mutable_graph());
         for (const auto& [node, name] : m_calls) {
             node->set_domain(kOwnDomain);
             node->set_op_type(name);
@@ -337,9 +338,10 @@ class Expander {
             if (node.name().empty()) node.set_name(fmt::format("{}_{}", node.op_type(), n));
             try {
                 if (isStandardDomain(node.domain())) checkStandard(node);
-                FusedBody body(node, level.graphs(), level.shapes(), m_opset, m_packed);
+                FusedBody body(node, level.graphs(), level.shapes(), m_opset);
                 (*expand)(body);
                 *m_model.add_functions() = body.finish(kOwnDomain, fmt::format("{}", m_calls.size()));
+                m_changes.add(node, body.changes());
             } catch (const Error& error) {
                 m_notices.push_back(
                     fmt::format("'{}' ({}) stays as it is: {}", node.name(), node.op_type(), error.what()));
@@ -353,7 +355,7 @@ class Expander {
     onnx::ModelProto& m_model;
     std::vector<std::string>& m_notices;
     std::int64_t m_opset = 1;
-    std::set<const onnx::TensorProto*> m_packed;
+    ConstantChanges m_changes;
     std::vector<std::pair<onnx::NodeProto*, std::string>> m_calls;
     std::set<std::string> m_kinds;
 };

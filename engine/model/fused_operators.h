@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace onnx {
-class GraphProto;
 class ModelProto;
 }  // namespace onnx
 
@@ -31,9 +30,6 @@ void expandRotaryEmbedding23(FusedBody& body);
 void expandDynamicLstm(FusedBody& body);
 void expandMatMulNBits(FusedBody& body);
 void expandGatherBlocks(FusedBody& body);
-/// Lets each GatherBlockQuantized read a constant table instead of a Reshape of it: a MatMulNBits that reads
-/// the same table changes its type. Removes each such Reshape, unless something else reads it.
-void readTablesDirectly(onnx::GraphProto& graph);
 void expandScaler(FusedBody& body);
 void expandImputer(FusedBody& body);
 void expandBinarizer(FusedBody& body);

@@ -6,6 +6,8 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 #include "base/isolated_call.h"
@@ -99,9 +101,8 @@ GraphPtr inputsAlone(const onnx::GraphProto& graph, GraphBuilder& builder) {
     return inputs.build();
 }
 
-/// Gives the inputs the sizes that are assumed for them, and removes all other shapes.
-void assumeSizes(onnx::GraphProto& graph, const Graph& inputs, std::int64_t samples) {
-    const std::vector<Dims> sizes = assumedInputDims(inputs, samples);
+/// Gives the inputs these sizes, in the order of `inputs`, and removes all other shapes.
+void setSizes(onnx::GraphProto& graph, const Graph& inputs, const std::vector<Dims>& sizes) {
     for (auto& input : *graph.mutable_input()) {
         const auto tensor = inputs.findTensor(input.name());
         if (!tensor || !inputs.tensor(*tensor).shape) continue;
@@ -116,10 +117,24 @@ void assumeSizes(onnx::GraphProto& graph, const Graph& inputs, std::int64_t samp
         if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
 }
 
+/// The assumed sizes with large primes instead of the dynamic ones, the same for dimensions of the same name:
+/// no rounded fraction or limit of one of them is 1, or the same as for 1.
+std::vector<Dims> manySamples(const Graph& inputs) {
+    constexpr std::array<std::int64_t, 8> kPrimes{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049};
+    std::vector<Dims> sizes = assumedInputDims(inputs);
+    std::map<std::string, std::int64_t> known;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        for (std::size_t d = 0; d < sizes[i].size(); ++d)
+            if (const Dim& dim = (*inputs.tensor(inputs.inputs()[i]).shape)[d]; !dim.known())
+                sizes[i][d] =
+                    known.try_emplace(dim.symbol, kPrimes[known.size() % kPrimes.size()]).first->second;
+    return sizes;
+}
+
 /// Adds the extents that do not depend on the number of samples: those that are the same for one
-/// (assumedDims) and for three samples.
+/// (assumedDims) and for many.
 void noteFixedDims(onnx::ModelProto& model, const Graph& inputs, GraphBuilder& builder) {
-    assumeSizes(*model.mutable_graph(), inputs, 3);
+    setSizes(*model.mutable_graph(), inputs, manySamples(inputs));
     const auto values = inferredValues(model, true);
     if (!values) return;
     for (const onnx::ValueInfoProto& value : values->value_info()) {
@@ -128,8 +143,8 @@ void noteFixedDims(onnx::ModelProto& model, const Graph& inputs, GraphBuilder& b
         const std::optional<Dims> dims = knownDims(value.type());
         if (!dims || !info.assumedDims || dims->size() != info.assumedDims->size()) continue;
         for (std::size_t axis = 0; axis < dims->size(); ++axis)
-            if (Dim& dim = (*info.shape)[axis];
-                !dim.known() && dim.symbol.empty() && (*dims)[axis] == (*info.assumedDims)[axis])
+            if (Dim& dim = (*info.shape)[axis]; !dim.known() && dim.symbol.empty() && (*dims)[axis] > 0 &&
+                                                (*dims)[axis] == (*info.assumedDims)[axis])
                 dim.value = (*dims)[axis];
         if (std::ranges::all_of(*info.shape, &Dim::known)) info.assumedDims.reset();
     }
@@ -141,7 +156,7 @@ void noteAssumedDims(onnx::ModelProto& model, GraphBuilder& builder) {
     for (const auto& node : model.graph().node())
         if (node.op_type() == "Squeeze" && node.input_size() < 2 && node.attribute_size() == 0) return;
     const GraphPtr inputs = inputsAlone(model.graph(), builder);
-    assumeSizes(*model.mutable_graph(), *inputs, 1);
+    setSizes(*model.mutable_graph(), *inputs, assumedInputDims(*inputs));
     const auto values = inferredValues(model, true);
     if (!values) return;
     const auto note = [&](const onnx::ValueInfoProto& value) {

@@ -123,6 +123,8 @@ bool onlyRearranges(std::string_view op) {
 
 bool readsOnlyShape(std::string_view op) { return isOneOf(op, {"Shape", "Size"}); }
 
+bool readsOnlyShape(const Node& node) { return node.domain.empty() && readsOnlyShape(node.op); }
+
 bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }
 
 bool canFuseActivation(const Node& node) {

@@ -65,6 +65,7 @@ bool isDepthwise(const Graph& graph, const Node& node);
 bool onlyRearranges(std::string_view op);
 /// Whether the operator reads only the shape of its input: Shape, Size.
 bool readsOnlyShape(std::string_view op);
+bool readsOnlyShape(const Node& node);
 /// Whether the node is a Relu or Clip.
 bool isClipping(const Node& node);
 /// Whether a Relu or Clip that follows the node can be fused with it: Conv, ConvTranspose, Gemm, MatMul, Add,

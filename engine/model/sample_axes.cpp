@@ -129,13 +129,20 @@ std::set<std::string> sharedBatches(const Graph& graph) {
     }
     shared.erase(samples);
     // PyTorch's newer exporter gives the mask of the texts a batch of its own.
-    for (const TensorId input : graph.inputs())
-        for (const TensorId other : graph.inputs()) {
-            const auto &own = graph.tensor(input).shape, &like = graph.tensor(other).shape;
-            if (!named && own && like && hasSameRows(*own, *like) && shared.contains(like->front().symbol) &&
-                own->front().symbol != samples && !own->front().symbol.empty())
-                shared.insert(own->front().symbol);
-        }
+    const auto hasRowsOf = [&](const Shape& own, const auto& isBatchOf) {
+        return std::ranges::any_of(graph.inputs(), [&](TensorId input) {
+            const auto& shape = graph.tensor(input).shape;
+            return shape && hasSameRows(own, *shape) && isBatchOf(shape->front().symbol);
+        });
+    };
+    const std::set<std::string> texts = shared;
+    for (const TensorId input : graph.inputs()) {
+        const auto& shape = graph.tensor(input).shape;
+        if (named || !shape || shape->empty() || shape->front().symbol.empty()) continue;
+        if (hasRowsOf(*shape, [&](const std::string& batch) { return texts.contains(batch); }) &&
+            !hasRowsOf(*shape, [&](const std::string& batch) { return batch == samples; }))
+            shared.insert(shape->front().symbol);
+    }
     const bool none = std::ranges::includes(shared, batches);  // no input would contain the samples
     return none ? std::set<std::string>{} : shared;
 }

@@ -36,7 +36,7 @@ std::vector<Group> findShapeGroups(const Graph& graph) {
             only = only && shape[from];
             before[n] = std::max(before[n], before[from] + (shape[from] ? 0 : 1));
         }
-        shape[n] = readsOnlyShape(node.op) || (any && only);
+        shape[n] = readsOnlyShape(node) || (any && only);
         if (!shape[n]) continue;
         for (const TensorId input : node.inputs) {
             if (!input.valid() || !graph.tensor(input).producer.valid()) continue;

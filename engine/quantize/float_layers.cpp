@@ -109,7 +109,7 @@ FloatLayers::FloatLayers(const Graph& graph, OperatorSet operators) {
         const auto fixed = [&](TensorId input) {
             return !input.valid() || graph.constantOf(input) != nullptr || m_fixed.contains(input);
         };
-        const bool ofShape = node.domain.empty() && readsOnlyShape(node.op);
+        const bool ofShape = readsOnlyShape(node);
         if (ofShape || (!node.inputs.empty() && std::ranges::all_of(node.inputs, fixed)))
             m_fixed.insert(node.outputs.begin(), node.outputs.end());
     }

@@ -148,13 +148,13 @@ class Folder {
         return true;
     }
 
-    /// Lets the nodes that read the shape of `from`, the input of node `id`, read that of `to` instead.
-    void moveShapeReaders(NodeId id, TensorId from, TensorId to) {
-        std::vector<NodeId> readers = std::exchange(m_shapeReaders[from], {});
-        std::ranges::copy_if(m_source.tensor(from).consumers, std::back_inserter(readers),
-                             [&](NodeId reader) { return reader != id; });
-        for (const NodeId reader : readers) std::ranges::replace(m_builder.node(reader).inputs, from, to);
-        std::ranges::copy(readers, std::back_inserter(m_shapeReaders[to]));
+    /// Lets the nodes that read the shape of `from` read that of `to` instead. `reader` reads its values.
+    void moveShapeReaders(NodeId reader, TensorId from, TensorId to) {
+        std::vector<NodeId> others = std::exchange(m_shapeReaders[from], {});
+        std::ranges::copy_if(m_source.tensor(from).consumers, std::back_inserter(others),
+                             [&](NodeId other) { return other != reader; });
+        for (const NodeId other : others) std::ranges::replace(m_builder.node(other).inputs, from, to);
+        std::ranges::copy(others, std::back_inserter(m_shapeReaders[to]));
     }
 
     /// Applies a batch norm's part to one layer.
@@ -217,7 +217,8 @@ class Folder {
         node.outputs = {to};
         m_producers[to.index()] = id;
         m_result.notes[id.index()] =
-            "replaced by an Add: its factors were folded into the MatMul next to it, which has no bias";
+            "replaced by an Add: its factors were folded into the MatMul before or after it, which has no "
+            "bias";
         ++m_result.count;
     }
 
@@ -258,7 +259,7 @@ class Folder {
         if (!found.first.valid())
             return output.graphOutput ? "no layer before it, and its output is a graph output"
                                       : fmt::format("no layer before it, and its output has {} readers",
-                                                    output.consumers.size());
+                                                    readersOfValues(m_source, output));
         if (!found.axis || !found.host.valid() || !multipliesWeight(m_builder.node(found.host)) ||
             !readsAsData(m_builder.node(found.host), found.read))
             return "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
@@ -298,6 +299,7 @@ class Folder {
         std::vector<float> weight = foldIntoNext(fold, spread);
         std::vector<float> shift = fold.bias;
         m_builder.node(found.first).inputs[0] = node.input(0);
+        moveShapeReaders(found.first, node.output(), node.input(0));
         replaceConstants(host, std::move(fold), std::move(weight), !product);
         if (product)
             addShift(id, host, std::move(shift));

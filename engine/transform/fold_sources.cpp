@@ -52,7 +52,7 @@ class SourceFinder {
         const TensorInfo& info = m_source.tensor(tensor);
         if (info.graphOutput)
             refuse(fmt::format("the output of '{}' is also a graph output", node.name));
-        else if (const std::size_t readers = readersOfValues(info); readers != 1)
+        else if (const std::size_t readers = readersOfValues(m_source, info); readers != 1)
             refuse(fmt::format("the output of '{}' has {} readers", node.name, readers));
         if (host) return land(producer, tensor, axis, first, count, std::move(after));
         if (adds) {
@@ -68,12 +68,6 @@ class SourceFinder {
         const auto before = axisBefore(m_source, node, axis);
         if (!before) return endWithoutLayer();  // no axis of the input corresponds to the channels
         walk(node.input(0), *before, first, count, std::move(after));
-    }
-
-    /// Folding changes values, but no shapes.
-    std::size_t readersOfValues(const TensorInfo& info) const {
-        return static_cast<std::size_t>(std::ranges::count_if(
-            info.consumers, [&](NodeId id) { return !readsOnlyShape(m_source.node(id).op); }));
     }
 
     void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count,
@@ -180,11 +174,16 @@ HostAfter findHostAfter(const Graph& source, GraphBuilder& builder, TensorId ten
     return found;
 }
 
+std::size_t readersOfValues(const Graph& source, const TensorInfo& tensor) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        tensor.consumers, [&](NodeId reader) { return !readsOnlyShape(source.node(reader)); }));
+}
+
 NodeId onlyReader(const Graph& source, GraphBuilder& builder, TensorId tensor) {
     NodeId reader;
     if (builder.tensorInfo(tensor).graphOutput) return reader;
     for (std::size_t i = 0; i < source.nodeCount(); ++i) {
-        if (builder.removed(NodeId(i)) ||
+        if (builder.removed(NodeId(i)) || readsOnlyShape(builder.node(NodeId(i))) ||
             std::ranges::find(builder.node(NodeId(i)).inputs, tensor) == builder.node(NodeId(i)).inputs.end())
             continue;
         if (reader.valid()) return {};

@@ -45,8 +45,12 @@ struct HostAfter {
 };
 HostAfter findHostAfter(const Graph& source, GraphBuilder& builder, TensorId tensor);
 
-/// Returns the only reader of a tensor of `source` in the current graph; invalid if there are none or
-/// several, or if the tensor is a graph output.
+/// Returns the number of nodes that read the values of a tensor of `source`, and not only its shape, which
+/// folding does not change.
+std::size_t readersOfValues(const Graph& source, const TensorInfo& tensor);
+
+/// Returns the only node of the current graph that reads the values of a tensor of `source`; invalid if there
+/// are none or several, or if the tensor is a graph output.
 NodeId onlyReader(const Graph& source, GraphBuilder& builder, TensorId tensor);
 
 }  // namespace quantloupe

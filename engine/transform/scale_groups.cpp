@@ -107,7 +107,7 @@ class GroupFinder {
 
     void visit(NodeId id) {
         const Node& node = m_graph.node(id);
-        if (readsOnlyShape(node.op)) return;
+        if (readsOnlyShape(node)) return;
         if (multipliesWeight(node) &&
             (!isOp(node, "MatMul") || m_graph.constantOf(node.input(1)) != nullptr)) {
             layer(id);

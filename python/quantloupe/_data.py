@@ -235,5 +235,5 @@ def _classes(labels: Any, size: int) -> Optional[Any]:
     if array.shape == (size, 1):
         array = array.reshape(size)
     if array.dtype.kind == "u" and array.size and array.max() > numpy.iinfo(numpy.int64).max:
-        raise Error(f"the label {array.max()} is no class index")
+        raise Error(f"the label {array.max()} is not a class index")
     return numpy.ascontiguousarray(array, numpy.int64)

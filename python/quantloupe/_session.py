@@ -19,6 +19,12 @@ MetricFunction = Callable[[Dict[str, Any], Any], float]
 Path = Union[str, "os.PathLike[str]"]
 
 
+def _callable(metric: Any) -> Any:
+    if not callable(metric):
+        raise TypeError(f"a metric must be a function, not {type(metric).__name__}")
+    return metric
+
+
 class Metric:
     """A user-defined metric for which lower values can be better.
 
@@ -26,9 +32,7 @@ class Metric:
     """
 
     def __init__(self, function: MetricFunction, lower_is_better: bool = False) -> None:
-        if not callable(function):
-            raise TypeError(f"a metric must be a function, not {type(function).__name__}")
-        self.function, self.lower_is_better = function, lower_is_better
+        self.function, self.lower_is_better = _callable(function), lower_is_better
 
     def __call__(self, outputs: Dict[str, Any], labels: Any) -> float:
         return self.function(outputs, labels)
@@ -211,8 +215,8 @@ class Session:
 
     @metric.setter
     def metric(self, metric: Optional[MetricFunction]) -> None:
-        if metric is not None and not callable(metric):
-            raise TypeError(f"a metric must be a function, not {type(metric).__name__}")
+        if metric is not None:
+            _callable(metric)
         lower_is_better = bool(getattr(metric, "lower_is_better", False))
         self._engine.set_metric(self._call_metric if metric is not None else None, lower_is_better)
         self._metric = metric

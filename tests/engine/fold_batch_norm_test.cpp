@@ -116,6 +116,11 @@ class FoldBatchNormTest : public QObject {
             "{ a = Conv(x, w) s = Shape(a) b = NORM(a) t = Size(b) c = NORM(b) r = Reshape(c, s) "
             "f = Cast<to = 1>(t) y = Add(r, f) }",
             "Conv_0", "20 63", "24 -52");
+        row("forward, with a reader of the shape",
+            "(float[N,2,4,4] x) => (float[N,1,4,4] y) <float[1,2,1,1] w = {1, 2}, float[1] c = {1}, %1> "
+            "{ r = Relu(x) b = NORM(r) s = Shape(b) a = Conv(b, w, c) f = Cast<to = 1>(s) z = ReduceSum(f) "
+            "y = Add(a, z) }",
+            "Conv_3", "2 -6", "61");  // 1 + 8 + 2 * 26
         row("a weight that another layer shares",
             "(float[N,1,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] z) <float[2,1,1,1] w = {5, 7}, %1> "
             "{ a = Conv(x, w) y = NORM(a) z = Conv(x, w) }",

@@ -231,6 +231,40 @@ class LoadModelTest : public QObject {
         QVERIFY(!notices("rotary_embedding_dim = 6", three).contains("do not fit"));
     }
 
+    /// Extents of the tensor r: those that are the same for each number of samples.
+    void extentsWithoutTheSamplesAreInferred_data() {
+        QTest::addColumn<QString>("graph");
+        QTest::addColumn<QString>("shape");
+        const char* const constants =
+            "<int64[1] zero = {0}, int64[1] one = {1}, int64[1] four = {4}, int64[1] end = {1000000}, "
+            "int64[2] rest = {-1, 4}, int64[3] flat = {1, 8, -1}>";
+        const auto row = [&](const char* name, const char* inputs, const char* body, const char* shape) {
+            QTest::newRow(name)
+                << QString("(%1) => (float[a,b,c] y) %2 { %3 y = Relu(r) }").arg(inputs, constants, body)
+                << shape;
+        };
+        row("computed shape", "float[n,3,4] x",
+            "s = Shape(x) k = Slice(s, zero, one) t = Concat<axis = 0>(k, rest) r = Reshape(x, t)", "? 3 4");
+        row("every fourth sample", "float[n,8,2] x", "r = Slice(x, zero, end, zero, four)", "? 8 2");
+        row("first sample", "float[n,8,2] x", "r = Slice(x, zero, one, zero, one)", "1 8 2");
+        row("windows of points", "float[points,8] x",
+            "t = Transpose(x) u = Unsqueeze(t, zero) r = MaxPool<kernel_shape = [4], strides = [4], "
+            "ceil_mode = 1>(u)",
+            "1 8 ?");
+        row("beams and their samples", "float[beams_of_batch,4] x, float[batch,4] z",
+            "s = Shape(z) k = Slice(s, zero, one) t = Concat<axis = 0>(k, rest) r = Reshape(x, t)", "? ? 4");
+    }
+    void extentsWithoutTheSamplesAreInferred() {
+        QFETCH(QString, graph);
+        QFETCH(QString, shape);
+        const LoadedModel model =
+            textModel("<ir_version: 8, opset_import: [\"\" : 17]> net " + graph.toStdString());
+        QStringList found;
+        for (const Dim& dim : model.graph->tensor(*model.graph->findTensor("r")).shape.value())
+            found << (dim.known() ? QString::number(dim.value) : QStringLiteral("?"));
+        QCOMPARE(found.join(' '), shape);
+    }
+
     void realModelsLoad_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("nodes");

@@ -118,6 +118,9 @@ class RandomDatasetTest : public QObject {
                                              << "3×1×16";
         QTest::newRow("keys of unknown width") << "float[N,2,past_length,cache_dim] X"
                                                << "2×1×1";
+        QTest::newRow("images called keys")
+            << "float[N,3,h,w] X, float[N,3,h,w] key_frame, float[N,8,3,h,w] sequence"
+            << "3×224×224 3×224×224 8×3×224×224";
         QTest::newRow("pixel values") << "float[N,3,h,w] X, float[N,3,32,w] pixel_values"
                                       << "3×224×224 3×32×224";
         QTest::newRow("audio") << "float[N,L] X"

@@ -81,6 +81,10 @@ class SampleAxesTest : public QObject {
             "(int64[s10,4] ids, int64[s4,4] mask, float[s86,8] i) => (float[s86,s10] a) "
             "{ t = Mul(ids, mask) f = Cast<to = 1>(t) c = Transpose(f) a = MatMul(i, c) }");
         QVERIFY(sampleAxes(*masked) == (SampleAxes{std::nullopt, std::nullopt, 0}));
+        const GraphPtr towers = test::graph(
+            "(float[s0,7] q, float[s1,7] qm, float[s2,7] p, float[s3,7] pm) => (float[s0,s2] a) "
+            "{ m = Mul(q, qm) t = Mul(p, pm) c = Transpose(t) a = MatMul(m, c) }");
+        QVERIFY(sampleAxes(*towers) == (SampleAxes{0, 0, std::nullopt, 0}));  // of equal numbers of rows
         QCOMPARE(axesOf("float[first_batch,texts_batch] a, float[images_batch,texts_batch] b"), "0 0");
     }
 

@@ -391,6 +391,17 @@ def blocks(folder):
            fused("GatherBlockQuantized", ["r", "ids", "scales"], ["e"], quantize_axis=1, block_size=32, bits=4),
            helper.make_node("Relu", ["e"], ["h"]),
            fused("MatMulNBits", ["h", "t", "scales"], ["y"], name="head", K=64, N=20, bits=4, block_size=32)], ids, tied)
+    # Nodes that stay as they are keep their constants.
+    order = {"order": (np.arange(64) // 32).astype(np.int32)}
+    write(folder, "kept_MatMulNBits",
+          [helper.make_node("Reshape", ["t", "rows"], ["r"]),
+           fused("GatherBlockQuantized", ["r", "ids", "scales"], ["e"], quantize_axis=1, block_size=32, bits=4),
+           fused("MatMulNBits", ["e", "t", "scales", "", "order"], ["y"], name="head", K=64, N=20, bits=4, block_size=32)],
+          ids, tied | order)
+    cube = helper.make_tensor("t", TensorProto.UINT4, (20, 2, 32), random.randint(0, 256, 20 * 32).astype(np.uint8).tobytes(), raw=True)
+    write(folder, "kept_GatherBlockQuantized",
+          [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=2, block_size=32, bits=4)], ids,
+          {"t": cube, "scales": (0.01 + random.rand(20, 2, 1)).astype(np.float32)}, opset=21)
     write(folder, "GatherBlockQuantized_part",  # 40 columns: the second block has eight
           [fused("GatherBlockQuantized", ["t", "ids", "scales"], quantize_axis=1, block_size=32, bits=4)], ids, table)
 

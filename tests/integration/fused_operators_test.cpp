@@ -30,7 +30,7 @@ class FusedOperatorsTest : public QObject {
     void outputsEqualOnnxRuntimes() {
         for (const QString& name : std::as_const(m_names)) {
             const fs::path file = fs::path(m_folder.path().toStdString()) / name.toStdString();
-            if (name.startsWith("refused_")) continue;
+            if (name.startsWith("refused_") || name.startsWith("kept_")) continue;
             Session session(loadModel(fs::path(file).concat(".onnx")));
             for (const Node& node : session.graph().nodes())
                 QVERIFY2(node.domain.empty() || node.op == "Gelu", qPrintable(name));

@@ -62,7 +62,7 @@ def test_bytes_and_bad_paths(config, tmp_path):
 def test_labels_that_no_class_index_can_be(few, session):
     labels = few["labels"].astype(numpy.uint64)
     labels[3] = 2 ** 63
-    with pytest.raises(ql.Error, match="9223372036854775808 is no class index"):
+    with pytest.raises(ql.Error, match="9223372036854775808 is not a class index"):
         session.set_data(few["images"], labels=labels)
 
 

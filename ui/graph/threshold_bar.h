@@ -25,7 +25,7 @@ class ThresholdBar : public QFrame {
     void start(NodeId layer = {});
     void finish();  ///< closes without a rule
     SkipRule rule() const;
-    /// Leaves out the first words if the controls need their room.
+    /// Hides the leading label if the controls need its space.
     void fitInto(int width);
     /// The predicted effect of the rule in words; may be empty.
     void setForecast(const QString& text);

@@ -53,7 +53,7 @@ Site siteOf(const Graph& graph, TensorId tensor) {
     for (const NodeId reader : graph.tensor(tensor).consumers) {
         if (takesFactors(graph, reader, tensor))
             site.readers.push_back(reader);
-        else if (!readsOnlyShape(graph.node(reader).op))
+        else if (!readsOnlyShape(graph.node(reader)))
             site.onlyReaders = false;
     }
     return site;

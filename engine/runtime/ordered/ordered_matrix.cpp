@@ -48,6 +48,7 @@ class MatrixProduct final : public Kernel {
         if (spec.addedBias != nullptr) m_bias = paddedToPanels(spec.addedBias->floats());
         if (spec.activation != nullptr) m_bounds = *spec.activation;
     }
+    /// An upper bound: other kernels may share the panels.
     std::size_t weightBytes() const override {
         return ((m_packed ? m_packed->size() : 0) + m_right.size()) * sizeof(float);
     }

@@ -81,7 +81,7 @@ EvaluatedPart evaluatedPart(const Graph& source, const Program& program, bool in
         if (!tensor.valid() || !seen.insert(tensor).second) continue;
         const NodeId producer = source.tensor(tensor).producer;
         if (!producer.valid() || part.unavailable.contains(producer) || !program.reads(tensor)) continue;
-        if (readsOnlyShape(source.node(producer).op)) continue;
+        if (readsOnlyShape(source.node(producer))) continue;
         if (comparable(tensor))
             ends.insert(tensor);
         else if (program.desc(tensor).type != DataType::Float32)
