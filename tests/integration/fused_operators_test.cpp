@@ -94,8 +94,8 @@ class FusedOperatorsTest : public QObject {
             << "'BiasGelu_0' (BiasGelu) stays as it is: input 2 of BiasGelu is not supported";
         QTest::newRow("prepacked")
             << "MatMulNBits<K = 32, N = 4, block_size = 32, bits = 4, weight_prepacked = 1>(x, b, b)"
-            << "'MatMulNBits_0' (MatMulNBits) stays as it is: a weight in the order of a processor is not "
-               "supported";
+            << "'MatMulNBits_0' (MatMulNBits) stays as it is: a weight that is prepacked for one kind of "
+               "processor is not supported";
     }
     void attributesAndInputsOfLaterVersionsAreRefused() {
         QFETCH(QString, node);
