@@ -4,12 +4,14 @@
 // every model (foldMovedConstants). Order: constants, then operators without effect, then dead code. One pass
 // of each is enough: the later ones produce no new constants except one that is passed on, which is handled.
 // Cost: O(nodes) and one run of the constant part. Limitations: shapes are left to the executor, which folds
-// them once the batch size is known; a constant of more than kMaxBytes stays computed.
+// them once the batch size is known; results of more than kMaxBytes stay computed if they are larger than the
+// constants that they replace.
 #include "transform/simplify.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 
@@ -17,6 +19,7 @@
 #include "model/graph_builder.h"
 #include "model/moved_constants.h"
 #include "model/operator_traits.h"
+#include "model/reachability.h"
 #include "runtime/operators/kernel.h"
 #include "runtime/program/program.h"
 #include "transform/pass_through.h"
@@ -128,18 +131,53 @@ class Simplifier {
             // A node that the executor cannot compute must not prevent folding the others.
             for (const NodeId id : folded)
                 if (!constantProgram(m_source->node(id).outputs)) refused.insert(id);
-            folded = foldableNodes(refused);
-            program = constantProgram(outputsNeeded(folded));
-            if (folded.empty() || !program) return;
+            program = refold(refused, folded);
         }
+        if (program && m_scope == Scope::Everything && isTooMuch(*program, folded)) {
+            for (const TensorId tensor : outputsNeeded(folded))
+                if (grows(*program, tensor)) refused.insert(m_source->tensor(tensor).producer);
+            program = refold(refused, folded);
+            if (program && isTooMuch(*program, folded)) return;
+        }
+        if (!program) return;
         const std::vector<TensorId> needed = outputsNeeded(folded);
-        std::size_t bytes = 0;
-        for (const TensorId tensor : needed) bytes += program->desc(tensor).bytes();
-        if (m_scope == Scope::Everything && bytes > kMaxBytes) return;
         Workspace workspace(program);
         workspace.run();
         for (const TensorId tensor : needed) m_builder.setConstant(tensor, valueOf(workspace, tensor));
         for (const NodeId id : folded) remove(id, "precomputed: all its inputs are constant");
+    }
+
+    /// Returns null if nothing remains to be folded.
+    std::shared_ptr<const Program> refold(const std::set<NodeId>& refused,
+                                          std::vector<NodeId>& folded) const {
+        folded = foldableNodes(refused);
+        return folded.empty() ? nullptr : constantProgram(outputsNeeded(folded));
+    }
+
+    /// The size of the constants that the nodes read.
+    std::size_t constantBytes(const std::vector<NodeId>& nodes) const {
+        std::size_t bytes = 0;
+        for (const NodeId id : nodes)
+            for (const TensorId in : m_source->node(id).inputs)
+                if (const Constant* value = m_source->constantOf(in)) bytes += value->bytes().size();
+        return bytes;
+    }
+
+    /// Whether the results need much memory, and more than the constants that they replace.
+    bool isTooMuch(const Program& program, const std::vector<NodeId>& folded) const {
+        std::size_t bytes = 0;
+        for (const TensorId tensor : outputsNeeded(folded)) bytes += program.desc(tensor).bytes();
+        return bytes > std::max(kMaxBytes, constantBytes(folded));
+    }
+
+    /// Whether a tensor is large, and larger than the constants that it is computed from.
+    bool grows(const Program& program, TensorId tensor) const {
+        constexpr std::size_t kSmall = std::size_t{1} << 20;
+        const NodeSet upstream = upstreamOf(*m_source, std::array{m_source->tensor(tensor).producer});
+        std::vector<NodeId> nodes;
+        for (std::size_t n = 0; n < upstream.size(); ++n)
+            if (upstream[n]) nodes.emplace_back(n);
+        return program.desc(tensor).bytes() > std::max(kSmall, constantBytes(nodes));
     }
 
     /// Returns null if the executor cannot compute one of the tensors.

@@ -5,6 +5,7 @@
 #include <QtTest/QtTest>
 #include <numeric>
 
+#include "model/graph_builder.h"
 #include "support/small_graph.h"
 #include "transform/prepare.h"
 
@@ -71,6 +72,11 @@ class SimplifyTest : public QObject {
         row("a real Pad stays",
             "(float[1,4] x) => (float[1,5] y) <int64[4] p = {0, 0, 0, 1}> { b = Pad(x, p)\n y = Relu(b) }",
             "Pad Relu");
+        row("a large result of small constants stays, the others do not",
+            "(float[1,2] x) => (float[1,2] y) <float[2] a = {1, 2}, float[2] b = {3, 4}, int64[1] n = "
+            "{20000000}> { e = ConstantOfShape(n)\n p = Mul(a, b)\n i = Cast<to = 7>(x)\n g = Gather(e, i)\n "
+            "y = Add(g, p) }",
+            "ConstantOfShape Cast Gather Add");
         row("dead code", "(float[1,4] x) => (float[1,4] y) { y = Relu(x)\n a = Neg(x)\n b = Relu(a) }",
             "Relu");
         row("a constant output keeps its maker",
@@ -96,6 +102,19 @@ class SimplifyTest : public QObject {
             if (result.simplified[i].valid())
                 QCOMPARE(result.graph->node(result.simplified[i]).name, source->node(NodeId(i)).name);
         }
+    }
+
+    /// Standardized weights of large networks.
+    void aLargeResultReplacesALargeConstant() {
+        constexpr std::int64_t kCount = 17'000'000;  // 68 MB
+        GraphBuilder builder(
+            *graph("(float[1,n] x) => (float[1,n] y) <float[1] w = {1}> { a = Neg(w)\n y = Add(x, a) }"));
+        builder.setConstant(
+            builder.tensor("w"),
+            Constant::fromFloats({kCount}, std::vector<float>(static_cast<std::size_t>(kCount), 1.0f)));
+        const SimplifyResult result = simplify(builder.build());
+        QCOMPARE(ops(*result.graph), QString("Add"));
+        QCOMPARE(result.graph->constantOf(result.graph->nodes()[0].input(1))->floats()[5], -1.0f);
     }
 
     void values() {
