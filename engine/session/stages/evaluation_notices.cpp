@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/is_one_of.h"
 #include "base/short_text.h"
 #include "base/text.h"
 #include "config/precision_rules.h"
@@ -169,6 +170,14 @@ std::optional<std::string> driftNotice(const Prepared& prepared, const Transform
     if (transforms.npuOperators != NpuOperators{})
         causes.emplace_back(
             "the NPU computes averages, LeakyRelu and Sigmoid in other ways (transforms.npu_operators)");
+    const auto selects = [](const Node& node) {
+        return isOneOf(node.op, {"TopK", "ArgMax", "ArgMin", "NonMaxSuppression"});
+    };
+    if (const auto node = std::ranges::find_if(prepared.graph->nodes(), selects);
+        node != prepared.graph->nodes().end() && causes.empty())
+        causes.push_back(
+            fmt::format("of values with nearly the same score, rounding lets '{}' ({}) select others",
+                        shortName(node->name), node->op));
     if (causes.empty())
         causes.emplace_back(
             "these transforms should be exact up to rounding, so do not trust them on this model");
