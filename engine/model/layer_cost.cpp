@@ -72,7 +72,7 @@ class CostFinder {
             macs = perSample(m_node.output()) *
                    extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
         else if (m_node.op == "MatMul" || coded != nullptr)
-            macs = perSample(m_node.output()) * extent(m_node.input(0), 1);
+            macs = products();
         else if (m_node.op == "Attention")
             macs = (perSample(m_node.input(0)) + perSample(m_node.output())) * keys();
         else if (m_node.op == "Einsum" && m_node.inputs.size() > 1)
@@ -167,6 +167,16 @@ class CostFinder {
     std::uint64_t extent(TensorId tensor, std::size_t fromEnd) {
         const Dims dims = dimsOf(tensor);
         return dims.size() < fromEnd ? 1 : static_cast<std::uint64_t>(dims[dims.size() - fromEnd]);
+    }
+
+    /// Those of a MatMul. Its output may be fused with a bias of unknown shape; then the input was measured.
+    std::uint64_t products() {
+        const Constant* const right = m_graph.constantOf(m_node.input(1));
+        const auto measured = [&](TensorId tensor) { return measuredDims(m_graph, tensor, m_measured); };
+        if (right != nullptr && right->dims().size() == 2 && measured(m_node.output()) == nullptr &&
+            measured(m_node.input(0)) != nullptr)
+            return perSample(m_node.input(0)) * static_cast<std::uint64_t>(right->dims()[1]);
+        return perSample(m_node.output()) * extent(m_node.input(0), 1);
     }
 
     /// The number of keys that Attention compares each query with.

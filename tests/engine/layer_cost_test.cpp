@@ -182,6 +182,14 @@ class LayerCostTest : public QObject {
         QCOMPARE(macsOf(g, 0, shapes(g, {{"x", {8, 3, 2}}}, 8)), std::uint64_t(3 * 4 * 2));
     }
 
+    /// As in Swin V2: the bias is computed, and shape inference stops at the input.
+    void productsBeforeAComputedBias() {
+        const GraphPtr g = graph(
+            "(float[N,6] x, int64[3] s, float[4] b) => (float[A,B,4] y) <float[2,4] w = "
+            "{1,2,3,4,5,6,7,8}> { r = Reshape(x, s)\n p = MatMul(r, w)\n n = Neg(b)\n y = Add(n, p) }");
+        QCOMPARE(macsOf(g, 1, shapes(g, {{"x", {8, 6}}, {"r", {8, 3, 2}}}, 8)), std::uint64_t(3 * 4 * 2));
+    }
+
     /// The convolution and the sigmoid are fused into the product.
     void swishIsFollowed() {
         const GraphPtr g = graph(
