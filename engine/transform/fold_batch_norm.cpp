@@ -255,12 +255,17 @@ class Folder {
     }
 
     /// Returns an empty text if the layer can take the batch norm.
-    std::string whyNotAfter(const HostAfter& found, const TensorInfo& output) {
-        if (!found.first.valid())
-            return output.graphOutput ? "no layer before it, and its output is a graph output"
-                                      : fmt::format("no layer before it, and its output has {} readers",
-                                                    readersOfValues(m_source, output));
-        if (!found.axis || !found.host.valid() || !multipliesWeight(m_builder.node(found.host)) ||
+    std::string whyNotAfter(const HostAfter& found) {
+        if (!found.host.valid()) {
+            const TensorInfo& read = m_source.tensor(found.read);
+            const std::string output =
+                found.first.valid() ? fmt::format("the output of '{}'", m_source.node(read.producer).name)
+                                    : "its output";
+            return read.graphOutput ? fmt::format("no layer before it, and {} is a graph output", output)
+                                    : fmt::format("no layer before it, and {} has {} readers", output,
+                                                  readersOfValues(m_source, read));
+        }
+        if (!found.axis || !multipliesWeight(m_builder.node(found.host)) ||
             !readsAsData(m_builder.node(found.host), found.read))
             return "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
         return {};
@@ -271,7 +276,7 @@ class Folder {
         BatchNorm norm;
         readBatchNorm(m_source, node, norm);
         const HostAfter found = findHostAfter(m_source, m_builder, node.output());
-        if (const std::string reason = whyNotAfter(found, m_source.tensor(node.output())); !reason.empty()) {
+        if (const std::string reason = whyNotAfter(found); !reason.empty()) {
             if (m_result.notes[id.index()].empty()) refuse(id, reason);
             return;
         }

@@ -248,6 +248,11 @@ class FoldBatchNormTest : public QObject {
             "the Conv 'Conv_2' after it is padded");
         row("alone", head + "{ a = Relu(x) b = NORM(a) y = Relu(b) }",
             "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");
+        row("two readers behind a Transpose",
+            head +
+                "{ a = Relu(x) b = NORM(a) t = Transpose<perm = [0,1,3,2]>(b) c = Conv(t, w) d = Conv(t, w) "
+                "y = Add(c, d) }",
+            "no layer before it, and the output of 'Transpose_2' has 2 readers");
         row("training",
             head + "{ a = Conv(x, w) y = BatchNormalization<training_mode = 1>(a, g, be, mu, va) }",
             "it is in training mode");
