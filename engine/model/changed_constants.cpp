@@ -29,7 +29,7 @@ std::size_t readersOf(const onnx::GraphProto& graph, const std::string& tensor) 
 void removeUnread(onnx::GraphProto& whole, const std::set<std::string>& reshaped) {
     for (int n = whole.node_size(); n-- > 0;) {
         const onnx::NodeProto& node = whole.node(n);
-        if (node.op_type() == "Reshape" && reshaped.contains(node.output(0)) &&
+        if (node.op_type() == "Reshape" && node.output_size() > 0 && reshaped.contains(node.output(0)) &&
             readersOf(whole, node.output(0)) == 0)
             whole.mutable_node()->DeleteSubrange(n, 1);
     }

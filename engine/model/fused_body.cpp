@@ -45,7 +45,8 @@ std::optional<ConstantChange> FusedBody::find(int input, bool reshaped) const {
     if (reshaped)
         for (const onnx::GraphProto* graph : m_graphs)
             for (const onnx::NodeProto& node : graph->node())
-                if (node.op_type() == "Reshape" && node.output(0) == m_node.input(input))
+                if (node.op_type() == "Reshape" && node.input_size() > 0 && node.output_size() > 0 &&
+                    node.output(0) == m_node.input(input))
                     name = node.input(0);
     for (onnx::GraphProto* graph : m_graphs)
         for (onnx::TensorProto& tensor : *graph->mutable_initializer())
