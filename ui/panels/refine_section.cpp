@@ -54,8 +54,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     running->addWidget(m_remark);
     running->addWidget(m_stop);
     rows->addLayout(running);
-    m_bar->hide();
-    m_stop->hide();
+    showRunning(false);
 
     connect(m_stop, &QPushButton::clicked, this, &RefineSection::stop);
     connect(document->job(), &EvaluationJob::progressed, this, &RefineSection::showProgress);
@@ -67,13 +66,17 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
 void RefineSection::showProgress(const QString& stage, std::size_t done, std::size_t total) {
     const RefineOptions& refine = m_document->config().refine;
     const bool refining = stage == QLatin1String(kRefining) && done < total && refine != RefineOptions{};
-    m_bar->setVisible(refining);
-    m_stop->setVisible(refining && refine.rounding == Rounding::Adaround);
-    if (refining) {
-        m_bar->setRange(0, static_cast<int>(total));
-        m_bar->setValue(static_cast<int>(done));
-    }
-    m_remark->setText(refining ? tr("layer %1 of %2").arg(done).arg(total) : QString());
+    showRunning(refining);
+    if (!refining) return;
+    m_bar->setRange(0, static_cast<int>(total));
+    m_bar->setValue(static_cast<int>(done));
+    m_remark->setText(tr("layer %1 of %2").arg(done).arg(total));
+}
+
+void RefineSection::showRunning(bool running) {
+    m_bar->setVisible(running);
+    m_remark->setVisible(running);
+    m_stop->setVisible(running && m_document->config().refine.rounding == Rounding::Adaround);
 }
 
 /// If it stayed on after a cancellation, every later edit would start it again.
@@ -91,11 +94,7 @@ void RefineSection::refresh() {
     m_migrated->setText(evaluation && refine.migration > 0 ? tr("%1 inputs").arg(evaluation->migratedInputs)
                                                            : QString());
     m_migrated->setVisible(!m_migrated->text().isEmpty());
-    if (!m_document->evaluating()) {
-        m_bar->hide();
-        m_stop->hide();
-        m_remark->clear();
-    }
+    if (!m_document->evaluating()) showRunning(false);
 }
 
 }  // namespace quantloupe::ui

@@ -17,6 +17,8 @@ class RefineSection : public QWidget {
   private:
     void refresh();
     void showProgress(const QString& stage, std::size_t done, std::size_t total);
+    /// Shows the progress, and the link that stops learning.
+    void showRunning(bool running);
     void stop();
 
     Document* m_document;
