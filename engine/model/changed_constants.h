@@ -13,7 +13,7 @@
 namespace quantloupe {
 
 struct ConstantChange {
-    int input = 0;                          ///< of the node that reads the constant, perhaps behind a Reshape
+    int input = 0;  ///< of the node that reads the constant, directly or through a Reshape
     onnx::GraphProto* graph = nullptr;      ///< contains the constant
     onnx::TensorProto* constant = nullptr;  ///< an initializer
     int type = 0;

@@ -115,8 +115,8 @@ void expandMatMulNBits(FusedBody& body) {
     body.setOutput(0, y);
 }
 
-/// Inputs: codes, indices, scales, zero points. The codes can be those of a MatMulNBits, N×blocks×bytes,
-/// behind a Reshape to a matrix.
+/// Inputs: codes, indices, scales, zero points. The codes may be a Reshape of those of a MatMulNBits,
+/// N×blocks×bytes, to a matrix.
 void expandGatherBlocks(FusedBody& body) {
     const onnx::TensorProto *codes = body.initializer(0, true), *scales = body.initializer(2);
     const bool reshaped = body.initializer(0) == nullptr;

@@ -11,7 +11,7 @@
 
 namespace onnx {
 class ModelProto;
-}  // namespace onnx
+}
 
 namespace quantloupe {
 

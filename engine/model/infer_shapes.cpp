@@ -117,8 +117,8 @@ void setSizes(onnx::GraphProto& graph, const Graph& inputs, const std::vector<Di
         if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
 }
 
-/// The assumed sizes with large primes instead of the dynamic ones, the same for dimensions of the same name:
-/// no rounded fraction or limit of one of them is 1, or the same as for 1.
+/// The assumed sizes, but a large prime for each dynamic dimension (the same for the same name), so that an
+/// extent that is divided, rounded or limited differs from that of one sample.
 std::vector<Dims> manySamples(const Graph& inputs) {
     constexpr std::array<std::int64_t, 8> kPrimes{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049};
     std::vector<Dims> sizes = assumedInputDims(inputs);

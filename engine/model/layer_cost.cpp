@@ -169,7 +169,8 @@ class CostFinder {
         return dims.size() < fromEnd ? 1 : static_cast<std::uint64_t>(dims[dims.size() - fromEnd]);
     }
 
-    /// Those of a MatMul. Its output may be fused with a bias of unknown shape; then the input was measured.
+    /// The multiplications of a MatMul. If its output was not measured, because it is fused with the Add of a
+    /// computed bias, they follow from the input.
     std::uint64_t products() {
         const Constant* const right = m_graph.constantOf(m_node.input(1));
         const auto measured = [&](TensorId tensor) { return measuredDims(m_graph, tensor, m_measured); };

@@ -248,7 +248,7 @@ class FoldBatchNormTest : public QObject {
             "the Conv 'Conv_2' after it is padded");
         row("alone", head + "{ a = Relu(x) b = NORM(a) y = Relu(b) }",
             "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");
-        row("two readers behind a Transpose",
+        row("two readers after a Transpose",
             head +
                 "{ a = Relu(x) b = NORM(a) t = Transpose<perm = [0,1,3,2]>(b) c = Conv(t, w) d = Conv(t, w) "
                 "y = Add(c, d) }",
