@@ -27,7 +27,7 @@ bool isCache(const TensorInfo& tensor, const Dim& length) {
     return false;
 }
 
-/// The same with a dynamic width, which images have, too: "key" and "value" are not enough.
+/// The same if the width is dynamic, too. Images can be called "key" or "value" as well.
 bool isPast(const TensorInfo& tensor, const Dim& length) {
     return contains(tensor.name, "past") || contains(length.symbol, "past") ||
            contains(length.symbol, "cache");
@@ -49,8 +49,10 @@ std::map<std::size_t, std::int64_t> suggestedSizes(const TensorInfo& tensor) {
     if (rank >= 4) {
         const bool channelsLast = shape.back().known() && shape.back().value <= kMostColors;
         const std::size_t height = channelsLast ? rank - 3 : rank - 2;
-        if (isDynamic(height) && isDynamic(height + 1) && isPast(tensor, shape[height])) return {};
-        if (isDynamic(height) && isDynamic(height + 1)) return {{height, kPixels}, {height + 1, kPixels}};
+        if (isDynamic(height) && isDynamic(height + 1)) {
+            if (isPast(tensor, shape[height])) return {};
+            return {{height, kPixels}, {height + 1, kPixels}};
+        }
         const Dim& colors = channelsLast ? shape.back() : shape[1];
         const bool isImage = rank == 4 && colors.known() && (colors.value == 1 || colors.value == 3);
         for (const std::size_t side : {height, height + 1})  // the other one is fixed: lines of text

@@ -70,7 +70,7 @@ void FusedBody::retype(int input, int type, std::int64_t rows, std::int64_t colu
 }
 
 const onnx::AttributeProto* FusedBody::attribute(const std::string& name) const {
-    m_read.insert(name);
+    m_readAttributes.insert(name);
     for (const auto& attribute : m_node.attribute())
         if (attribute.name() == name) return &attribute;
     return nullptr;
@@ -212,7 +212,7 @@ void FusedBody::setOutput(int output, const Operand& operand) { m_outputs[output
 
 onnx::FunctionProto FusedBody::finish(const std::string& domain, const std::string& name) {
     for (const auto& attribute : m_node.attribute())
-        if (!m_read.contains(attribute.name()))
+        if (!m_readAttributes.contains(attribute.name()))
             fail(ErrorKind::Unsupported, "its attribute '{}' is not supported", attribute.name());
     for (int i = 0; i < m_node.input_size(); ++i)
         if (!m_node.input(i).empty() && !m_readInputs.contains(i))

@@ -44,15 +44,18 @@ class FusedBody {
     void setWidth(int input, std::int64_t width);
 
     std::int64_t opset() const { return m_opset; }
-    /// The constant at an input, with `reshaped` also behind a Reshape; null if it is computed.
+    /// The constant that an input reads; null if it is computed. `reshaped`: also through a Reshape.
     const onnx::TensorProto* initializer(int input, bool reshaped = false) const;
-    /// The function reads the constant at an input, perhaps behind a Reshape, as rows × columns of this type.
+    /// Lets the function read the constant of an input, directly and not through a Reshape, as rows × columns
+    /// of this type.
     void retype(int input, int type, std::int64_t rows, std::int64_t columns,
                 std::optional<std::string> bytes = {});
     const std::vector<ConstantChange>& changes() const { return m_changes; }
     const onnx::AttributeProto* attribute(const std::string& name) const;
     /// Marks attributes, or inputs, that do not change the supported results.
-    void ignore(std::initializer_list<const char*> names) { m_read.insert(names.begin(), names.end()); }
+    void ignore(std::initializer_list<const char*> names) {
+        m_readAttributes.insert(names.begin(), names.end());
+    }
     void ignoreInputs(std::initializer_list<int> inputs) { m_readInputs.insert(inputs); }
     std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     float real(const std::string& name, float otherwise) const;
@@ -101,7 +104,7 @@ class FusedBody {
     const KnownShapes& m_shapes;
     std::int64_t m_opset;
     std::vector<ConstantChange> m_changes;
-    mutable std::set<std::string> m_read;  ///< attributes
+    mutable std::set<std::string> m_readAttributes;
     mutable std::set<int> m_readInputs;
     onnx::FunctionProto m_function;
     std::map<std::string, int> m_counts;  ///< nodes of each kind, for their names
