@@ -5,6 +5,7 @@
 
 #include "config/config_json.h"
 #include "layer_report.h"
+#include "open_session.h"
 #include "sample_report.h"
 
 namespace quantloupe::cli {
@@ -50,8 +51,7 @@ AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation
     if (!options.against.empty())
         extras.against = compareConfigs(session, loadConfig(options.against), options.config, observer);
     if (!options.metricProgram.empty())
-        extras.userMetric =
-            measureUserMetric(session, options.config, programMetric({options.metricProgram, {}}));
+        extras.userMetric = measureUserMetric(session, options.config, ownMetric(options));
     return extras;
 }
 

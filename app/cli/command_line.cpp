@@ -81,19 +81,19 @@ std::vector<Command> allCommands() {
                          {.data = Need::Required, .checking = true}, runCheck));
     list.push_back(
         entry("export", "Write the configuration for another tool, the quantized model, a report or pictures",
-              {.data = Need::Optional, .output = Need::Required, .format = true}, runExport));
+              {.data = Need::Optional, .output = Need::Required, .format = true, .metric = true}, runExport));
     list.push_back(entry("import", "Import the configuration of another tool",
                          {.output = Need::Required, .foreign = true}, runImport));
     list.push_back(entry("verify",
                          "Write the quantized model, run it in ONNX Runtime and compare it with the preview",
-                         {.data = Need::Required, .output = Need::Required}, runVerify));
+                         {.data = Need::Required, .output = Need::Required, .metric = true}, runVerify));
     list.push_back(entry("profile", "Measure the time of every layer of the quantized model in ONNX Runtime",
                          {.data = Need::Required, .output = Need::Required, .profiling = true}, runProfile));
     list.push_back(entry("render", "Draw the colored graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
     list.push_back(entry("session",
                          "Answer JSON requests from stdin, one per line, with one reply per line on stdout",
-                         {.data = Need::Optional, .progress = true}, runSession));
+                         {.data = Need::Optional, .metric = true, .progress = true}, runSession));
     return list;
 }
 

@@ -38,8 +38,11 @@ Options withNeededData(Options options, FormatNeeds needs) {
 void runExport(const Options& options) {
     requireWritable(options.output, options);
     const FileFormat& format = formatNamed(options.format, false);
+    if (!options.metricProgram.empty() && format.needs != FormatNeeds::Metrics)
+        throw UsageError(fmt::format("--metric-program: the format {} has no metrics", options.format));
     OpenedSession opened = openSession(withNeededData(options, format.needs),
                                        {.wholeData = format.needs != FormatNeeds::Metrics});
+    useMetricProgram(*opened.session, options);
     const bool samples = opened.session->hasData() && !opened.session->randomInputs();
     if (format.needs == FormatNeeds::Scales && !samples)
         failInput("the scales in the format {} need samples: give --calibration-data or --data",

@@ -65,14 +65,19 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     return opened;
 }
 
+UserMetric ownMetric(const Options& options) {
+    MetricProgram program;
+    program.program = options.metricProgram;
+    program.arguments = options.metricArguments;
+    program.lowerIsBetter = options.lowerIsBetter;
+    return programMetric(std::move(program));
+}
+
 void useMetricProgram(Session& session, const Options& options) {
     if (options.metricProgram.empty()) return;
     if (!session.hasData() || session.randomInputs())
         throw UsageError("--metric-program needs samples: add --data");
-    MetricProgram program;
-    program.program = options.metricProgram;
-    program.lowerIsBetter = options.lowerIsBetter;
-    session.setMetric(programMetric(std::move(program)));
+    session.setMetric(ownMetric(options));
 }
 
 }  // namespace quantloupe::cli

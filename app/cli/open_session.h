@@ -28,6 +28,8 @@ struct OpenedSession {
 Preprocess preprocessOf(const Options& options);
 /// Loads the model and opens the data; prints their notices on stderr. Throws Error.
 OpenedSession openSession(const Options& options, const OpenOptions& how = {});
+/// Returns the metric of --metric-program, which must be given.
+UserMetric ownMetric(const Options& options);
 /// With --metric-program, evaluations of the session run it. Throws UsageError without data.
 void useMetricProgram(Session& session, const Options& options);
 

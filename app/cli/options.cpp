@@ -180,7 +180,8 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         count("--worst", m_options.worst, "Number of worst layers to print (10)");
     }
     if (has.layerTable) addAnalysis();
-    if (has.sweep) addResume(), addOwnMetric();
+    if (has.sweep) addResume();
+    if (has.metric || has.sweep) addOwnMetric();
     if (has.tuning) addTuning();
     if (has.checking) addChecking();
     if (has.profiling) addProfiling();

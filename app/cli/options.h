@@ -38,11 +38,12 @@ struct Options {
     bool simulate = false, path = false;
     int threads = 0;  ///< 0: one per core
     bool json = false;
-    bool quantized = false;                   ///< run
-    bool allLayers = false;                   ///< analyze
-    std::size_t worst = 10;                   ///< analyze: number of layers in the readable table
-    LayerMetricsOptions metrics;              ///< analyze
-    std::filesystem::path metricProgram;      ///< empty: none
+    bool quantized = false;               ///< run
+    bool allLayers = false;               ///< analyze
+    std::size_t worst = 10;               ///< analyze: number of layers in the readable table
+    LayerMetricsOptions metrics;          ///< analyze
+    std::filesystem::path metricProgram;  ///< empty: none
+    std::vector<std::string> metricArguments;
     bool lowerIsBetter = false;               ///< of metricProgram
     std::filesystem::path against;            ///< analyze; empty: not given
     std::optional<std::string> layer, image;  ///< analyze
@@ -78,7 +79,7 @@ struct Options {
     /// it cannot be written.
     std::filesystem::path measurementFile() const;
     /// What these measurements depend on besides model, data and configuration: the version of Quantloupe,
-    /// and the content of --metric-program.
+    /// and the content of --metric-program with its arguments.
     std::string measuredWith() const;
     /// Returns the given output files with their options.
     std::vector<std::pair<const char*, std::filesystem::path>> outputs() const;
@@ -92,6 +93,7 @@ struct CommandOptions {
     bool format = false;   ///< --to also names an export format
     bool foreign = false;  ///< a file of another tool, and --from
     bool quantized = false;
+    bool metric = false;       ///< --metric-program
     bool layerTable = false;   ///< the options of analyze
     bool sweep = false;        ///< --all-layers, --worst and --resume
     bool connections = false;  ///< --connections

@@ -73,12 +73,12 @@ std::filesystem::path Options::measurementFile() const {
 
 std::string Options::measuredWith() const {
     if (metricProgram.empty()) return versionText();
-    return VersionBuilder()
-        .add(std::string_view(versionText()))
+    VersionBuilder version;
+    version.add(std::string_view(versionText()))
         .add(std::string_view(readFile(metricProgram)))
-        .add(lowerIsBetter)
-        .finish()
-        .hex();
+        .add(lowerIsBetter);
+    for (const std::string& argument : metricArguments) version.add(std::string_view(argument));
+    return version.finish().hex();
 }
 
 std::vector<std::pair<const char*, std::filesystem::path>> Options::outputs() const {

@@ -25,6 +25,7 @@ void printReply(const OrderedJson& reply) {
 
 void runSession(const Options& options) {
     OpenedSession opened = openSession(options, {.randomInputs = true});
+    useMetricProgram(*opened.session, options);
     std::optional<ProgressLine> progress;
     if (options.progress) progress.emplace();
     SessionProtocol protocol(*opened.session, options.config,

@@ -55,8 +55,12 @@ void OptionReader::addMaxDrop(bool required) {
 }
 
 void OptionReader::finishMaxDrop() {
-    if (m_options.lowerIsBetter && m_options.metricProgram.empty())
-        throw UsageError("--lower-is-better describes the number of a program: add --metric-program");
+    if (m_options.metricProgram.empty()) {
+        if (m_options.lowerIsBetter)
+            throw UsageError("--lower-is-better describes the number of a program: add --metric-program");
+        if (!m_options.metricArguments.empty())
+            throw UsageError("--metric-argument is an argument of a program: add --metric-program");
+    }
     if (!m_maxDrop) return;
     const bool own = !m_options.metricProgram.empty();
     m_options.tune.maxDrop = parseReal("--max-drop", *m_maxDrop, 0, own ? kMaxBudget : 100) / (own ? 1 : 100);
@@ -65,6 +69,10 @@ void OptionReader::finishMaxDrop() {
 void OptionReader::addMetricProgram() {
     path("--metric-program", m_options.metricProgram,
          "Program that reads an .npz file of outputs and prints a number");
+    text("--metric-argument",
+         "Argument of --metric-program, before the path of the .npz file; may be repeated",
+         [this](const std::string& value) { m_options.metricArguments.push_back(value); })
+        ->type_name("ARG");
 }
 
 void OptionReader::addOwnMetric() {

@@ -33,6 +33,7 @@ void requireVerified(const std::string& why) {
 void runVerify(const Options& options) {
     requireWritable(options.output, options);
     OpenedSession opened = openSession(options);
+    useMetricProgram(*opened.session, options);
     ProgressLine progress;
     progress.show({.stage = "quantized network"});
     const VerifySource source = prepareVerification(*opened.session, options.config, options.output);
@@ -58,6 +59,7 @@ void runVerify(const Options& options) {
             OrderedJson made = {{"agreement", agreementOf(*found)}, {"max_abs_diff", found->maxAbsDiff}};
             made["sqnr_db"] = sqnrOf(found->error);
             if (found->rate) made[found->rate->name()] = found->rate->value;
+            if (found->metric) made["metric"] = *found->metric;
             return made;
         };
         OrderedJson json = {
@@ -75,6 +77,10 @@ void runVerify(const Options& options) {
             json["here"] = {{result.here->name(), result.here->value}};
             json["there"] = {{result.here->name(), result.plain.rate->value}};
         }
+        if (result.metric) {
+            json["here"]["metric"] = *result.metric;
+            json["there"]["metric"] = *result.plain.metric;
+        }
         const std::string why = whyVerificationFailed(result);
         json["failure"] = why.empty() ? OrderedJson() : OrderedJson(why);
         json["not_compared"] = result.notCompared;
@@ -87,10 +93,15 @@ void runVerify(const Options& options) {
         fmt::print("{} on {}: {:.2f} % in the preview, {:.2f} % in {}\n", result.here->title(),
                    counted(result.samples, "sample"), 100 * result.here->value,
                    100 * result.plain.rate->value, result.runtime);
+    if (result.metric)
+        fmt::print("{}: {} in the preview, {} in {}\n", options.metricProgram.filename().string(),
+                   *result.metric, *result.plain.metric, result.runtime);
     // Only outputs with one row of scores for each sample have classes.
     const auto print = [&](std::string_view where, const RuntimeComparison& found, bool withRate) {
         fmt::print("{}", where);
         if (withRate && found.rate) fmt::print("{} {:.2f} %; ", found.rate->title(), 100 * found.rate->value);
+        if (withRate && found.metric)
+            fmt::print("{} {}; ", options.metricProgram.filename().string(), *found.metric);
         if (result.classifies)
             fmt::print("same class for {:.2f} % of {}; ", 100 * found.agreement,
                        counted(result.samples, "sample"));

@@ -276,15 +276,23 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     return result;
 }
 
+QuantizationConfig importStart(QuantizationConfig config) {
+    config.refine.biasCorrection = BiasCorrection::Off;
+    config.refine.rounding = Rounding::Nearest;
+    return config;
+}
+
 std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
                                                  const ExportResult& result) {
     if (format.read == nullptr || result.files.at(0).text.empty()) return std::nullopt;
     try {
-        QuantizationConfig base = source.config;
-        base.refine.biasCorrection = BiasCorrection::Off;
-        base.refine.rounding = Rounding::Nearest;
-        QuantizationConfig config =
-            format.read({source.prepared->source, base, result.files[0].text, source.output, {}}).config;
+        QuantizationConfig config = format
+                                        .read({source.prepared->source,
+                                               importStart(source.config),
+                                               result.files[0].text,
+                                               source.output,
+                                               {}})
+                                        .config;
         const auto isModel = [](const ExportedFile& file) { return file.model != nullptr; };
         if (std::ranges::any_of(result.files, isModel)) {  // the tool reads a transformed model
             const NpuOperators converted = config.transforms.npuOperators;

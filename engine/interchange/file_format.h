@@ -135,10 +135,12 @@ std::vector<std::string> formatNames(bool reading);
 /// Writes the format. Notices about precisions are first in the result.
 ExportResult exportTo(const FileFormat& format, const ExportSource& source);
 
+/// Returns `config` without bias correction and learned rounding, which a tool does not apply unless its own
+/// file says so: the starting point for importing its file into an open configuration.
+QuantizationConfig importStart(QuantizationConfig config);
+
 /// Returns the configuration that the tool gets: the exported text as the same format's reader understands
-/// it, with settings that the format does not have as configured. Bias correction and learned rounding happen
-/// in the preview only, unless the text contains them. Nothing if the format cannot be read, or not this
-/// text.
+/// it, starting from importStart(). Nothing if the format cannot be read, or not this text.
 std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
                                                  const ExportResult& result);
 

@@ -181,6 +181,49 @@ class InterchangeTest : public QObject {
         QVERIFY2(noted.out.contains("\nverified"), noted.text());
     }
 
+    /// The metric is the accuracy, scaled by an argument of the program.
+    void verifyComputesTheUsersMetric() {
+        if (!m_runtime)
+            QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        const QString program = file("scaled.py");
+        writeFileAtomically(program.toStdString(),
+                            "#!" +
+                                qEnvironmentVariable("QUANTLOUPE_PYTHON", "/usr/bin/python3").toStdString() +
+                                "\nimport sys, numpy\ndata = numpy.load(sys.argv[2])\n"
+                                "right = data['logits'].argmax(1) == data['labels']\n"
+                                "print(float(sys.argv[1]) * right.mean())\n");
+        fs::permissions(program.toStdString(), fs::perms::owner_all);
+        const QStringList command =
+            QStringList{
+                "verify",           demoModel(), "--samples",         "40", "-o", file("measured.onnx"),
+                "--metric-program", program,     "--metric-argument", "-10"} +
+            demoData();
+        const Outcome outcome = runCli(command + QStringList{"--json"});
+        QVERIFY2(outcome.code == 0, outcome.text());
+        const json result = json::parse(outcome.out.toStdString());
+        for (const json& run : {result["here"], result["there"], result["optimized"]})
+            QCOMPARE(run["metric"].get<double>(), -10 * run["top1"].get<double>());
+        const Outcome text = runCli(command);
+        QVERIFY2(text.out.contains("scaled.py: -") && text.out.contains(" in the preview, -"), text.text());
+        verifyFailure(runCli({"verify", demoModel(), "-o", file("measured.onnx"), "--metric-argument", "1"}),
+                      2, "--metric-argument");
+    }
+
+    void aReportContainsTheUsersMetric() {
+        const QString program = file("seven.sh");
+        writeFileAtomically(program.toStdString(), "#!/bin/sh\necho 7\n");
+        fs::permissions(program.toStdString(), fs::perms::owner_all);
+        const auto exported = [&](const char* format) {
+            return runCli(QStringList{"export", demoModel(), "--samples", "4", "--to", format, "-o",
+                                      file("report.json"), "--metric-program", program} +
+                          demoData());
+        };
+        QVERIFY2(exported("json").code == 0, exported("json").text());
+        const json report = json::parse(readFile(file("report.json").toStdString()));
+        QCOMPARE(report["quantized"]["metric"], 7);
+        verifyFailure(exported("amct"), 2, "the format amct has no metrics");
+    }
+
     void withoutOnnxRuntimeItExplainsTheInstallation() {
         const QString none = file("no_runtime");
         writeFileAtomically(none.toStdString(),

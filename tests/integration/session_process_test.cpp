@@ -81,6 +81,20 @@ class SessionProcessTest : public QObject {
                 first["quantized"].toObject()["sqnr_db"].toDouble());
     }
 
+    void repliesContainTheUsersMetric() {
+        cleanup();
+        QTemporaryDir folder;
+        QFile program(folder.filePath("metric.sh"));
+        QVERIFY(program.open(QIODevice::WriteOnly));
+        program.write("#!/bin/sh\necho 7\n");
+        program.close();
+        QVERIFY(program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        start({"--metric-program", program.fileName()});
+        const QJsonObject reply = ask(R"({"do":"evaluate"})");
+        QCOMPARE(reply["quantized"].toObject()["metric"].toDouble(), 7.0);
+        cleanup();
+    }
+
     void resultsEqualThoseOfAnalyze() {
         const Outcome analyzed = runCli(arguments("analyze") + QStringList{"--json", "--skip", kWorst});
         QVERIFY2(analyzed.code == 0, analyzed.text());

@@ -76,6 +76,26 @@ class ImportDialogTest : public QObject, private test::DemoWindow {
         QVERIFY(waitForEvaluation());
     }
 
+    void refinementsOfThePreviewAreTurnedOff() {
+        const auto path =
+            written("plain.py", "quantize_static('a.onnx', 'b.onnx', reader, per_channel=True)");
+        const QuantizationConfig before = document().config();
+        QuantizationConfig refined = before;
+        refined.refine.biasCorrection = BiasCorrection::Empirical;
+        QVERIFY(document().edit({refined, QStringLiteral("Bias correction"), {}, -1}));
+        ImportDialog dialog(document(), path, m_window.get());
+        QVERIFY(waitForReview(dialog));
+        const QStringList changes =
+            linesUnder(test::child<QTreeWidget>(dialog), "Changes to the configuration");
+        QVERIFY2(!changes.filter(QStringLiteral("ias correction")).isEmpty(), qPrintable(changes.join('\n')));
+        test::button(dialog, "import")->click();
+        QCOMPARE(document().config().refine.biasCorrection, BiasCorrection::Off);
+        document().undoStack()->undo();
+        document().undoStack()->undo();
+        QVERIFY(document().config() == before);
+        QVERIFY(waitForEvaluation());
+    }
+
     void similarNameIsChosenByAClick() {
         const std::string wrong = "/features/features.0/features.0.0/Cov";
         const auto path = written(

@@ -165,6 +165,9 @@ void VerifyDialog::present(const Verification& r) {
     else
         showVerdict(tr("Verified without optimizations; the default level is less accurate."), "muted");
     QStringList details{sentence(comparison(r, r.plain))};
+    if (r.metric)
+        details << tr("Your metric is %1 in the preview and %2 in ONNX Runtime.")
+                       .arg(QString::number(*r.metric, 'g', 6), QString::number(*r.plain.metric, 'g', 6));
     if (!r.whyNoRate.empty())
         details << tr("The labels are not used, and only the values are compared: %1.")
                        .arg(QString::fromStdString(r.whyNoRate));

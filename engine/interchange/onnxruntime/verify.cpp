@@ -13,6 +13,7 @@
 #include "interchange/onnxruntime/run_onnxruntime.h"
 #include "model/load_model.h"
 #include "session/evaluation_data.h"
+#include "session/stages/user_metrics.h"
 
 namespace quantloupe {
 namespace {
@@ -108,6 +109,57 @@ void grade(const OutputGrader& grader, const VerifySource& source, const Runtime
     if (result.exact) result.exact->rate = gradeOf(theirs.exact).rate;
 }
 
+std::optional<VerifiedMetric> verifiedMetric(Session& session, const std::vector<ConstantPtr>& outputs,
+                                             const CancelToken& cancel) {
+    std::optional<SessionMetricInput> own = metricInput(session);
+    if (!own) return std::nullopt;
+    VerifiedMetric verified{std::move(own->metric), std::move(own->input), 0, {}};
+    const Graph& graph = session.graph();
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+        const auto& tensor = graph.tensor(graph.outputs()[o]);
+        if (!outputs[o]) continue;
+        verified.preview.outputs[tensor.name] = outputs[o];
+        if (!tensor.graphInput) verified.outputs[o] = tensor.name;
+    }
+    verified.here = verified.metric.measure(verified.preview, cancel);
+    return verified;
+}
+
+/// The values of a run belong to `positions`.
+const ConstantPtr& valueAt(std::size_t position, const std::vector<ConstantPtr>& values,
+                           const std::map<std::size_t, Dims>& positions) {
+    const auto found = positions.find(position);
+    return values.at(static_cast<std::size_t>(std::distance(positions.begin(), found)));
+}
+
+/// Computes the user's metric of each run.
+void measure(const VerifiedMetric& own, const std::map<std::size_t, Dims>& positions,
+             const RuntimeOutputs& theirs, Verification& result, const CancelToken& cancel) {
+    const auto metricOf = [&](const std::vector<ConstantPtr>& values) {
+        MetricInput input = own.preview;
+        for (const auto& [position, name] : own.outputs)
+            input.outputs[name] = valueAt(position, values, positions);
+        return own.metric.measure(input, cancel);
+    };
+    result.metric = own.here;
+    result.plain.metric = metricOf(theirs.values);
+    if (result.optimized) result.optimized->metric = metricOf(theirs.optimized);
+    if (result.exact) result.exact->metric = metricOf(theirs.exact);
+}
+
+/// Returns the outputs at `positions` reduced to those that are compared.
+RuntimeOutputs compared(const RuntimeOutputs& all, const std::map<std::size_t, Dims>& positions,
+                        const std::vector<VerifiedOutput>& outputs) {
+    RuntimeOutputs kept = all;
+    for (auto* values : {&kept.values, &kept.optimized, &kept.exact}) {
+        if (values->empty()) continue;
+        const std::vector<ConstantPtr> found = std::exchange(*values, {});
+        for (const VerifiedOutput& output : outputs)
+            values->push_back(valueAt(output.position, found, positions));
+    }
+    return kept;
+}
+
 }  // namespace
 
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
@@ -138,6 +190,7 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
              "verification compares the outputs that are float32 and have a batch dimension, and this model "
              "has none");
     source.grader = OutputGrader::create(source.samples, session.graph());
+    source.metric = verifiedMetric(session, ours, cancel);
     saveModel(*session.quantizedModel(config, cancel), model);
     return source;
 }
@@ -147,7 +200,11 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     const Dataset& data = source.samples->dataset();
     std::map<std::size_t, Dims> shapes;
     for (const VerifiedOutput& output : source.outputs) shapes[output.position] = output.ours->dims();
-    const RuntimeOutputs theirs = runOnnxRuntime(source.model, *source.samples, shapes, cancel, python);
+    if (source.metric)
+        for (const auto& [position, name] : source.metric->outputs)
+            shapes[position] = source.metric->preview.outputs.at(name)->dims();
+    const RuntimeOutputs all = runOnnxRuntime(source.model, *source.samples, shapes, cancel, python);
+    const RuntimeOutputs theirs = compared(all, shapes, source.outputs);
     Verification result;
     result.runtime = theirs.runtime;
     result.samples = data.size();
@@ -197,6 +254,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
         failInput("{} returns outputs of a different shape than the preview: '{}'", theirs.runtime,
                   fmt::join(result.notCompared, "', '"));
     if (source.grader) grade(*source.grader, source, theirs, result, cancel);
+    if (source.metric) measure(*source.metric, shapes, all, result, cancel);
     return result;
 }
 

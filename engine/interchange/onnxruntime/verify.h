@@ -12,6 +12,7 @@
 #include <string>
 
 #include "analysis/tensor_metrics.h"
+#include "analysis/user_metric.h"
 #include "base/cancel.h"
 #include "runtime/program/sample_batches.h"
 #include "session/output_grader.h"
@@ -32,6 +33,15 @@ struct VerifiedOutput {
     std::size_t scores = 0;  ///< scoreCount()
 };
 
+/// The session's user-defined metric, which reads all outputs.
+struct VerifiedMetric {
+    UserMetric metric;
+    MetricInput preview;  ///< the labels, and the outputs of the preview
+    double here = 0;      ///< of the preview
+    /// Outputs that ONNX Runtime computes: their positions and names.
+    std::map<std::size_t, std::string> outputs;
+};
+
 /// The input of verify(). Holds only values, so it can be used on any thread.
 struct VerifySource {
     std::filesystem::path model;          ///< the quantized model's file
@@ -39,14 +49,16 @@ struct VerifySource {
     std::shared_ptr<const SampleBatches> samples;
     std::shared_ptr<const OutputGrader> grader;  ///< null without labels of boxes, label images or tokens
     bool binaryLabels = false;                   ///< hasBinaryLabels() of the session
+    std::optional<VerifiedMetric> metric{};
 };
 
 /// Outputs of ONNX Runtime, compared with the preview's.
 struct RuntimeComparison {
-    double agreement = 0;           ///< rate of samples with the same predicted class
-    double maxAbsDiff = 0;          ///< largest difference in all compared outputs
-    std::optional<TaskValue> rate;  ///< top-1, mAP, mIoU or token accuracy, if there are labels
-    DifferenceSums error = {};      ///< against the float network
+    double agreement = 0;               ///< rate of samples with the same predicted class
+    double maxAbsDiff = 0;              ///< largest difference in all compared outputs
+    std::optional<TaskValue> rate;      ///< top-1, mAP, mIoU or token accuracy, if there are labels
+    DifferenceSums error = {};          ///< against the float network
+    std::optional<double> metric = {};  ///< the user's metric, if there is one
 };
 
 struct Verification {
@@ -56,8 +68,9 @@ struct Verification {
     std::optional<TaskValue> here;  ///< RuntimeComparison::rate of the preview
     /// Why labels of boxes, label images or tokens are not used; empty if they are, or if there are none.
     std::string whyNoRate;
-    DifferenceSums error;     ///< of the preview against the float network
-    RuntimeComparison plain;  ///< without graph optimizations
+    DifferenceSums error;          ///< of the preview against the float network
+    std::optional<double> metric;  ///< the user's metric of the preview, if there is one
+    RuntimeComparison plain;       ///< without graph optimizations
     /// Names of the outputs that are too far from the preview's.
     std::vector<std::string> differing;
     /// Names of the outputs that could not be compared, because their shape is not that of the preview's.
@@ -71,8 +84,8 @@ struct Verification {
     std::string exactFailure;  ///< why it failed with this option
 };
 
-/// Writes the quantized model to `model` and computes the preview's outputs. Throws Error, also without data;
-/// Cancelled.
+/// Writes the quantized model to `model` and computes the preview's outputs, and its user-defined metric if
+/// the session has one. Throws Error, also without data; Cancelled.
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
                                  const std::filesystem::path& model, const CancelToken& cancel = {});
 /// Runs the model and compares; see runOnnxRuntime for `python`, errors and threads.

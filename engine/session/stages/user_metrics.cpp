@@ -57,6 +57,10 @@ MetricInput inputFor(const SessionSamples& samples, const std::vector<std::size_
     return input;
 }
 
+MetricInput inputForAll(const SessionSamples& samples) {
+    return inputFor(samples, workInDataOrder(samples.order(), samples.order().size()));
+}
+
 std::map<std::string, ConstantPtr> allOutputs(Session& session,
                                               const std::optional<QuantizationConfig>& config,
                                               const CancelToken& cancel) {
@@ -118,7 +122,7 @@ double measuredMetric(SessionParts& parts, const NetworkOutputs& outputs,
     MetricInput input = inputFor(parts.samples, work);
     input.outputs = keptOutputs(*parts.model.graph, outputs, work);
     if (input.outputs.empty()) {
-        input = inputFor(parts.samples, workInDataOrder(order, order.size()));
+        input = inputForAll(parts.samples);
         input.outputs = allOutputs(parts.session, config, cancel);
     }
     const double value = measureOnce(parts.options.group.get(), *parts.metric.metric, input, cancel);
@@ -139,13 +143,20 @@ UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& c
                                    const UserMetric& metric, const CancelToken& cancel) {
     const SessionSamples& samples = partsOf(session).samples;
     samples.require();
-    MetricInput input = inputFor(samples, workInDataOrder(samples.order(), samples.order().size()));
+    MetricInput input = inputForAll(samples);
     const auto valueOf = [&](const std::optional<QuantizationConfig>& network) {
         input.outputs = allOutputs(session, network, cancel);
         return measureOnce(session.group(), metric, input, cancel);
     };
     const double floating = valueOf(std::nullopt);
     return {floating, valueOf(config)};
+}
+
+std::optional<SessionMetricInput> metricInput(Session& session) {
+    const SessionParts& parts = partsOf(session);
+    if (!parts.metric.metric) return std::nullopt;
+    parts.samples.require();
+    return SessionMetricInput{*parts.metric.metric, inputForAll(parts.samples)};
 }
 
 void addUserMetric(SessionParts& parts, NetworkOutputs& floating, NetworkOutputs& quantized,

@@ -22,6 +22,14 @@ std::optional<UserMetricValues> userMetricOf(const Evaluation& evaluation);
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config,
                                    const UserMetric& metric, const CancelToken& cancel = {});
 
+/// A session's metric and its input for all evaluation samples, in the order of the data, without outputs.
+struct SessionMetricInput {
+    UserMetric metric;
+    MetricInput input;
+};
+/// Returns nothing if the session has no metric. Needs data.
+std::optional<SessionMetricInput> metricInput(Session& session);
+
 /// If the session has a user-defined metric, computes it for both networks on the samples of the evaluation's
 /// accuracies and stores it in the outputs. Runs a network again only if a graph output is missing in its
 /// outputs. Internal to engine/session.
