@@ -5,7 +5,6 @@
 
 #include "commands/config_command.h"
 #include "config/config_json.h"
-#include "config/presets.h"
 #include "config/skip_rules.h"
 #include "document/layer_states.h"
 
@@ -18,10 +17,11 @@ Document::Document(QObject* parent) : QObject(parent) {
             [this](const EvaluationPtr&, const ShownEvaluation& shown) { adoptEvaluation(shown); });
     connect(&m_job, &EvaluationJob::evaluationFinished, this,
             [this](const EvaluationPtr& last, double seconds) {
-                m_evaluating = false;
+                m_open.evaluating = false;
                 // This is usually the last snapshot.
-                if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
-                m_accuracyStale = m_metricsStale = m_pendingEdits > 0;
+                if (m_open.evaluation != last || m_open.guessed)
+                    adoptEvaluation(withNumbersOf(nullptr, last));
+                m_open.accuracyStale = m_open.metricsStale = m_pendingEdits > 0;
                 remember(last->complete ? measured(last) : std::nullopt);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
@@ -34,13 +34,13 @@ Document::Document(QObject* parent) : QObject(parent) {
     });
     connect(this, &Document::historyChanged, this, &Document::waitForIdle);
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
-        m_evaluating = false;
-        remember(std::exchange(m_unfinished, {}));
+        m_open.evaluating = false;
+        remember(std::exchange(m_open.unfinished, {}));
         Q_EMIT evaluationChanged();
     });
     connect(&m_job, &EvaluationJob::failed, this, [this](const Failure& failure) {
         if (failure.during == Failure::During::Evaluation) {
-            m_evaluating = false;
+            m_open.evaluating = false;
             listUnevaluated();
         }
         if (failure.during == Failure::During::Loading) {
@@ -48,20 +48,20 @@ Document::Document(QObject* parent) : QObject(parent) {
             m_reloading = false;
         }
         if (failure.during == Failure::During::Data) {
-            m_readsData = false;
-            if (m_data) keepData();
+            m_open.readsData = false;
+            if (m_open.data) keepData();
         }
         say(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
         // Loading a model cancels the reading of data. If it fails, they are still needed.
-        if (failure.during == Failure::During::Loading && m_readsData)
-            return readData(m_dataWanted.first, m_dataWanted.second);
+        if (failure.during == Failure::During::Loading && m_open.readsData)
+            return readData(m_open.dataWanted.first, m_open.dataWanted.second);
         // Opening something cancels the running evaluation, so what remains open is evaluated again. The
         // model can still be viewed without its data.
         const bool opening =
             failure.during == Failure::During::Loading || failure.during == Failure::During::Data;
-        if (opening && (m_evaluating || !m_evaluation)) evaluate();
+        if (opening && (m_open.evaluating || !m_open.evaluation)) evaluate();
     });
     connect(&m_job, &EvaluationJob::exported, this, [this](const QString& text) {
         if (!text.isEmpty()) say(MessageKind::Note, text);
@@ -70,12 +70,12 @@ Document::Document(QObject* parent) : QObject(parent) {
         say(MessageKind::Note, tr("Cancelled: %1").arg(exports.join(QStringLiteral(", "))));
     });
     connect(&m_latency, &LayerLatency::changed, this, [this] {
-        m_scales.erase(Metric::Latency);
+        m_open.scales.erase(Metric::Latency);
         Q_EMIT layersChanged();
         Q_EMIT evaluationChanged();
     });
     connect(&m_layoutJob, &LayoutJob::laidOut, this, [this](const PicturePtr& picture) {
-        m_picture = picture;
+        m_open.picture = picture;
         Q_EMIT pictureChanged();
     });
     connect(&m_layoutJob, &LayoutJob::failed, this, [this](const QString& text) {
@@ -89,32 +89,33 @@ Document::~Document() {
 }
 
 QString Document::title() const {
-    if (!m_model) return {};
-    return QString::fromStdString((m_projectPath.empty() ? m_model->path : m_projectPath).stem().string());
+    if (!m_open.model) return {};
+    return QString::fromStdString(
+        (m_open.projectPath.empty() ? m_open.model->path : m_open.projectPath).stem().string());
 }
 
 QString Document::withLayerNames(const QString& text) const {
-    return QString::fromStdString(m_names.inText(text.toStdString()));
+    return QString::fromStdString(m_open.names.inText(text.toStdString()));
 }
 
 const LayerResult* Document::layer(NodeId node) const {
-    return node.valid() && node.index() < m_layers.size() ? &m_layers[node.index()] : nullptr;
+    return node.valid() && node.index() < m_open.layers.size() ? &m_open.layers[node.index()] : nullptr;
 }
 
 bool Document::isSelected(NodeId node) const {
-    return std::ranges::find(m_selection, node) != m_selection.end();
+    return std::ranges::find(m_open.selection, node) != m_open.selection.end();
 }
 
 void Document::select(std::vector<NodeId> nodes, NodeId current) {
     // A view may still show an earlier model.
     const auto isUnknown = [this](NodeId node) {
-        return !m_model || node.index() >= m_model->graph->nodeCount();
+        return !m_open.model || node.index() >= m_open.model->graph->nodeCount();
     };
     std::erase_if(nodes, isUnknown);
     if (current.valid() && isUnknown(current)) current = {};
-    if (nodes == m_selection && current == m_current) return;
-    m_selection = std::move(nodes);
-    m_current = current;
+    if (nodes == m_open.selection && current == m_open.current) return;
+    m_open.selection = std::move(nodes);
+    m_open.current = current;
     Q_EMIT selectionChanged();
 }
 
@@ -140,51 +141,30 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     std::optional<LoadingProject> loading =
         m_reloading ? std::optional(toContinue()) : std::exchange(m_loading, std::nullopt);
     const bool reloaded = std::exchange(m_reloading, false);  // until here, edits are accepted
-    m_names = names;
-    m_model = model;
-    m_picture.reset();
+    m_open = {};
+    m_open.model = model;
+    m_open.names = names;
+    m_open.signatures = signatures;
+    m_undo.clear();
     m_layoutOptions.collapsed.clear();
     m_layoutOptions.opened.clear();
-    m_data.reset();
-    m_evaluation.reset();
-    m_layers.clear();
-    m_scales.clear();
-    m_accuracyStale = m_metricsStale = m_evaluating = false;
-    m_selection.clear();
-    m_current = NodeId();
-    m_undo.clear();
-    m_measuredIndex = m_unfinishedIndex = 0;
-    m_dataEdit = nullptr;
-    m_onlyInProject = false;
-    m_configPath.clear();
-    m_projectPath.clear();
-    m_preprocess.reset();
-    m_task = {};
-    m_taskData.clear();
-    if (!reloaded && m_metricProgram) m_job.setMetric(m_metricProgram = std::nullopt);
-    m_dataWanted = {};
-    m_readsData = false;
-    m_history = {};
-    m_unfinished.reset();
-    m_onRandomInputs.clear();
     m_latency.restore({});
-    m_config = presetConfig("default");
-    m_signatures = signatures;
+    if (!reloaded && m_metricProgram) m_job.setMetric(m_metricProgram = std::nullopt);
 
     if (!reloaded) m_savedData = {};
     const OpenRequest request = std::exchange(m_request, {});
     const ModelChanges changes = loading ? adoptProject(*loading) : ModelChanges{};
     const std::string view = loading ? loading->project.view : std::string();
     QString configError;
-    if (request.preprocess) m_preprocess = request.preprocess;
-    if (request.task) std::tie(m_taskData, m_task) = std::pair(request.data, *request.task);
+    if (request.preprocess) m_open.preprocess = request.preprocess;
+    if (request.task) std::tie(m_open.taskData, m_open.task) = std::pair(request.data, *request.task);
     if (!request.config.empty() || request.configure) {
         try {
-            QuantizationConfig config = request.config.empty() ? m_config : loadConfig(request.config);
+            QuantizationConfig config = request.config.empty() ? m_open.config : loadConfig(request.config);
             if (request.configure) request.configure(config);
             resolveSkips(*model->graph, config);
-            m_config = std::move(config);
-            if (request.ownConfig && !request.configure) m_configPath = request.config;
+            m_open.config = std::move(config);
+            if (request.ownConfig && !request.configure) m_open.configPath = request.config;
         } catch (const std::exception& error) {
             configError = QString::fromUtf8(error.what());
         }
@@ -215,7 +195,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
 /// Another model replaces this one as soon as it is loaded; edits until then would be lost without a
 /// question.
 bool Document::isBeingReplaced() {
-    if (!m_model || m_request.model.empty() || m_reloading) return false;
+    if (!m_open.model || m_request.model.empty() || m_reloading) return false;
     say(MessageKind::Note, tr("No changes are possible while %1 is being opened.")
                                .arg(QString::fromStdString(m_request.model.filename().string())));
     return true;
@@ -227,10 +207,10 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
         say(MessageKind::Note, edit.complaint);
         return false;
     }
-    if (edit.next == m_config) return true;
-    if (m_model) {
+    if (edit.next == m_open.config) return true;
+    if (m_open.model) {
         try {
-            resolveSkips(*m_model->graph, edit.next);
+            resolveSkips(*m_open.model->graph, edit.next);
         } catch (const std::exception& error) {
             say(MessageKind::Error, QString::fromUtf8(error.what()));
             return false;
@@ -239,32 +219,33 @@ bool Document::edit(const ConfigEdit& edit, const std::filesystem::path& file) {
     const QString text = withLayerNames(edit.text);
     if (!file.empty()) {
         m_undo.beginMacro(text);
-        m_undo.push(new ConfigFileCommand(m_configPath, file));
+        m_undo.push(new ConfigFileCommand(m_open.configPath, file));
     }
-    m_undo.push(new ConfigCommand(m_config, edit.next, text, edit.mergeKey,
+    m_undo.push(new ConfigCommand(m_open.config, edit.next, text, edit.mergeKey,
                                   [this](const QuantizationConfig& config) { setConfig(config); }));
     if (!file.empty()) m_undo.endMacro();
     return true;
 }
 
 void Document::setConfig(const QuantizationConfig& config) {
-    if (config == m_config) return;
+    if (config == m_open.config) return;
     // The reasons and notices of an evaluation contain the numbers of the rules, also of those that are off.
-    const bool matters = config.rules != m_config.rules || config.precisionRules != m_config.precisionRules ||
-                         !haveSameResults(config, m_config);
-    m_config = config;
+    const bool matters = config.rules != m_open.config.rules ||
+                         config.precisionRules != m_open.config.precisionRules ||
+                         !haveSameResults(config, m_open.config);
+    m_open.config = config;
     Q_EMIT configChanged();
-    if (!m_model) return;
+    if (!m_open.model) return;
     if (!matters) {
-        if (updateReasons(*m_model->graph, m_config, m_layers)) Q_EMIT layersChanged();
+        if (updateReasons(*m_open.model->graph, m_open.config, m_open.layers)) Q_EMIT layersChanged();
         return;
     }
     guessStates();
     if (!m_manualEvaluation) return evaluate();
     ++m_pendingEdits;
-    m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
+    m_open.accuracyStale = m_open.metricsStale = m_open.evaluation != nullptr;
     // The running evaluation is for an outdated configuration.
-    m_evaluating ? m_job.cancelEvaluation() : m_job.cancelBackground();
+    m_open.evaluating ? m_job.cancelEvaluation() : m_job.cancelBackground();
     Q_EMIT evaluationChanged();
     Q_EMIT manualEvaluationChanged();
 }
@@ -277,55 +258,55 @@ void Document::setManualEvaluation(bool on) {
 }
 
 void Document::guessStates() {
-    if (m_layers.empty() || !predictStates(*m_model->graph, m_config, m_layers)) return;
-    m_guessed = true;
-    m_scales.clear();
+    if (m_open.layers.empty() || !predictStates(*m_open.model->graph, m_open.config, m_open.layers)) return;
+    m_open.guessed = true;
+    m_open.scales.clear();
     Q_EMIT layersChanged();
 }
 
 /// The layers are listed even if the network cannot be evaluated.
 void Document::listUnevaluated() {
-    if (!m_model || !m_layers.empty()) return;
-    const auto nodes = m_model->graph->nodes();
+    if (!m_open.model || !m_open.layers.empty()) return;
+    const auto nodes = m_open.model->graph->nodes();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         LayerResult layer;
         layer.node = NodeId(i);
         layer.name = nodes[i].name;
         layer.op = nodes[i].op;
         layer.reason = "the network could not be evaluated";
-        m_layers.push_back(std::move(layer));
+        m_open.layers.push_back(std::move(layer));
     }
-    m_scales.clear();
+    m_open.scales.clear();
     Q_EMIT layersChanged();
 }
 
 void Document::evaluate() {
-    if (!m_model) return;
-    remember(std::exchange(m_unfinished, {}));
-    m_evaluating = true;
-    m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
-    m_job.evaluate(m_config, m_evaluation);
+    if (!m_open.model) return;
+    remember(std::exchange(m_open.unfinished, {}));
+    m_open.evaluating = true;
+    m_open.accuracyStale = m_open.metricsStale = m_open.evaluation != nullptr;
+    m_job.evaluate(m_open.config, m_open.evaluation);
     if (std::exchange(m_pendingEdits, 0) > 0) Q_EMIT manualEvaluationChanged();
     Q_EMIT evaluationChanged();
 }
 
 void Document::cancel() {
-    m_readsData = false;
+    m_open.readsData = false;
     m_job.cancel();
 }
 
 void Document::adoptEvaluation(const ShownEvaluation& shown) {
-    if (shown.ownAccuracy) m_accuracyStale = false;
-    if (shown.evaluation->complete) m_metricsStale = false;
-    m_guessed = false;
-    m_layers.swap(*shown.layers);
-    updateReasons(*m_model->graph, m_config, m_layers);  // comments may have changed meanwhile
-    m_scales.clear();
-    m_evaluation = shown.evaluation;
-    if (m_evaluation->randomInputs) m_onRandomInputs.insert(m_evaluation->version.hex());
-    if (m_evaluating && shown.ownAccuracy) m_unfinished = measured(m_evaluation);
+    if (shown.ownAccuracy) m_open.accuracyStale = false;
+    if (shown.evaluation->complete) m_open.metricsStale = false;
+    m_open.guessed = false;
+    m_open.layers.swap(*shown.layers);
+    updateReasons(*m_open.model->graph, m_open.config, m_open.layers);  // comments may have changed meanwhile
+    m_open.scales.clear();
+    m_open.evaluation = shown.evaluation;
+    if (m_open.evaluation->randomInputs) m_open.onRandomInputs.insert(m_open.evaluation->version.hex());
+    if (m_open.evaluating && shown.ownAccuracy) m_open.unfinished = measured(m_open.evaluation);
     if (m_pendingEdits > 0) {  // these are the results before the edits
-        m_accuracyStale = m_metricsStale = true;
+        m_open.accuracyStale = m_open.metricsStale = true;
         guessStates();
     }
     Q_EMIT layersChanged();
@@ -333,17 +314,17 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
 }
 
 const MetricScale& Document::scale(Metric metric) const {
-    const auto known = m_scales.find(metric);
-    if (known != m_scales.end()) return known->second;
-    const MetricScale scale =
-        metric == Metric::Latency ? scaleOf(m_latency.valuesOf(m_layers), metric) : scaleOf(m_layers, metric);
-    return m_scales.emplace(metric, scale).first->second;
+    const auto known = m_open.scales.find(metric);
+    if (known != m_open.scales.end()) return known->second;
+    const MetricScale scale = metric == Metric::Latency ? scaleOf(m_latency.valuesOf(m_open.layers), metric)
+                                                        : scaleOf(m_open.layers, metric);
+    return m_open.scales.emplace(metric, scale).first->second;
 }
 
 void Document::toggleSelection() {
-    if (!m_model || m_selection.empty()) return;
+    if (!m_open.model || m_open.selection.empty()) return;
     try {
-        edit(toggleLayers(*m_model->graph, m_config, m_layers, m_selection));
+        edit(toggleLayers(*m_open.model->graph, m_open.config, m_open.layers, m_open.selection));
     } catch (const std::exception& error) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));
     }
@@ -352,13 +333,13 @@ void Document::toggleSelection() {
 void Document::setLayoutOptions(const LayoutOptions& options) {
     if (options == m_layoutOptions) return;
     m_layoutOptions = options;
-    if (m_model) layout();
+    if (m_open.model) layout();
 }
 
 void Document::layout() {
     LayoutOptions options = m_layoutOptions;
     options.viewWidth = m_roomWidth, options.viewHeight = m_roomHeight;
-    m_layoutJob.layout(m_model->graph, options);
+    m_layoutJob.layout(m_open.model->graph, options);
 }
 
 void Document::setBackgroundEvaluation(bool on) {
@@ -373,21 +354,21 @@ void Document::setQuiet(bool quiet) {
 }
 
 void Document::waitForIdle() {
-    if ((m_backgroundEvaluation || m_reference.missing()) && m_evaluation && m_evaluation->complete)
+    if ((m_backgroundEvaluation || m_reference.missing()) && m_open.evaluation && m_open.evaluation->complete)
         m_idle.start();
 }
 
 /// The baseline of an opened project has priority over learning to predict edits.
 void Document::doIdleWork() {
-    if (!m_model || m_job.busy() || m_quiet > 0 || m_pendingEdits > 0) return;
+    if (!m_open.model || m_job.busy() || m_quiet > 0 || m_pendingEdits > 0) return;
     if (const auto baseline = m_reference.missing())
-        m_job.evaluateInBackground(*baseline,
-                                   [this, version = m_history.baseline()](const EvaluationPtr& evaluation) {
-                                       m_reference.adoptBaseline(version, evaluation);
-                                       waitForIdle();
-                                   });
+        m_job.evaluateInBackground(
+            *baseline, [this, version = m_open.history.baseline()](const EvaluationPtr& evaluation) {
+                m_reference.adoptBaseline(version, evaluation);
+                waitForIdle();
+            });
     else if (m_backgroundEvaluation)
-        m_job.measureInBackground(m_config);
+        m_job.measureInBackground(m_open.config);
 }
 
 }  // namespace quantloupe::ui

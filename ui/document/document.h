@@ -18,6 +18,7 @@
 
 #include "base/input_paths.h"
 #include "commands/config_edits.h"
+#include "config/presets.h"
 #include "config/quantization_config.h"
 #include "document/evaluation_history.h"
 #include "document/layer_latency.h"
@@ -56,48 +57,48 @@ class Document : public QObject {
     ~Document() override;
 
     // Contents.
-    bool hasModel() const { return m_model != nullptr; }
-    const LoadedModel* model() const { return m_model.get(); }
-    GraphPtr graph() const { return m_model ? m_model->graph : nullptr; }
+    bool hasModel() const { return m_open.model != nullptr; }
+    const LoadedModel* model() const { return m_open.model.get(); }
+    GraphPtr graph() const { return m_open.model ? m_open.model->graph : nullptr; }
     /// The display names of the layers, which are shown in all views.
-    const LayerNames& names() const { return m_names; }
-    QString layerName(NodeId node) const { return QString::fromStdString(m_names.of(node)); }
+    const LayerNames& names() const { return m_open.names; }
+    QString layerName(NodeId node) const { return QString::fromStdString(m_open.names.of(node)); }
     QString layerName(const std::string& fullName) const {
-        return QString::fromStdString(m_names.of(fullName));
+        return QString::fromStdString(m_open.names.of(fullName));
     }
     /// Replaces full layer names in a text of the engine by display names.
     QString withLayerNames(const QString& text) const;
     QString title() const;
-    const QuantizationConfig& config() const { return m_config; }
-    const std::optional<DataInfo>& data() const { return m_data; }
+    const QuantizationConfig& config() const { return m_open.config; }
+    const std::optional<DataInfo>& data() const { return m_open.data; }
     DataKind dataKind() const;
     /// The open data or, if it could not be opened, the requested data; empty: none.
     std::filesystem::path dataPath() const;
     std::filesystem::path calibrationPath() const;
-    PicturePtr picture() const { return m_picture; }
+    PicturePtr picture() const { return m_open.picture; }
     QUndoStack* undoStack() { return &m_undo; }
 
     // Results.
     /// The newest snapshot, possibly of the configuration before the last edit; null before the first one.
-    EvaluationPtr evaluation() const { return m_evaluation; }
+    EvaluationPtr evaluation() const { return m_open.evaluation; }
     /// One result per node of the graph, with the states of the current configuration; empty before the first
     /// evaluation.
-    const std::vector<LayerResult>& layers() const { return m_layers; }
+    const std::vector<LayerResult>& layers() const { return m_open.layers; }
     const LayerResult* layer(NodeId node) const;
     /// The default scale of the layers' values, without changes by the user.
     const MetricScale& scale(Metric metric) const;
     /// Whether the accuracy effect of each layer is evaluated in the background when idle. Off by default.
     void setBackgroundEvaluation(bool on);
-    bool accuracyStale() const { return m_accuracyStale; }
-    bool metricsStale() const { return m_metricsStale; }
+    bool accuracyStale() const { return m_open.accuracyStale; }
+    bool metricsStale() const { return m_open.metricsStale; }
     /// "evaluating…", or "out of date" if new values are not on their way.
-    QString staleWord() const { return m_evaluating ? tr("evaluating\u2026") : tr("out of date"); }
-    bool evaluating() const { return m_evaluating; }
+    QString staleWord() const { return m_open.evaluating ? tr("evaluating\u2026") : tr("out of date"); }
+    bool evaluating() const { return m_open.evaluating; }
 
     // Selection, shared by graph, table and inspector.
-    const std::vector<NodeId>& selection() const { return m_selection; }
+    const std::vector<NodeId>& selection() const { return m_open.selection; }
     bool isSelected(NodeId node) const;
-    NodeId current() const { return m_current; }  ///< shown in the inspector
+    NodeId current() const { return m_open.current; }  ///< shown in the inspector
     void select(std::vector<NodeId> nodes, NodeId current);
     void select(NodeId node) { select(node.valid() ? std::vector{node} : std::vector<NodeId>{}, node); }
 
@@ -115,7 +116,7 @@ class Document : public QObject {
     /// file next to the model is used.
     void setPreprocess(const std::optional<Preprocess>& preprocess);
     /// Labels and decoder of the open evaluation data.
-    const TaskSettings& task() const { return m_task; }
+    const TaskSettings& task() const { return m_open.task; }
     /// Reads the data again with these labels, as one undo step; they are saved in the project.
     void setTask(const TaskSettings& task);
     /// The user's program that computes a metric in every evaluation on data, which leave-one-out,
@@ -125,9 +126,9 @@ class Document : public QObject {
     void setMetricProgram(const std::optional<MetricProgram>& program);
     /// The metric of which leave-one-out is a gain, also while the values of the last evaluation are shown.
     TaskMetric gainMetric() const {
-        return m_metricProgram ? TaskMetric::User : gainMetricOf(m_evaluation.get());
+        return m_metricProgram ? TaskMetric::User : gainMetricOf(m_open.evaluation.get());
     }
-    bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
+    bool hasOwnPreprocess() const { return m_open.preprocess.has_value(); }
     std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json next to the model; may not exist
     /// Reads a configuration and makes it current, as one undo step.
     bool openConfig(const std::filesystem::path& path);
@@ -135,13 +136,13 @@ class Document : public QObject {
     /// Makes text that the user is typing part of the document. To be called before unsaved changes are
     /// looked for; saving and reloading call it.
     void takeTypedText() { Q_EMIT typedTextWanted(); }
-    const std::filesystem::path& configPath() const { return m_configPath; }
+    const std::filesystem::path& configPath() const { return m_open.configPath; }
     /// Whether the entry of the history was evaluated on the open model and data, so that its numbers can be
     /// compared with the current ones.
     bool isComparable(const MeasuredConfig& entry) const;
     /// Whether saving the configuration to its file would leave no unsaved changes.
     bool configHasAllChanges() const {
-        return m_projectPath.empty() && !m_configPath.empty() && !m_onlyInProject;
+        return m_open.projectPath.empty() && !m_open.configPath.empty() && !m_open.onlyInProject;
     }
     /// To be called after a change that is part of the project, but not of the undo stack: it counts as
     /// unsaved.
@@ -158,11 +159,11 @@ class Document : public QObject {
     InputPaths inputPaths() const;
 
     // The project and the history.
-    const std::filesystem::path& projectPath() const { return m_projectPath; }  ///< empty: not saved yet
+    const std::filesystem::path& projectPath() const { return m_open.projectPath; }  ///< empty: not saved yet
     /// Returns the project as it would be saved now.
     Project project() const;
     bool saveProject(const std::filesystem::path& path);
-    const EvaluationHistory& history() const { return m_history; }
+    const EvaluationHistory& history() const { return m_open.history; }
     /// Makes this configuration current again, as one undo step.
     void goBackTo(std::size_t index);
     /// Pins this configuration as the baseline, or unpins it.
@@ -223,7 +224,7 @@ class Document : public QObject {
         bool unsaved = false;               ///< the document has unsaved changes from the start
         std::filesystem::path config = {};  ///< the file that the configuration is saved to; empty: none yet
         bool reloaded = false;              ///< no project was opened; the same document continues
-        bool onlyInProject = false;         ///< see m_onlyInProject
+        bool onlyInProject = false;         ///< see OpenModel
     };
     static LoadingProject readProject(OpenRequest& request);
     LoadingProject toContinue();
@@ -254,50 +255,55 @@ class Document : public QObject {
     void listUnevaluated();
     void layout();
 
+    /// Everything that belongs to the open model: opening another one replaces all of it.
+    struct OpenModel {
+        ModelPtr model;
+        LayerNames names;
+        std::vector<LayerSignature> signatures;  ///< of its layers
+        PicturePtr picture;
+        QuantizationConfig config = presetConfig("default");
+        std::filesystem::path configPath;
+        std::filesystem::path projectPath;
+        bool onlyInProject = false;  ///< something is unsaved that a configuration file does not contain
+        std::optional<DataInfo> data;
+        /// requested paths, which may not exist
+        std::pair<std::filesystem::path, std::filesystem::path> dataWanted;
+        bool readsData = false;            ///< dataWanted is being read
+        QUndoCommand* dataEdit = nullptr;  ///< on the stack, until its data are read; null if there is none
+        std::optional<Preprocess> preprocess;  ///< of the project; empty: the file next to the model is used
+        TaskSettings task;
+        std::filesystem::path taskData;  ///< the evaluation data that `task` belongs to
+        EvaluationPtr evaluation;
+        std::vector<LayerResult> layers;
+        mutable std::map<Metric, MetricScale> scales;  ///< of `layers`, computed on demand
+        bool guessed = false;  ///< states of `layers` are predicted and not yet evaluated
+        bool accuracyStale = false, metricsStale = false, evaluating = false;
+        std::vector<NodeId> selection;
+        NodeId current;
+        EvaluationHistory history;
+        std::set<std::string> onRandomInputs;  ///< versions in the history measured on random inputs
+        /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.
+        std::optional<MeasuredConfig> unfinished;
+        int unfinishedIndex = 0;  ///< position of `unfinished` in the undo stack
+        int measuredIndex = 0;    ///< position of the last configuration in the history
+    };
+
     EvaluationJob m_job;
     LayoutJob m_layoutJob;
     LayoutOptions m_layoutOptions;
     double m_roomWidth = 0, m_roomHeight = 0;
-    ModelPtr m_model;
-    LayerNames m_names;
-    PicturePtr m_picture;
-    std::optional<DataInfo> m_data;
-    QuantizationConfig m_config;
-    std::filesystem::path m_configPath;
+    OpenModel m_open;
     QUndoStack m_undo;
-    QUndoCommand* m_dataEdit = nullptr;  ///< on the stack, until its data are read; null if there is none
-    bool m_onlyInProject = false;        ///< something is unsaved that a configuration file does not contain
-    EvaluationPtr m_evaluation;
-    std::vector<LayerResult> m_layers;
-    mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, computed on demand
-    bool m_guessed = false;  ///< states of m_layers are predicted and not yet evaluated
-    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false,
-         m_backgroundEvaluation = false, m_manualEvaluation = false;
+    bool m_backgroundEvaluation = false, m_manualEvaluation = false;
     int m_quiet = 0;  ///< number of reasons to evaluate nothing in the background
     int m_pendingEdits = 0;
-    Delay m_idle{500};  ///< while the user is editing, nothing is evaluated in the background
-    std::vector<NodeId> m_selection;
-    NodeId m_current;
+    Delay m_idle{500};      ///< while the user is editing, nothing is evaluated in the background
     OpenRequest m_request;  ///< further steps once the model is loaded
     std::optional<LoadingProject> m_loading;
     bool m_reloading = false;  ///< the model that is being loaded is that of the document
-    std::filesystem::path m_projectPath;
-    std::vector<LayerSignature> m_signatures;  ///< of the model's layers
-    TaskSettings m_task;
-    std::optional<MetricProgram> m_metricProgram;
-    std::filesystem::path m_taskData;        ///< the evaluation data that m_task belongs to
-    std::optional<Preprocess> m_preprocess;  ///< of the project; empty: the file next to the model is used
-    /// requested paths, which may not exist
-    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
-    bool m_readsData = false;  ///< m_dataWanted is being read
     /// evaluation and calibration data in the project file
     std::pair<std::filesystem::path, std::filesystem::path> m_savedData;
-    EvaluationHistory m_history;
-    std::set<std::string> m_onRandomInputs;  ///< versions in the history that were measured on random inputs
-    /// The accuracy of the running evaluation if it is known, but not yet the metrics of the layers.
-    std::optional<MeasuredConfig> m_unfinished;
-    int m_unfinishedIndex = 0;  ///< position of m_unfinished in the undo stack
-    int m_measuredIndex = 0;    ///< position of the last configuration in the history
+    std::optional<MetricProgram> m_metricProgram;
     LayerReference m_reference{this};
     LayerLatency m_latency{this};
     std::function<std::string()> m_collectView;

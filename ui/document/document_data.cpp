@@ -7,9 +7,13 @@ namespace quantloupe::ui {
 
 namespace fs = std::filesystem;
 
-fs::path Document::dataPath() const { return m_data ? m_data->evaluationPath : m_dataWanted.first; }
+fs::path Document::dataPath() const {
+    return m_open.data ? m_open.data->evaluationPath : m_open.dataWanted.first;
+}
 
-fs::path Document::calibrationPath() const { return m_data ? m_data->calibrationPath : m_dataWanted.second; }
+fs::path Document::calibrationPath() const {
+    return m_open.data ? m_open.data->calibrationPath : m_open.dataWanted.second;
+}
 
 void Document::openData(const fs::path& evaluation, const fs::path& calibration) {
     if (!m_request.model.empty()) {  // a model is being loaded
@@ -18,51 +22,53 @@ void Document::openData(const fs::path& evaluation, const fs::path& calibration)
         m_request.calibration = calibration;
         return;
     }
-    if (!m_model) {
+    if (!m_open.model) {
         say(MessageKind::Error, tr("Open a model first: the required data format depends on its inputs."));
         return;
     }
-    if (evaluation != m_taskData) m_task = {};  // the labels belong to the other data
+    if (evaluation != m_open.taskData) m_open.task = {};  // the labels belong to the other data
     readData(evaluation, calibration);
 }
 
 void Document::readData(const fs::path& evaluation, const fs::path& calibration) {
-    m_dataWanted = {evaluation, calibration};
-    m_taskData = evaluation;
-    m_readsData = true;
-    m_job.openData(evaluation, calibration, m_preprocess, m_task);
+    m_open.dataWanted = {evaluation, calibration};
+    m_open.taskData = evaluation;
+    m_open.readsData = true;
+    m_job.openData(evaluation, calibration, m_open.preprocess, m_open.task);
 }
 
 /// The data that was to replace the open data cannot be read.
 void Document::keepData() {
-    m_taskData = m_data->evaluationPath;
-    m_dataWanted = {m_data->evaluationPath, m_data->calibrationPath};
-    if (m_task == m_data->requestedTask && m_preprocess == m_data->requestedPreprocess) return;
-    m_task = m_data->requestedTask;
-    m_preprocess = m_data->requestedPreprocess;
+    m_open.taskData = m_open.data->evaluationPath;
+    m_open.dataWanted = {m_open.data->evaluationPath, m_open.data->calibrationPath};
+    if (m_open.task == m_open.data->requestedTask && m_open.preprocess == m_open.data->requestedPreprocess)
+        return;
+    m_open.task = m_open.data->requestedTask;
+    m_open.preprocess = m_open.data->requestedPreprocess;
     // An edit without effect is no step to undo.
-    if (m_dataEdit && m_undo.index() > 0 && m_undo.command(m_undo.index() - 1) == m_dataEdit) {
-        m_dataEdit->setObsolete(true);
+    if (m_open.dataEdit && m_undo.index() > 0 && m_undo.command(m_undo.index() - 1) == m_open.dataEdit) {
+        m_open.dataEdit->setObsolete(true);
         m_undo.undo();  // only removes it
     }
-    m_dataEdit = nullptr;
+    m_open.dataEdit = nullptr;
     Q_EMIT dataChanged();
 }
 
 void Document::adoptData(const DataInfo& info) {
-    m_data = info;
-    m_readsData = false;
-    m_dataEdit = nullptr;
-    m_task = info.requestedTask;
-    m_taskData = info.evaluationPath;
-    if (!m_projectPath.empty() && m_savedData != std::pair(info.evaluationPath, info.calibrationPath))
+    m_open.data = info;
+    m_open.readsData = false;
+    m_open.dataEdit = nullptr;
+    m_open.task = info.requestedTask;
+    m_open.taskData = info.evaluationPath;
+    if (!m_open.projectPath.empty() && m_savedData != std::pair(info.evaluationPath, info.calibrationPath))
         markProjectChanged();
-    if (m_evaluation && m_evaluation->randomInputs) {  // numbers of random inputs say nothing about this data
-        m_evaluation.reset();
-        m_unfinished.reset();
-        m_layers.clear();
-        m_scales.clear();
-        m_history.remove(std::exchange(m_onRandomInputs, {}));
+    if (m_open.evaluation &&
+        m_open.evaluation->randomInputs) {  // numbers of random inputs say nothing about this data
+        m_open.evaluation.reset();
+        m_open.unfinished.reset();
+        m_open.layers.clear();
+        m_open.scales.clear();
+        m_open.history.remove(std::exchange(m_open.onRandomInputs, {}));
         Q_EMIT layersChanged();
         Q_EMIT historyChanged();
     }
@@ -71,47 +77,48 @@ void Document::adoptData(const DataInfo& info) {
 }
 
 Preprocess Document::preprocess() const {
-    if (m_preprocess) return *m_preprocess;
-    if (m_data) return m_data->preprocess;
-    const auto beside = m_model ? preprocessBeside(m_model->path) : std::nullopt;
+    if (m_open.preprocess) return *m_open.preprocess;
+    if (m_open.data) return m_open.data->preprocess;
+    const auto beside = m_open.model ? preprocessBeside(m_open.model->path) : std::nullopt;
     return beside ? loadPreprocess(*beside) : Preprocess{};
 }
 
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
-    if (!m_model || isBeingReplaced()) return;
+    if (!m_open.model || isBeingReplaced()) return;
     // the file next to the model may be different
-    if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
-    m_onlyInProject = true;
-    m_dataEdit = new PreprocessCommand(
-        m_preprocess, preprocess,
+    if (preprocess == m_open.preprocess) return adoptPreprocess(preprocess);
+    m_open.onlyInProject = true;
+    m_open.dataEdit = new PreprocessCommand(
+        m_open.preprocess, preprocess,
         preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
         [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); });
-    m_undo.push(m_dataEdit);
+    m_undo.push(m_open.dataEdit);
 }
 
 void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
-    m_preprocess = preprocess;
+    m_open.preprocess = preprocess;
     if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
 DataKind Document::dataKind() const {
-    if (!m_data) return DataKind::None;
-    return m_data->thumbnails.isEmpty() ? DataKind::Samples : DataKind::Images;
+    if (!m_open.data) return DataKind::None;
+    return m_open.data->thumbnails.isEmpty() ? DataKind::Samples : DataKind::Images;
 }
 
 void Document::setTask(const TaskSettings& task) {
-    if (!m_model || isBeingReplaced()) return;
-    if (task == m_task) return adoptTask(task);
-    m_onlyInProject = true;
-    m_dataEdit =
-        new TaskCommand(m_task, task, tr("Labels"), [this, data = m_taskData](const TaskSettings& choice) {
-            if (data == m_taskData) adoptTask(choice);  // otherwise the labels belong to other data
-        });
-    m_undo.push(m_dataEdit);
+    if (!m_open.model || isBeingReplaced()) return;
+    if (task == m_open.task) return adoptTask(task);
+    m_open.onlyInProject = true;
+    m_open.dataEdit = new TaskCommand(m_open.task, task, tr("Labels"),
+                                      [this, data = m_open.taskData](const TaskSettings& choice) {
+                                          if (data == m_open.taskData)
+                                              adoptTask(choice);  // otherwise the labels belong to other data
+                                      });
+    m_undo.push(m_open.dataEdit);
 }
 
 void Document::adoptTask(const TaskSettings& task) {
-    m_task = task;
+    m_open.task = task;
     if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
@@ -120,11 +127,11 @@ void Document::setMetricProgram(const std::optional<MetricProgram>& program) {
     m_metricProgram = program;
     m_job.setMetric(program);
     // Gains and drops of the previous metric have another unit.
-    m_evaluation.reset();
-    m_unfinished.reset();
-    for (LayerResult& layer : m_layers) layer.leaveOneOut.reset();
-    m_scales.clear();
-    m_history.forgetUserMetric();
+    m_open.evaluation.reset();
+    m_open.unfinished.reset();
+    for (LayerResult& layer : m_open.layers) layer.leaveOneOut.reset();
+    m_open.scales.clear();
+    m_open.history.forgetUserMetric();
     Q_EMIT metricProgramChanged();
     Q_EMIT layersChanged();
     Q_EMIT historyChanged();
@@ -132,7 +139,7 @@ void Document::setMetricProgram(const std::optional<MetricProgram>& program) {
 }
 
 fs::path Document::preprocessFile() const {
-    fs::path file = m_model ? m_model->path : fs::path();
+    fs::path file = m_open.model ? m_open.model->path : fs::path();
     return file.replace_extension(".preprocess.json");
 }
 

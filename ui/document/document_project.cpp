@@ -92,18 +92,18 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
 /// Applies the project that was loaded with the model, except for its view, whose layers get their new names.
 Document::ModelChanges Document::adoptProject(LoadingProject& loading) {
     Project& project = loading.project;
-    m_projectPath = loading.saveTo;
+    m_open.projectPath = loading.saveTo;
     if (!loading.reloaded) m_savedData = {project.data, project.calibration};
-    m_preprocess = project.preprocess;
-    m_task = project.task;
-    m_taskData = project.data;
+    m_open.preprocess = project.preprocess;
+    m_open.task = project.task;
+    m_open.taskData = project.data;
     ModelChanges changes;
-    const LayerMatch match = matchLayers(project.layers, m_signatures);
-    if (project.modelVersion != m_model->graph->version() || !match.unchanged()) {
-        AdaptedConfig adapted = adaptConfig(project.config, match, *m_model->graph);
+    const LayerMatch match = matchLayers(project.layers, m_open.signatures);
+    if (project.modelVersion != m_open.model->graph->version() || !match.unchanged()) {
+        AdaptedConfig adapted = adaptConfig(project.config, match, *m_open.model->graph);
         project.config = std::move(adapted.config);
         for (MeasuredConfig& measured : project.history) {
-            measured.config = adaptConfig(measured.config, match, *m_model->graph).config;
+            measured.config = adaptConfig(measured.config, match, *m_open.model->graph).config;
             measured.otherModel = true;
         }
         changes = {changesInWords(match, adapted.dropped, loading.reloaded),
@@ -113,29 +113,29 @@ Document::ModelChanges Document::adoptProject(LoadingProject& loading) {
             project.view = view.dump(-1, ' ', false, Json::error_handler_t::replace);
         }
     }
-    m_config = std::move(project.config);
-    m_history = EvaluationHistory(std::move(project.history), std::move(project.baseline));
+    m_open.config = std::move(project.config);
+    m_open.history = EvaluationHistory(std::move(project.history), std::move(project.baseline));
     m_latency.restore(std::move(project.latency));
-    m_configPath = loading.config;
+    m_open.configPath = loading.config;
     if (!changes.text.isEmpty() || loading.unsaved) m_undo.resetClean();
-    m_onlyInProject = loading.onlyInProject || (!loading.reloaded && loading.unsaved);
+    m_open.onlyInProject = loading.onlyInProject || (!loading.reloaded && loading.unsaved);
     return changes;
 }
 
 Project Document::project() const {
     Project project;
-    if (!m_model) return project;
-    project.model = m_model->path;
-    project.modelVersion = m_model->graph->version();
-    project.layers = m_signatures;
+    if (!m_open.model) return project;
+    project.model = m_open.model->path;
+    project.modelVersion = m_open.model->graph->version();
+    project.layers = m_open.signatures;
     project.data = dataPath();
     project.calibration = calibrationPath();
-    project.preprocess = m_data ? m_data->preprocess : m_preprocess;
+    project.preprocess = m_open.data ? m_open.data->preprocess : m_open.preprocess;
     // Labels that were chosen for other data, which are still being read, do not belong to this data.
-    project.task = m_data && m_taskData != dataPath() ? m_data->requestedTask : m_task;
-    project.config = m_config;
-    project.history = m_history.entries();
-    project.baseline = m_history.baseline();
+    project.task = m_open.data && m_open.taskData != dataPath() ? m_open.data->requestedTask : m_open.task;
+    project.config = m_open.config;
+    project.history = m_open.history.entries();
+    project.baseline = m_open.history.baseline();
     project.latency = m_latency.sources();
     if (m_collectView) project.view = m_collectView();
     return project;
@@ -143,21 +143,21 @@ Project Document::project() const {
 
 InputPaths Document::openedPaths() const {
     InputPaths inputs;
-    if (!m_model) return inputs;
-    inputs.add("the model", m_model->path);
-    for (const fs::path& file : m_model->dataFiles) inputs.add("external data of the model", file);
+    if (!m_open.model) return inputs;
+    inputs.add("the model", m_open.model->path);
+    for (const fs::path& file : m_open.model->dataFiles) inputs.add("external data of the model", file);
     inputs.add("the data", dataPath());
     inputs.add("the calibration data", calibrationPath());
-    inputs.add("the labels", m_task.labels);
-    inputs.add("the class names", m_task.classNames);
+    inputs.add("the labels", m_open.task.labels);
+    inputs.add("the class names", m_open.task.classNames);
     return inputs;
 }
 
 InputPaths Document::inputPaths() const {
     InputPaths inputs = openedPaths();
-    if (!m_model) return inputs;
-    inputs.add("the configuration", m_configPath);
-    inputs.add("the project", m_projectPath);
+    if (!m_open.model) return inputs;
+    inputs.add("the configuration", m_open.configPath);
+    inputs.add("the project", m_open.projectPath);
     inputs.add("the model's preprocessing file", preprocessFile());
     return inputs;
 }
@@ -166,7 +166,7 @@ bool Document::saveProject(const fs::path& path) {
     takeTypedText();
     try {
         InputPaths inputs = openedPaths();
-        inputs.add("the configuration", m_configPath);
+        inputs.add("the configuration", m_open.configPath);
         inputs.add("the model's preprocessing file", preprocessFile());
         inputs.checkOutput(path);
         quantloupe::saveProject(project(), path);
@@ -174,9 +174,9 @@ bool Document::saveProject(const fs::path& path) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));
         return false;
     }
-    m_projectPath = path;
+    m_open.projectPath = path;
     m_savedData = {dataPath(), calibrationPath()};
-    m_onlyInProject = false;
+    m_open.onlyInProject = false;
     m_undo.setClean();
     Q_EMIT projectChanged();
     say(MessageKind::Note, tr("Saved the project as %1.").arg(pathText(path)));
@@ -184,31 +184,32 @@ bool Document::saveProject(const fs::path& path) {
 }
 
 void Document::reload() {
-    if (!m_model) return;
-    m_request = {m_model->path, dataPath(), calibrationPath(), {}};
+    if (!m_open.model) return;
+    m_request = {m_open.model->path, dataPath(), calibrationPath(), {}};
     m_loading.reset();
     m_reloading = true;
     Q_EMIT reloading();
-    m_job.loadModel(m_model->path);
+    m_job.loadModel(m_open.model->path);
 }
 
 /// The document as a project that continues with the reloaded model.
 Document::LoadingProject Document::toContinue() {
     takeTypedText();
     Project now = project();
-    now.preprocess = m_preprocess;  // the file next to the model may have changed with the model
-    return {std::move(now), m_projectPath, !m_undo.isClean(), m_configPath, true, m_onlyInProject};
+    now.preprocess = m_open.preprocess;  // the file next to the model may have changed with the model
+    return {std::move(now), m_open.projectPath,  !m_undo.isClean(), m_open.configPath,
+            true,           m_open.onlyInProject};
 }
 
 void Document::markProjectChanged() {
-    m_onlyInProject = true;
+    m_open.onlyInProject = true;
     m_undo.resetClean();
 }
 
 /// The configuration is now that of the file.
 void Document::adoptConfigPath(const std::filesystem::path& path) {
-    m_configPath = path;
-    if (m_projectPath.empty() && !m_onlyInProject) m_undo.setClean();
+    m_open.configPath = path;
+    if (m_open.projectPath.empty() && !m_open.onlyInProject) m_undo.setClean();
 }
 
 bool Document::openConfig(const std::filesystem::path& path) {
@@ -227,10 +228,10 @@ bool Document::saveConfig(const std::filesystem::path& path) {
     takeTypedText();
     try {
         InputPaths inputs = openedPaths();
-        inputs.add("the project", m_projectPath);
+        inputs.add("the project", m_open.projectPath);
         inputs.add("the model's preprocessing file", preprocessFile());
         inputs.checkOutput(path);
-        quantloupe::saveConfig(m_config, path);
+        quantloupe::saveConfig(m_open.config, path);
     } catch (const std::exception& error) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));
         return false;
@@ -246,48 +247,48 @@ QString Document::changeSinceMeasured() const {
     const int index = m_undo.index();
     if (index == 0) return tr("As opened");
     QStringList texts;
-    if (m_measuredIndex < index - kMost) texts << QStringLiteral("\u2026");
-    for (int i = std::clamp(m_measuredIndex, std::max(0, index - kMost), index - 1); i < index; ++i)
+    if (m_open.measuredIndex < index - kMost) texts << QStringLiteral("\u2026");
+    for (int i = std::clamp(m_open.measuredIndex, std::max(0, index - kMost), index - 1); i < index; ++i)
         texts << m_undo.text(i);
     texts.removeDuplicates();
     return texts.join(QStringLiteral("; "));
 }
 
 std::optional<MeasuredConfig> Document::measured(const EvaluationPtr& evaluation) {
-    m_unfinishedIndex = m_undo.index();
+    m_open.unfinishedIndex = m_undo.index();
     return measuredConfig(*evaluation, changeSinceMeasured().toStdString());
 }
 
 bool Document::isComparable(const MeasuredConfig& entry) const {
     if (entry.otherModel) return false;
-    return entry.data.empty() || !m_evaluation || entry.data == m_evaluation->data.hex();
+    return entry.data.empty() || !m_open.evaluation || entry.data == m_open.evaluation->data.hex();
 }
 
 void Document::remember(std::optional<MeasuredConfig> measured) {
-    m_unfinished.reset();
-    if (measured) m_measuredIndex = m_unfinishedIndex;
-    if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
+    m_open.unfinished.reset();
+    if (measured) m_open.measuredIndex = m_open.unfinishedIndex;
+    if (measured && m_open.history.add(std::move(*measured))) Q_EMIT historyChanged();
 }
 
 void Document::goBackTo(std::size_t index) {
-    if (index >= m_history.entries().size()) return;
-    const MeasuredConfig& entry = m_history.entries()[index];
+    if (index >= m_open.history.entries().size()) return;
+    const MeasuredConfig& entry = m_open.history.entries()[index];
     const QString change = QString::fromStdString(entry.change);
     const QString prefix = tr("Back to: ");
     edit({entry.config, change.startsWith(prefix) ? change : prefix + change, {}});
 }
 
 void Document::describeMeasured(std::size_t index, const QString& name, const QString& note) {
-    if (index >= m_history.entries().size()) return;
-    m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
+    if (index >= m_open.history.entries().size()) return;
+    m_open.history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
     markProjectChanged();
     Q_EMIT historyChanged();
 }
 
 void Document::pinBaseline(std::size_t index) {
-    if (index >= m_history.entries().size()) return;
-    const std::string& version = m_history.entries()[index].version;
-    m_history.pin(m_history.baseline() == version ? std::string() : version);
+    if (index >= m_open.history.entries().size()) return;
+    const std::string& version = m_open.history.entries()[index].version;
+    m_open.history.pin(m_open.history.baseline() == version ? std::string() : version);
     markProjectChanged();
     Q_EMIT historyChanged();
 }
