@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "quantize/calibration/position_votes.h"
 #include "runtime/simd.h"
 
@@ -131,14 +132,7 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                 float nanSum = 0;
                 if (!samples[s].empty())
                     minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &nanSum);
-                if (std::isnan(nanSum))
-                    failInput(
-                        "the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot "
-                        "be calibrated: check that sample, or leave it out, or give masks of the network a "
-                        "finite value",
-                        prepared.graph->tensor(tensors[t]).name, producerOf(prepared, tensors[t]),
-                        batches.dataset().sampleName(chunk * batches.batch() + s));
-                *ranges++ = range;
+                *ranges++ = std::isnan(nanSum) ? SampleRange{nanSum, nanSum} : range;
             }
         }
     };
@@ -153,6 +147,11 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                 for (std::size_t s = 0; s < rangesIn(chunk, t); ++s) {
                     const SampleRange& range = *next++;
                     TensorStatistics& known = all[t];
+                    if (std::isnan(range.min)) {
+                        if (known.notFinite.empty())
+                            known.notFinite = batches.dataset().sampleName(chunk * batches.batch() + s);
+                        continue;
+                    }
                     const bool first = known.history.samples() == 0;
                     known.min = first ? range.min : std::min(known.min, range.min);
                     known.max = first ? range.max : std::max(known.max, range.max);
@@ -174,12 +173,36 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
     return statistics;
 }
 
+void requireFinite(const Prepared& prepared, const UnitList& units, const Statistics& statistics) {
+    TensorId tensor;
+    std::vector<std::string> layers;
+    for (const Unit& unit : units.units) {
+        if (!unit.quantized || unit.float16) continue;
+        std::vector<TensorId> read = unit.inputs;
+        if (unit.quantizesOutput) read.push_back(unit.rangeOf.valid() ? unit.rangeOf : unit.output);
+        const auto bad = std::ranges::find_if(read, [&](TensorId candidate) {
+            const auto found = statistics.find(candidate);
+            return found != statistics.end() && !found->second.notFinite.empty();
+        });
+        if (bad == read.end()) continue;
+        if (layers.empty()) tensor = *bad;
+        layers.push_back(fmt::format("'{}'", prepared.graph->node(unit.layer).name));
+    }
+    if (layers.empty()) return;
+    failInput(
+        "the tensor '{}' ({}) contains NaN or infinity for the sample '{}', so it has no scale: keep {} in "
+        "float, check that sample, or leave it out, or give masks of the network a finite value",
+        prepared.graph->tensor(tensor).name, producerOf(prepared, tensor), statistics.at(tensor).notFinite,
+        shortList(layers, 10));
+}
+
 void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& candidates,
                              const StatisticsNeeds& needs, const SampleBatches& batches,
                              const RunControl& control, Statistics& statistics) {
     std::vector<TensorId> tensors;
     for (const TensorId tensor : candidates) {
         const TensorStatistics& known = statistics.at(tensor);
+        if (!known.notFinite.empty()) continue;
         bool missing = needs.distribution && !known.distribution;
         for (const int bits : needs.voteBits) missing = missing || !known.votes.contains(bits);
         if (missing) tensors.push_back(tensor);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "quantize/calibration/calibration_method.h"
+#include "quantize/units.h"
 #include "runtime/program/batch_runner.h"
 #include "transform/prepare.h"
 
@@ -24,9 +25,13 @@ struct StatisticsNeeds {
 };
 
 /// Returns the minimum, maximum and history of each tensor over all samples. Shares the chunks with the group
-/// of `control`. If a value is NaN or infinite, throws Error naming the tensor and the sample.
+/// of `control`.
 Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors,
                            const SampleBatches& batches, const RunControl& control);
+
+/// Throws Error, naming tensor, sample and layers, if a quantized unit reads or computes values that are NaN
+/// or infinite; float16 has codes for them.
+void requireFinite(const Prepared& prepared, const UnitList& units, const Statistics& statistics);
 
 /// Adds the missing statistics to `statistics`, which must already contain the ranges, in one pass over the
 /// samples. Does nothing if nothing is missing.

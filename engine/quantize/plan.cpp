@@ -319,6 +319,7 @@ class PlanResolver {
 
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
                  const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements) {
+    requireFinite(*prepared, units, statistics);
     return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache, refinements)
         .resolve();
 }

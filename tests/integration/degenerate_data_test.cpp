@@ -246,6 +246,30 @@ class DegenerateDataTest : public QObject {
         }
     }
 
+    /// A layer that cannot be quantized is named, and the network runs with this layer in float.
+    void layersWithoutFiniteInputsStayInFloat() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
+            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float zero = {0}> "
+            "{ l = Log(X) s = Add(l, X) n = IsNaN(s) z = Where(n, zero, s) Y = MatMul(z, W) }"));
+        const auto inputs = inputSpecsOf(session.graph());
+        const auto data = arrayDataset(
+            {{"X", Constant::fromFloats({3, 4}, {1, 2, 3, 4, 5, 6, 7, -8, 9, 10, 11, 12})}}, nullptr, inputs);
+        session.setData(data, data);
+        const QString error = test::errorOf([&] { session.evaluate(all(), Depth::Metrics); });
+        const std::string add = session.graph().nodes()[1].name;
+        QVERIFY2(error.contains(QStringLiteral("for the sample 'row 1'")) &&
+                     error.contains(QString::fromStdString("keep '" + add + "' in float")),
+                 qPrintable(error));
+        QuantizationConfig config = all();
+        SkipRule rule;
+        rule.layers = {add};
+        config.rules.push_back(rule);
+        const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
+        QCOMPARE(result->counts.quantized, std::size_t{1});
+        QVERIFY(result->quantized->sqnrDb.value_or(0) > 20);
+    }
+
     /// Layers after an operator that cannot run have no ranges, so nothing is migrated there.
     void outliersOfTheEvaluatedPartAreMigrated() {
         Session session(test::textModel(

@@ -205,8 +205,10 @@ class InterchangeTest : public QObject {
             QCOMPARE(run["metric"].get<double>(), -10 * run["top1"].get<double>());
         const Outcome text = runCli(command);
         QVERIFY2(text.out.contains("scaled.py: -") && text.out.contains(" in the preview, -"), text.text());
-        verifyFailure(runCli({"verify", demoModel(), "-o", file("measured.onnx"), "--metric-argument", "1"}),
-                      2, "--metric-argument");
+        verifyFailure(
+            runCli(QStringList{"verify", demoModel(), "-o", file("measured.onnx"), "--metric-argument", "1"} +
+                   demoData()),
+            2, "--metric-program");
     }
 
     void aReportContainsTheUsersMetric() {

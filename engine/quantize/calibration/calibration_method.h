@@ -26,6 +26,9 @@ struct TensorStatistics {
     float firstMin = 0, firstMax = 0;                       ///< of the first sample that is not all zero
     std::shared_ptr<const ValueDistribution> distribution;  ///< null: not collected
     std::map<int, PositionVotes> votes;                     ///< by bit width; empty: not collected
+    /// The first sample for which a value is NaN or infinite; empty: none. Samples like this one are not
+    /// counted.
+    std::string notFinite;
 };
 
 struct CalibrationResult {

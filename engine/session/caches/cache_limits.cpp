@@ -36,7 +36,8 @@ std::size_t bytesOfStructure(const Graph& graph) {
 using Distributions = std::unordered_set<const ValueDistribution*>;
 
 std::size_t bytesOf(const TensorStatistics& statistics, Distributions& seen) {
-    std::size_t bytes = sizeof(statistics) + statistics.votes.size() * sizeof(PositionVotes);
+    std::size_t bytes = sizeof(statistics) + statistics.votes.size() * sizeof(PositionVotes) +
+                        statistics.notFinite.capacity();
     const auto& d = statistics.distribution;
     if (d && seen.insert(d.get()).second)
         bytes += sizeof(*d) +
