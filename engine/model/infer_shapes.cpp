@@ -37,6 +37,40 @@ std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model, bo
     return bytes && values.ParseFromString(*bytes) ? std::optional(std::move(values)) : std::nullopt;
 }
 
+/// Opset 13 turned attributes of these operators into inputs.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kListsOfOpset13{
+    {{"Squeeze", "axes"}, {"Unsqueeze", "axes"}, {"ReduceSum", "axes"}, {"Split", "split"}}};
+
+void turnListsIntoInputs(onnx::GraphProto& graph) {
+    for (onnx::NodeProto& node : *graph.mutable_node()) {
+        const auto list = std::ranges::find(kListsOfOpset13, node.op_type(),
+                                            &std::pair<std::string_view, std::string_view>::first);
+        if (list == kListsOfOpset13.end() || node.input_size() != 1) continue;
+        auto& attributes = *node.mutable_attribute();
+        const auto found = std::ranges::find(attributes, list->second, &onnx::AttributeProto::name);
+        if (found == attributes.end()) continue;
+        onnx::TensorProto& values = *graph.add_initializer();
+        values.set_name("quantloupe list " + std::to_string(graph.initializer_size()));
+        values.set_data_type(onnx::TensorProto::INT64);
+        values.add_dims(found->ints_size());
+        *values.mutable_int64_data() = found->ints();
+        node.add_input(values.name());
+        attributes.erase(found);
+    }
+}
+
+/// Raises opsets 11 to 14 to 15: only since then, ONNX infers shapes through a Reshape to a computed shape.
+void raiseOpset(onnx::ModelProto& model) {
+    constexpr std::int64_t kFirst = 11, kLists = 13, kComputed = 15, kInitializersAlone = 4;
+    for (auto& import : *model.mutable_opset_import()) {
+        if (!isStandardDomain(import.domain()) || import.version() < kFirst || import.version() >= kComputed)
+            continue;
+        if (import.version() < kLists) turnListsIntoInputs(*model.mutable_graph());
+        import.set_version(kComputed);
+        model.set_ir_version(std::max(model.ir_version(), kInitializersAlone));
+    }
+}
+
 /// A copy of the model for the inference, without large weights: shape arithmetic needs values, convolutions
 /// only the shapes of weights. Control flow is left out, because an error in one body would end the
 /// inference, and nodes of other domains than ai.onnx, which have no inference.
@@ -72,6 +106,7 @@ onnx::ModelProto skeletonOf(const onnx::ModelProto& model) {
         type.set_elem_type(tensor.data_type());
         for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
     }
+    raiseOpset(copy);
     return copy;
 }
 

@@ -30,8 +30,9 @@ QString textOf(QString body) {
 GraphPtr network(const QString& body, int opset = 13) { return test::graph(textOf(body), opset); }
 
 /// With the shapes that are inferred when a file is opened.
-GraphPtr openedNetwork(const QString& body) {
-    return test::textModel("<ir_version: 8, opset_import: [\"\" : 17]> net " + textOf(body).toStdString())
+GraphPtr openedNetwork(const QString& body, int opset) {
+    return test::textModel("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]> net " +
+                           textOf(body).toStdString())
         .graph;
 }
 
@@ -202,18 +203,22 @@ class FoldBatchNormTest : public QObject {
             QCOMPARE(p.graph->tensor(p.graph->node(id).input(0)).name, std::string("c"));
     }
 
-    /// As PyTorch writes a batch norm over the features of a sequence, with a dynamic batch.
+    /// As PyTorch writes a batch norm over the features of a sequence, with a dynamic batch, in old and new
+    /// opsets.
     void throughAFlattenedSequence() {
-        const auto p = prepare(
-            openedNetwork("(float[N,3,4] x) => (float[N,2,3] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, "
-                          "int64[1] zero = {0}, int64[1] one = {1}, int64[2] rest = {-1, 4}, %1> "
-                          "{ s = Shape(x) n = Slice(s, zero, one) k = Concat<axis = 0>(n, rest) "
-                          "r = Reshape(x, k) a = MatMul(r, w) f = Flatten<axis = 2>(a) b = NORM(f) "
-                          "h = Shape(a) c = Reshape(b, h) y = Transpose<perm = [0, 2, 1]>(c) }"),
-            {});
-        QVERIFY2(noteOf(p, "BatchNormalization_6").startsWith("replaced by an Add"),
-                 qPrintable(noteOf(p, "BatchNormalization_6")));
-        QCOMPARE(constantText(*p.graph, "MatMul_4", 1), QString("2 -6 6 -12 10 -18 14 -24"));
+        for (const int opset : {11, 12, 13, 17}) {
+            QString body =
+                "(float[N,3,4] x) => (float[N,2,3] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, "
+                "int64 zero = {0}, int64[1] axis = {0}, int64[2] rest = {-1, 4}, %1> "
+                "{ s = Shape(x) i = Gather<axis = 0>(s, zero) n = Unsqueeze(i, axis) "
+                "k = Concat<axis = 0>(n, rest) r = Reshape(x, k) a = MatMul(r, w) f = Flatten<axis = 2>(a) "
+                "b = NORM(f) h = Shape(a) c = Reshape(b, h) y = Transpose<perm = [0, 2, 1]>(c) }";
+            if (opset < 13) body.replace("Unsqueeze(i, axis)", "Unsqueeze<axes = [0]>(i)");
+            const auto p = prepare(openedNetwork(body, opset), {});
+            QVERIFY2(noteOf(p, "BatchNormalization_7").startsWith("replaced by an Add"),
+                     qPrintable(QString::number(opset) + ": " + noteOf(p, "BatchNormalization_7")));
+            QCOMPARE(constantText(*p.graph, "MatMul_5", 1), QString("2 -6 6 -12 10 -18 14 -24"));
+        }
     }
 
     void sharedWeightIsClonedForTheFoldedLayer() {
