@@ -64,6 +64,7 @@ void typeToProto(const TensorInfo& tensor, const ModelFacts& facts, onnx::ValueI
         value.mutable_type()->ParseFromString(found->second);
         return;
     }
+    if (tensor.type == DataType::Undefined) return;  // the reader infers it
     auto& type = *value.mutable_type()->mutable_tensor_type();
     type.set_elem_type(static_cast<int>(tensor.type));
     if (!tensor.shape) return;

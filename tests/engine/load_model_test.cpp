@@ -126,6 +126,20 @@ class LoadModelTest : public QObject {
         QVERIFY(saved.graph().output(1).type().has_tensor_type());
     }
 
+    /// Tools may leave out the type of an output, and that of a result of If is not inferred.
+    void outputsWithoutATypeStayWithoutOne() {
+        onnx::ModelProto proto;
+        QVERIFY(proto.ParseFromString(test::textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (bool c, float[N] x) => (float y) "
+            "{ y = If(c) <then_branch = a () => (float p) { p = Relu(x) }, "
+            "else_branch = b () => (float q) { q = Neg(x) }> }")));
+        proto.mutable_graph()->mutable_output(0)->clear_type();
+        std::ofstream(file("untyped.onnx")) << proto.SerializeAsString();
+        onnx::ModelProto saved;
+        QVERIFY(saved.ParseFromString(modelBytes(*loadModel(file("untyped.onnx")).graph)));
+        QVERIFY(!saved.graph().output(0).has_type());
+    }
+
     void filesThatAreNotModelsAreReported() {
         std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
         QVERIFY(errorOf([&] {
@@ -257,12 +271,17 @@ class LoadModelTest : public QObject {
     void extentsWithoutTheSamplesAreInferred() {
         QFETCH(QString, graph);
         QFETCH(QString, shape);
-        const LoadedModel model =
-            textModel("<ir_version: 8, opset_import: [\"\" : 17]> net " + graph.toStdString());
-        QStringList found;
-        for (const Dim& dim : model.graph->tensor(*model.graph->findTensor("r")).shape.value())
-            found << (dim.known() ? QString::number(dim.value) : QStringLiteral("?"));
-        QCOMPARE(found.join(' '), shape);
+        for (const int opset : {11, 12, 13, 14, 17}) {
+            QString text =
+                QStringLiteral("<ir_version: 8, opset_import: [\"\" : %1]> net ").arg(opset) + graph;
+            if (opset < 13) text.replace("Unsqueeze(t, zero)", "Unsqueeze<axes = [0]>(t)");
+            const LoadedModel model = textModel(text.toStdString());
+            QStringList found;
+            for (const Dim& dim : model.graph->tensor(*model.graph->findTensor("r")).shape.value())
+                found << (dim.known() ? QString::number(dim.value) : QStringLiteral("?"));
+            QVERIFY2(found.join(' ') == shape,
+                     qPrintable(QStringLiteral("opset %1: %2").arg(opset).arg(found.join(' '))));
+        }
     }
 
     void realModelsLoad_data() {

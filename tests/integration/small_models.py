@@ -223,9 +223,28 @@ def spatial_transformer():
     return n.model(n.conv(y, 3, 4, 3), other, n.op("Det", square))
 
 
+def cropped_pads():
+    """Pads that crop one side and extend the other."""
+    n = Net([("input", TensorProto.FLOAT, (3, 7, 6))], opset=21)
+    outputs = []
+    for mode in ("constant", "edge", "reflect", "wrap"):
+        for pads in ([-2, 2], [3, -1], [-1, -1]):
+            x = n.op("Pad", "input", n.const([pads[0], pads[1]]), "", n.const([2]), mode=mode)
+            outputs.append(n.op("Pad", x, n.const([pads[1], pads[0]]), "", n.const([-1]), mode=mode))
+    return n.model(n.conv("input", 3, 4, 3), *outputs)
+
+
+def flat_groups():
+    """A group normalization between linear layers, without spatial dimensions."""
+    n = Net([("input", TensorProto.FLOAT, (6,))], opset=21)
+    x = n.op("GroupNormalization", n.linear("input", 6, 12), n.weight(12), n.weight(12), num_groups=3)
+    return n.model(n.linear(x, 12, 4))
+
+
 MODELS = {"vit": vit, "vit_written_out": lambda: vit(True), "masked_bert": masked_bert, "nhwc_resnet": nhwc_resnet,
           "unet": unet, "densenet": densenet, "shuffle": shuffle, "recurrent": recurrent, "state_beside_samples": state_beside_samples,
           "spectrogram": spectrogram, "segnet": segnet, "spatial_transformer": spatial_transformer,
+          "cropped_pads": cropped_pads, "flat_groups": flat_groups,
           "external_data": densenet}
 
 

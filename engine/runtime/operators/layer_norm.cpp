@@ -150,7 +150,7 @@ CompiledNode compileRmsNorm(const NodeContext& context) {
 CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
-    if (desc.dims.size() < 3) failInput("{} needs a batch, channels and spatial dimensions", context.node.op);
+    if (desc.dims.size() < 2) failInput("{} needs a batch and channels", context.node.op);
     const auto channels = static_cast<std::size_t>(desc.dims[1]);
     if (groups == 0 || channels % groups != 0)
         failInput("{} channels cannot be split into {} groups", channels, groups);

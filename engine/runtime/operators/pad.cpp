@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad: constant, edge, reflect, wrap; negative pads crop.
+// Pad: constant, edge, reflect, wrap; negative pads crop before the others pad, as in ONNX Runtime.
 #include <cstring>
 
 #include "base/error.h"
@@ -18,26 +18,30 @@ std::vector<std::ptrdiff_t> sources(std::int64_t extent, std::int64_t begin, std
     if (std::max({extent, begin, end}) > kMost || std::min(begin, end) < -kMost)
         failInput("Pad by {} and {} is too large", begin, end);
     std::vector<std::ptrdiff_t> result;
-    if (extent == 0 && mode != "constant" && begin + end > 0)
+    // The part that values are taken from.
+    const bool takes = mode != "constant";
+    const std::int64_t first = takes ? std::max<std::int64_t>(0, -begin) : 0,
+                       taken = takes ? extent - first - std::max<std::int64_t>(0, -end) : extent;
+    if (takes && taken <= 0 && std::max(begin, end) > 0)
         failInput("Pad cannot take values from an empty dimension");
     requireMemory(static_cast<std::size_t>(std::max<std::int64_t>(0, begin + extent + end)) *
                   sizeof(std::ptrdiff_t));
     for (std::int64_t i = -begin; i < extent + end; ++i) {
-        std::int64_t at = i;
+        std::int64_t at = i - first;
         if (mode == "edge") {
-            at = std::clamp<std::int64_t>(i, 0, extent - 1);
+            at = std::clamp<std::int64_t>(at, 0, taken - 1);
         } else if (mode == "wrap") {
-            at = (i % extent + extent) % extent;
+            at = (at % taken + taken) % taken;
         } else if (mode == "reflect") {
-            const std::int64_t period = std::max<std::int64_t>(1, 2 * (extent - 1));
-            at = (i % period + period) % period;
-            if (at >= extent) at = period - at;
+            const std::int64_t period = std::max<std::int64_t>(1, 2 * (taken - 1));
+            at = (at % period + period) % period;
+            if (at >= taken) at = period - at;
         } else if (mode == "constant") {
             if (i < 0 || i >= extent) at = kFill;
         } else {
             failInput("Pad's mode '{}' is unknown", mode);
         }
-        result.push_back(at);
+        result.push_back(at == kFill ? at : first + at);
     }
     return result;
 }
