@@ -142,6 +142,12 @@ class CalibrationMethodsTest : public QObject {
                 .quantizer;
         // What ONNX Runtime 1.30's HistogramCollector returns: the lower edge of bin 40, each 50 / 2048 wide.
         QCOMPARE(q, quantizerForRange(-0.9765625f, 0.9765625f, {}));
+        // 99.9 % of the magnitudes are at most 0.99, which is in bin 162 of 8192, each 50 / 8192 wide.
+        parameters.bins = 8192;
+        QCOMPARE(solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters)
+                     .quantizer,
+                 quantizerForRange(-162 * 50.0f / 8192, 162 * 50.0f / 8192, {}));
+        parameters.bins.reset();
         parameters.percentile = 1.0;
         const TensorQuantizer all =
             solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters)
@@ -318,6 +324,9 @@ class CalibrationMethodsTest : public QObject {
         QCOMPARE(q.scale, scaleOf(bestPosition(std::vector<float>{-1, 1}, 8)));
         QCOMPARE(bestPosition(std::vector<float>{-1, 1}, 8), bestPosition(std::vector<float>{1, -0.5f}, 8));
         QVERIFY(q.scale < 0.02f);  // the outlier had one vote
+        const CalibrationResult affine =
+            solveCalibration(statistics, {8, true, false}, CalibrationMethod::PowerOfTwoMinMse, parameters);
+        QVERIFY(affine.notice.find("the mode all is used") != std::string::npos);
     }
 
     /// Twice the magnitude of a mask can exceed float32.

@@ -5,7 +5,7 @@
 // - Mode All: one decision for all samples, on the bin centers of a histogram over [min, max]. Ties go to the
 //   larger scale.
 // - Mode MostCommon: one decision for each sample on its own values (votes), of which the most frequent scale
-//   wins. Ties go to the smaller scale.
+//   wins. Ties go to the smaller scale. Only for symmetric schemes.
 //
 // Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of
 // that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: the
@@ -58,12 +58,13 @@ CalibrationResult mostCommon(const TensorStatistics& statistics, const Activatio
 
 CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                         const CalibrationParameters& parameters) {
-    if (needsVotes(CalibrationMethod::PowerOfTwoMinMse, parameters) && scheme.symmetric)
-        return mostCommon(statistics, scheme);
+    const bool votes = needsVotes(CalibrationMethod::PowerOfTwoMinMse, parameters);
+    if (votes && scheme.symmetric) return mostCommon(statistics, scheme);
     const Histogram histogram =
         statistics.distribution->range.coarsened(static_cast<std::size_t>(*parameters.bins));
     const int base = basePosition(statistics.min, statistics.max, scheme);
     CalibrationResult result;
+    if (votes) result.notice = "the mode most_common needs symmetric activations, so the mode all is used";
     result.candidates = kPositionsTried;
     for (int i = 0; i < kPositionsTried; ++i) {
         const TensorQuantizer quantizer =

@@ -14,7 +14,8 @@
 namespace quantloupe {
 
 struct ValueDistribution {
-    static constexpr std::size_t kSymmetricBins = 8192, kRangeBins = 8192;
+    /// For 8192 bins of magnitudes, the largest number that can be chosen, and for 8192 of values.
+    static constexpr std::size_t kSymmetricBins = 16384, kRangeBins = 8192;
     static constexpr std::size_t kTail = 1024;
     static constexpr std::size_t kMaxSamples = 32768;
 
