@@ -234,6 +234,14 @@ def cropped_pads():
     return n.model(n.conv("input", 3, 4, 3), *outputs)
 
 
+def chosen_columns():
+    """As PyTorch writes x[:, mask] with a constant mask."""
+    n = Net([("input", TensorProto.FLOAT, (5, 6))])
+    x = n.op("Compress", "input", n.const([0, 1, 1, 0, 1], np.bool_), axis=1)
+    x = n.op("Compress", n.linear(x, 6, 8), n.const([1, 0, 1], np.bool_), axis=-1)
+    return n.model(n.linear(x, 2, 4))
+
+
 def flat_groups():
     """A group normalization between linear layers, without spatial dimensions."""
     n = Net([("input", TensorProto.FLOAT, (6,))], opset=21)
@@ -244,7 +252,7 @@ def flat_groups():
 MODELS = {"vit": vit, "vit_written_out": lambda: vit(True), "masked_bert": masked_bert, "nhwc_resnet": nhwc_resnet,
           "unet": unet, "densenet": densenet, "shuffle": shuffle, "recurrent": recurrent, "state_beside_samples": state_beside_samples,
           "spectrogram": spectrogram, "segnet": segnet, "spatial_transformer": spatial_transformer,
-          "cropped_pads": cropped_pads, "flat_groups": flat_groups,
+          "cropped_pads": cropped_pads, "chosen_columns": chosen_columns, "flat_groups": flat_groups,
           "external_data": densenet}
 
 

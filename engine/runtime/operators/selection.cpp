@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose output shape depends on the values of their inputs: NonZero, Compress, Unique,
 // NonMaxSuppression. They run only if these values are known when the program is compiled, as in the part of
-// a network that is evaluated sample by sample (session/stages/evaluated_part.h).
+// a network that is evaluated sample by sample (session/stages/evaluated_part.h). The shape of Compress along
+// an axis depends only on the condition.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -70,17 +71,41 @@ ConstantPtr flattened(const Constant& input) {
     return Constant::fromBytes(input.type(), {input.size()}, {input.bytes().begin(), input.bytes().end()});
 }
 
+std::vector<std::size_t> chosenBy(const std::vector<std::int64_t>& condition, std::int64_t extent) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < std::min(condition.size(), static_cast<std::size_t>(extent)); ++i)
+        if (condition[i] != 0) chosen.push_back(i);
+    return chosen;
+}
+
+CompiledNode compressAlongAxis(const NodeContext& context) {
+    TensorDesc output = context.input(0);
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", 0), output.dims.size());
+    const AxisExtents split = axisExtents(output.dims, axis);
+    const auto chosen = chosenBy(known(context, 1).toInt64s(), output.dims[axis]);
+    output.dims[axis] = static_cast<std::int64_t>(chosen.size());
+    const std::size_t bytes = split.inner * elementSize(output.type);
+    return {{output}, makeKernel([=](const KernelArguments& a) {
+                const auto* in = static_cast<const std::byte*>(a.inputs[0]);
+                auto* out = static_cast<std::byte*>(a.outputs[0]);
+                for (std::size_t o = 0; o < split.outer; ++o, in += split.extent * bytes)
+                    for (const std::size_t i : chosen) {
+                        std::memcpy(out, in + i * bytes, bytes);
+                        out += bytes;
+                    }
+            })};
+}
+
 CompiledNode compileCompress(const NodeContext& context) {
+    if (context.constant(0) == nullptr && context.node.attributes.has("axis"))
+        return compressAlongAxis(context);
     const Constant& input = known(context, 0);
     const std::vector<std::int64_t> condition = known(context, 1).toInt64s();
     const ConstantPtr flat = context.node.attributes.has("axis") ? nullptr : flattened(input);
     const Constant& from = flat ? *flat : input;
     const std::size_t axis =
         flat ? 0 : normalizedAxis(context.node.attributes.integer("axis", 0), input.dims().size());
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < std::min(condition.size(), static_cast<std::size_t>(from.dims()[axis])); ++i)
-        if (condition[i] != 0) chosen.push_back(i);
-    return resultOf({take(from, axis, chosen)});
+    return resultOf({take(from, axis, chosenBy(condition, from.dims()[axis]))});
 }
 
 CompiledNode compileUnique(const NodeContext& context) {

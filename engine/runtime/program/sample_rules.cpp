@@ -273,7 +273,7 @@ SampleRule sampleRuleOf(const std::string& op) {
         add(maxPool, {"MaxPool"});
         add(fourier, {"DFT"});
         add(meanVariance, {"MeanVarianceNormalization"});
-        add(alongAxis, {"LpNormalization", "TopK"});
+        add(alongAxis, {"Compress", "LpNormalization", "TopK"});
         add(running, {"CumProd", "CumSum"});
         add(softmax, {"Hardmax", "LogSoftmax", "Softmax"});
         add(fromAxis, {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"});
