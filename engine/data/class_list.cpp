@@ -77,6 +77,12 @@ Line splitLine(std::string_view text, std::size_t number, char separator) {
     return line;
 }
 
+char separatorIn(std::string_view line) {
+    for (const char separator : {'\t', ',', ';'})
+        if (line.find(separator) != std::string_view::npos) return separator;
+    return ' ';
+}
+
 std::vector<Line> readLines(const fs::path& path) {
     constexpr std::uint64_t kMaxBytes = std::uint64_t(1) << 30;
     const std::string text = readFile(path, kMaxBytes);
@@ -91,10 +97,7 @@ std::vector<Line> readLines(const fs::path& path) {
         begin = end + 1;
         ++number;
         if (line.empty()) continue;
-        if (separator == 0)
-            separator = line.find('\t') != std::string_view::npos  ? '\t'
-                        : line.find(',') != std::string_view::npos ? ','
-                                                                   : ' ';
+        if (separator == 0) separator = separatorIn(line);
         lines.push_back(splitLine(line, number, separator));
     }
     if (lines.empty()) failInput("the file contains no classes");
@@ -160,24 +163,36 @@ std::optional<int> wholeNumber(const std::string& text) {
     return static_cast<int>(*value);
 }
 
-/// Makes the whole text of each line its class.
-void takeWholeLines(std::vector<Line>& lines) {
-    for (Line& line : lines) line = {line.number, line.text, {}, unquoted(line.text), {}};
+bool isImageName(const std::string& word) {
+    const std::string ending = lowerCase(fs::path(word).extension().string());
+    return isOneOf(ending, {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm"});
+}
+
+/// Makes the whole text of each line its class. Throws Error if a line contains the name of an image.
+void takeWholeLines(std::vector<Line>& lines, const Dataset& data) {
+    for (Line& line : lines) {
+        for (std::size_t begin = 0; begin < line.text.size();) {
+            const std::size_t end = std::min(line.text.find_first_of(" \t,;|", begin), line.text.size());
+            if (const std::string word = unquoted(line.text.substr(begin, end - begin)); isImageName(word))
+                failInput(
+                    "line {} contains '{}', but no line contains one of the images, such as '{}', and its "
+                    "class, separated by a comma, a semicolon, a tab or a space",
+                    line.number, word, data.sampleName(0));
+            begin = end + 1;
+        }
+        line = {line.number, line.text, {}, unquoted(line.text), {}};
+    }
 }
 
 /// For lines such as "a.jpg tabby cat", in which the class contains spaces: the first word is the name of an
 /// image in every line. Returns false if nothing changes.
 bool splitAtFirstBlank(std::vector<Line>& lines) {
-    const auto isImage = [](const std::string& word) {
-        const std::string ending = lowerCase(fs::path(word).extension().string());
-        return isOneOf(ending, {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm"});
-    };
     std::vector<Line> split;
     bool changes = false;
     for (const Line& line : lines) {
         const std::size_t blank = line.text.find_first_of(" \t");
         const std::string name = unquoted(line.text.substr(0, blank));
-        if (blank == std::string::npos || !isImage(name)) return false;
+        if (blank == std::string::npos || !isImageName(name)) return false;
         changes = changes || name != line.name;
         const std::string label = unquoted(line.text.substr(blank + 1));
         const std::string_view last = std::string_view(label).substr(label.find_last_of(" \t") + 1);
@@ -189,6 +204,17 @@ bool splitAtFirstBlank(std::vector<Line>& lines) {
     }
     if (changes) lines = std::move(split);
     return changes;
+}
+
+/// Exchanges names and classes if the classes are the names of the samples. Returns false if they are not.
+bool exchangeColumns(std::vector<Line>& lines, const Dataset& data) {
+    std::vector<Line> exchanged = lines;
+    for (Line& line : exchanged) std::swap(line.name, line.label);
+    const LinesByName byName(exchanged);
+    for (std::size_t s = 0; s < data.size(); ++s)
+        if (byName.find(data.sampleName(s)) == nullptr) return false;
+    lines = std::move(exchanged);
+    return true;
 }
 
 std::vector<const Line*> byPosition(const std::vector<Line>& lines, const Dataset& data) {
@@ -220,8 +246,10 @@ std::vector<const Line*> linesOfSamples(std::vector<Line>& lines, const Dataset&
     const auto isMissing = [](const Line* line) { return line == nullptr; };
     if (std::ranges::any_of(result, isMissing) && splitAtFirstBlank(lines))
         return linesOfSamples(lines, data, named);
+    if (std::ranges::all_of(result, isMissing) && exchangeColumns(lines, data))
+        return linesOfSamples(lines, data, named);
     if (lines.size() == data.size() && std::ranges::all_of(result, isMissing)) {
-        takeWholeLines(lines);  // names of classes that contain spaces
+        takeWholeLines(lines, data);  // names of classes that contain spaces
         return byPosition(lines, data);
     }
     std::unordered_map<const Line*, std::size_t> sampleOf;

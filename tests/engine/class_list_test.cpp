@@ -67,6 +67,9 @@ class ClassListTest : public QObject {
         QTest::addColumn<QString>("text");
         QTest::newRow("spaces") << "c.jpeg 7\nb 1.png 0\na.jpg 65\n";
         QTest::newRow("comma") << "a.jpg,65\r\nb 1.png,0\r\nc.jpeg,7";
+        QTest::newRow("semicolon") << "image;class\nc.jpeg;7\na.jpg;65\nb 1.png;0\n";
+        QTest::newRow("class first") << "65,a.jpg\n0,b 1.png\n7,c.jpeg\n";
+        QTest::newRow("class first, with spaces") << "class image\n65 a.jpg\n0 \"b 1.png\"\n7 c.jpeg\n";
         QTest::newRow("tab and empty lines") << "\na.jpg\t65\n\nb 1.png\t0\nc.jpeg\t7\n\n";
         QTest::newRow("byte order mark, header, without extensions")
             << "\xEF\xBB\xBFid,label\na,65\nb 1,0\nc,7\n";
@@ -151,6 +154,11 @@ class ClassListTest : public QObject {
                                  << "2 lines without names of images, but the data has 3 samples";
         QTest::newRow("missing image") << "a.jpg 1\nb 1.png 2\n"
                                        << "no line for the image 'c.jpeg'";
+        QTest::newRow("other images")
+            << "x.jpg 1\ny.jpg 2\nz.jpg 3\n"
+            << "line 1 contains 'x.jpg', but no line contains one of the images, such as 'a.jpg'";
+        QTest::newRow("other separator") << "a.jpg|1\nb 1.png|2\nc.jpeg|3\n"
+                                         << "line 1 contains 'a.jpg', but no line";
         QTest::newRow("columns") << "a.jpg,1,2\n"
                                  << "line 1 has 3 columns";
         QTest::newRow("no class") << "a.jpg,1\nb 1.png,\n"
