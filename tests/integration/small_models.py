@@ -234,6 +234,16 @@ def cropped_pads():
     return n.model(n.conv("input", 3, 4, 3), *outputs)
 
 
+def reflected_neighbors():
+    """Positions halfway between pixels, inside and outside the image."""
+    n = Net([("input", TensorProto.FLOAT, (3, 4, 4))], opset=20)
+    steps = np.arange(-12, 16, dtype=np.float32) / 4  # 4 * x is a position plus a half
+    grid = n.const(np.stack([steps, -steps], -1)[None, None])
+    grid = n.op("Expand", grid, n.shape(n.dim("input", 0), 1, len(steps), 2))
+    return n.model(*[n.op("GridSample", "input", grid, mode="nearest", padding_mode=m, align_corners=a)
+                     for m in ("zeros", "border", "reflection") for a in (0, 1)], n.conv("input", 3, 4, 3))
+
+
 def chosen_columns():
     """As PyTorch writes x[:, mask] with a constant mask."""
     n = Net([("input", TensorProto.FLOAT, (5, 6))])
@@ -252,7 +262,7 @@ def flat_groups():
 MODELS = {"vit": vit, "vit_written_out": lambda: vit(True), "masked_bert": masked_bert, "nhwc_resnet": nhwc_resnet,
           "unet": unet, "densenet": densenet, "shuffle": shuffle, "recurrent": recurrent, "state_beside_samples": state_beside_samples,
           "spectrogram": spectrogram, "segnet": segnet, "spatial_transformer": spatial_transformer,
-          "cropped_pads": cropped_pads, "chosen_columns": chosen_columns, "flat_groups": flat_groups,
+          "cropped_pads": cropped_pads, "reflected_neighbors": reflected_neighbors, "chosen_columns": chosen_columns, "flat_groups": flat_groups,
           "external_data": densenet}
 
 
