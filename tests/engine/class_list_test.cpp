@@ -69,7 +69,6 @@ class ClassListTest : public QObject {
         QTest::newRow("comma") << "a.jpg,65\r\nb 1.png,0\r\nc.jpeg,7";
         QTest::newRow("semicolon") << "image;class\nc.jpeg;7\na.jpg;65\nb 1.png;0\n";
         QTest::newRow("class first") << "65,a.jpg\n0,b 1.png\n7,c.jpeg\n";
-        QTest::newRow("class first, with spaces") << "class image\n65 a.jpg\n0 \"b 1.png\"\n7 c.jpeg\n";
         QTest::newRow("tab and empty lines") << "\na.jpg\t65\n\nb 1.png\t0\nc.jpeg\t7\n\n";
         QTest::newRow("byte order mark, header, without extensions")
             << "\xEF\xBB\xBFid,label\na,65\nb 1,0\nc,7\n";
