@@ -38,6 +38,8 @@ def main(folder):
         cases["AddOfColumns"] = (helper.make_node("QLinearAdd", two, ["o"], domain=MS), (2, 6, 1, 9), x + y + codes(7, 1))
         cases["MulOfChannels"] = (helper.make_node("QLinearMul", two, ["o"], domain=MS), shape, x + y + codes(1, 6, 1, 1))
         cases["MaxPool"] = (helper.make_node("MaxPool", ["x"], ["o"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1]), shape, [])
+        nan = [helper.make_node("DequantizeLinear", ["x", "x_scale", "x_zero"], ["f"]), helper.make_node("Div", ["f", "f"], ["d"])]
+        cases["QuantizeNan"] = (nan + [helper.make_node("QuantizeLinear", ["d", "y_scale", "y_zero"], ["o"])], shape, x + y)
         if kind == "uint8":
             # Dynamic quantization: the zero point is computed.
             dynamic = [helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),

@@ -35,10 +35,10 @@ auto withIntegerType(DataType type, std::string_view what, F use) {
     }
 }
 
-/// clamp(round_half_even(steps) + zero_point); NaN counts as 0 steps.
+/// clamp(round_half_even(steps) + zero_point); NaN becomes the lowest code, as in ONNX Runtime on x86.
 template <typename T>
 T saturated(float steps, std::int32_t zeroPoint) {
-    if (std::isnan(steps)) steps = 0;
+    if (std::isnan(steps)) return std::numeric_limits<T>::min();
     const double shifted = std::nearbyint(static_cast<double>(steps)) + zeroPoint;
     return static_cast<T>(std::clamp(shifted, static_cast<double>(std::numeric_limits<T>::min()),
                                      static_cast<double>(std::numeric_limits<T>::max())));
