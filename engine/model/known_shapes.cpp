@@ -68,6 +68,7 @@ bool keepsRank(const std::string& op, int inputs) {
                                            "GlobalMaxPool",
                                            "LpNormalization",
                                            "LpPool",
+                                           "MatMulNBits",
                                            "MaxPool",
                                            "Pad",
                                            "Resize",
@@ -296,6 +297,29 @@ std::optional<std::int64_t> KnownShapes::widthOfPart(const onnx::NodeProto& node
     return *whole / node.output_size();
 }
 
+/// Returns the width of a result of Concat, Gather or Transpose.
+std::optional<std::int64_t> KnownShapes::widthAlongAxis(const onnx::NodeProto& node, int depth) const {
+    const auto rank = rankOf(node.input(0), depth);
+    const auto* order = attributeOf(node, "perm");
+    if (!rank || *rank == 0) return {};
+    if (node.op_type() == "Transpose")
+        return order != nullptr && order->ints_size() == static_cast<int>(*rank) &&
+                       order->ints(order->ints_size() - 1) == order->ints_size() - 1
+                   ? widthOf(node.input(0), depth)
+                   : std::nullopt;
+    const auto* axis = attributeOf(node, "axis");
+    const std::int64_t last = static_cast<std::int64_t>(*rank) - 1, given = axis == nullptr ? 0 : axis->i();
+    if ((given < 0 ? given + last + 1 : given) != last) return widthOf(node.input(0), depth);
+    if (node.op_type() != "Concat") return {};
+    std::int64_t sum = 0;
+    for (const std::string& part : node.input()) {
+        const auto width = widthOf(part, depth);
+        if (!width) return {};
+        sum += *width;
+    }
+    return sum;
+}
+
 std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& node, const std::string& tensor,
                                                        int depth) const {
     const std::string& op = node.op_type();
@@ -306,16 +330,18 @@ std::optional<std::int64_t> KnownShapes::computedWidth(const onnx::NodeProto& no
     if (node.input_size() == 0) return {};
     if (keepsWidth(op, node.input_size())) return widthOf(node.input(0), depth);
     if (op == "Split" || op == "Slice") return possible(widthOfPart(node, tensor, depth));
+    if (isOneOf(op, {"Concat", "Gather", "Transpose"})) return possible(widthAlongAxis(node, depth));
     if (node.input_size() < 2) return {};
     if (op == "EmbedLayerNormalization" && node.input_size() > 2) return widthOf(node.input(2), depth);
     if (op == "GroupQueryAttention" && !node.input(1).empty()) return widthOf(node.input(0), depth);
     if (const auto* columns = attributeOf(node, "N"); columns != nullptr && op == "MatMulNBits")
         return possible(columns->i());
-    if (op == "MatMul")
+    const auto* transposed = attributeOf(node, "transB");
+    if (op == "MatMul" || (op == "FusedMatMul" && (transposed == nullptr || transposed->i() == 0)))
         return rankOf(node.input(1), depth) == std::size_t{1} ? std::nullopt : widthOf(node.input(1), depth);
     if (const auto* shape = listOf(node.input(1)); op == "Reshape" && shape != nullptr)
         return possible(shape->back());
-    if (op == "Add" || op == "Sub" || op == "Mul" || op == "Div")
+    if (isElementwise(op))
         for (const std::string& input : node.input())
             if (const auto width = widthOf(input, depth); width && *width != 1) return width;
     return {};

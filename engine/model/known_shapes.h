@@ -56,6 +56,7 @@ class KnownShapes {
                                 int depth) const;
     /// The values of a constant list of integers; null if they are unknown.
     const std::vector<std::int64_t>* listOf(const std::string& tensor) const;
+    std::optional<std::int64_t> widthAlongAxis(const onnx::NodeProto& node, int depth) const;
     std::optional<std::int64_t> widthOfPart(const onnx::NodeProto& node, const std::string& tensor,
                                             int depth) const;
 

@@ -79,6 +79,38 @@ class LoadModelTest : public QObject {
         QCOMPARE(rankAfter(200'000), std::nullopt);
     }
 
+    void ranksAndWidthsFollowFromTheNodes_data() {
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<int>("rank");
+        QTest::addColumn<int>("width");  // 0: unknown
+        const auto row = [](const char* node, int rank, int width) {
+            QTest::newRow(node) << node << rank << width;
+        };
+        row("com.microsoft.MatMulNBits<K = 6, N = 8>(x, codes, scales)", 3, 8);
+        row("com.microsoft.FusedMatMul(x, w)", 3, 4);
+        row("Concat<axis = 1>(x, x)", 3, 6);
+        row("Concat<axis = -1>(x, x, x)", 3, 18);
+        row("Gather<axis = 1>(x, one)", 2, 6);
+        row("Gather<axis = 2>(x, one)", 2, 0);
+        row("Gather(x, w)", 4, 6);
+        row("Transpose<perm = [1, 0, 2]>(x)", 3, 6);
+        row("Transpose<perm = [0, 2, 1]>(x)", 3, 0);
+        row("Where(c, x, one)", 3, 6);
+    }
+    void ranksAndWidthsFollowFromTheNodes() {
+        QFETCH(QString, node);
+        QFETCH(int, rank);
+        QFETCH(int, width);
+        onnx::ModelProto model;
+        QVERIFY(model.ParseFromString(test::textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 17, \"com.microsoft\" : 1]> g (float[n,5,6] x, bool c) => "
+            "(float y) <int64 one = {1}, float[6,4] w, uint8[8,1,3] codes, float[8] scales> { r = " +
+            node.toStdString() + " y = Relu(r) }")));
+        const KnownShapes known(model.graph());
+        QCOMPARE(known.rank("r"), std::optional<std::size_t>(rank));
+        QCOMPARE(known.width("r"), width == 0 ? std::nullopt : std::optional<std::int64_t>(width));
+    }
+
     void savedModelsLoadTheSame() {
         const LoadedModel model = textModel(kSmall);
         saveModel(*model.graph, file("copy.onnx"));
