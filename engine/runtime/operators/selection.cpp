@@ -4,6 +4,7 @@
 // a network that is evaluated sample by sample (session/stages/evaluated_part.h). The shape of Compress along
 // an axis depends only on the condition.
 #include <algorithm>
+#include <compare>
 #include <cstring>
 #include <numeric>
 
@@ -132,8 +133,11 @@ CompiledNode compileUnique(const NodeContext& context) {
     std::vector<std::size_t> order(first.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (context.node.attributes.integer("sorted", 1) != 0)
-        std::sort(order.begin(), order.end(),
-                  [&](std::size_t a, std::size_t b) { return entries[first[a]] < entries[first[b]]; });
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            const std::vector<double>&x = entries[first[a]], &y = entries[first[b]];
+            const auto less = [](double l, double r) { return std::strong_order(l, r) < 0; };  // also NaN
+            return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(), less);
+        });
     std::vector<std::size_t> chosen, place(order.size());
     std::vector<std::int64_t> indices, sortedCounts, inverses;
     for (std::size_t k = 0; k < order.size(); ++k) {
