@@ -209,9 +209,10 @@ class ReadAmctTest : public QObject {
             readText("amct", fixed(8), R"({"batch_num": 3, "/stem/Conv": {"quant_enable": true}})");
         QCOMPARE(back.config.calibration.samples, 24);
         QVERIFY(back.left.empty());
-        QCOMPARE(readText("amct", fixed(8), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})")
-                     .config.calibration.samples,
-                 QuantizationConfig().calibration.samples);
+        const ImportResult one =
+            readText("amct", fixed(8), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
+        QCOMPARE(one.config.calibration.samples, QuantizationConfig().calibration.samples);
+        QVERIFY(says(one.taken, "batch_num 1: one batch of all calibration samples (calibration.samples"));
     }
 
     void unmatchedNamesComeFirst() {

@@ -51,7 +51,7 @@ struct AmctEntry {
 };
 
 struct AmctDocument {
-    int batches = 1;
+    std::optional<int> batches;  ///< empty: not in the file, which means 1
     bool activationOffset = true, fusion = true;
     std::vector<std::string> skipFusion;
     std::map<std::string, AmctEntry> layers;
