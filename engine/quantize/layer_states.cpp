@@ -104,7 +104,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
                 layer.quantizable = layer.state != LayerState::Float;
                 layer.reason = unit.reason;
                 if (unit.quantized && unit.kind == UnitKind::PassesScale)
-                    layer.reason = "passes on the scale of its input";
+                    layer.reason = kPassesScale;
             }
         }
         if (!mapping.note.empty()) layer.reason += (layer.reason.empty() ? "" : "; ") + mapping.note;

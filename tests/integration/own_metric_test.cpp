@@ -58,7 +58,8 @@ class OwnMetricTest : public QObject {
             };
             m_session->measureInBackground(m_config, 2, observer);
             QCOMPARE(predicts, !own);
-            for (const LayerResult& layer : m_session->evaluate(m_config)->layers)
+            const EvaluationPtr result = m_session->evaluate(m_config);
+            for (const LayerResult& layer : result->layers)
                 if (layer.state == LayerState::Quantized) QVERIFY(layer.leaveOneOut);
         }
     }

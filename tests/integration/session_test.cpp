@@ -169,6 +169,30 @@ class SessionTest : public QObject {
         QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
     }
 
+    /// An activation inside the unit of a convolution has no quantizer.
+    void settingsOfAFusedLayerGiveANotice() {
+        const std::string clip = "/features/features.0/features.0.2/Clip";
+        QuantizationConfig config = test::demoConfig();
+        const auto notices = [&] {
+            std::string all;
+            const auto result = m_session->evaluate(config, Depth::States);
+            for (const std::string& notice : result->notices) all += notice + '\n';
+            return all;
+        };
+        config.layers[clip].comment = "wide";
+        QVERIFY(notices().find("no effect") == std::string::npos);
+        config.layers[clip].activationBits = 4;
+        QVERIFY2(
+            notices().find("the settings of '" + clip +
+                           "' have no effect: it runs inside '/features/features.0/features.0.0/Conv'") !=
+                std::string::npos,
+            notices().c_str());
+        config.layers[clip].precision = Precision::integer(4, 4);
+        config.layers[clip].activationBits.reset();
+        QVERIFY(notices().find("the precision of '" + clip + "' has no effect: it runs inside") !=
+                std::string::npos);
+    }
+
     void precisionRuleWithoutEffectGivesANotice() {
         const auto ruleFor = [](const char* op, const Precision& precision) {
             PrecisionRule rule;

@@ -41,20 +41,43 @@ std::vector<std::string> idleRuleNotices(const Graph& source, const Quantization
     return notices;
 }
 
+/// Whether it has settings other than its precision, and whether it is quantized.
+bool hasSchemeOfItsOwn(LayerSettings settings) {
+    settings.quantize.reset();
+    settings.precision.reset();
+    settings.comment.clear();
+    return !settings.empty();
+}
+
 }  // namespace
 
 std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
                                             const std::vector<LayerResult>& layers) {
     std::vector<std::string> notices;
+    const auto noteWith = [&](const std::string& name, const char* setting, std::string_view what) {
+        notices.push_back(fmt::format("{} '{}' {} no effect: {}", setting, name,
+                                      std::string_view(setting).ends_with("s of") ? "have" : "has", what));
+    };
     const auto note = [&](const std::string& name, const char* setting) {
         const auto node = source.findNode(name);
         if (!node) return;
         const LayerResult& layer = layers[node->index()];
         if (layer.state == LayerState::Folded)
-            notices.push_back(
-                fmt::format("{} '{}' has no effect: it is folded into '{}'", setting, name, layer.host));
+            noteWith(name, setting, fmt::format("it is folded into '{}'", layer.host));
         else if (layer.state == LayerState::Float)
-            notices.push_back(fmt::format("{} '{}' has no effect: {}", setting, name, layer.reason));
+            noteWith(name, setting, layer.reason);
+    };
+    // Layers that run inside another one have no quantizers of their own.
+    const auto noteOfQuantizers = [&](const std::string& name, const char* setting, bool passes) {
+        const auto node = source.findNode(name);
+        if (!node) return;
+        const LayerResult& layer = layers[node->index()];
+        if (layer.state == LayerState::Fused)
+            noteWith(name, setting, fmt::format("it runs inside '{}'", layer.host));
+        else if (passes && layer.state == LayerState::Quantized && layer.reason == kPassesScale)
+            noteWith(name, setting, fmt::format("it {}", kPassesScale));
+        else
+            note(name, setting);
     };
     for (const SkipRule& rule : config.rules)
         if (rule.kind == SkipKind::Node && !rule.off)
@@ -66,7 +89,9 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
                                           r + 1, describe(rule)));
     for (const auto& [name, settings] : config.layers)
         if (settings.precision && *settings.precision != Precision::float32())
-            note(name, "the precision of");
+            noteOfQuantizers(name, "the precision of", false);
+        else if (hasSchemeOfItsOwn(settings))
+            noteOfQuantizers(name, "the settings of", true);
         else if (settings.quantize == true)
             note(name, "quantizing");
     append(notices, idleRuleNotices(source, config, layers));
