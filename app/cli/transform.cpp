@@ -14,6 +14,7 @@
 #include "output_file.h"
 #include "progress_line.h"
 #include "session/studies/skip_metrics.h"
+#include "transform/own_constants.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -62,7 +63,7 @@ void runTransform(const Options& options) {
     }
     OpenedSession opened = openSession(withoutData, {.wholeData = true});
     const auto prepared = opened.session->prepare(options.config);
-    saveModel(*prepared->transformed, options.output);
+    saveModel(*withSharedConstants(prepared->transformed), options.output);
     if (!options.weights.empty()) saveWeights(*prepared, options.weights);
 
     for (const std::string& text : prepared->notices) notice(text);

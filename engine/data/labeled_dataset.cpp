@@ -203,6 +203,23 @@ LabelFile labelFile(const fs::path& path) {
     return {Task::Detection, "COCO file"};
 }
 
+/// The classes of the samples if all class folders are among these names; otherwise empty.
+std::vector<int> classesByName(const Dataset& dataset, const std::vector<std::string>& names) {
+    std::vector<int> positions;
+    for (const std::string& folder : dataset.classNames()) {
+        const auto found = std::ranges::find(names, folder);
+        if (found == names.end()) return {};
+        positions.push_back(static_cast<int>(found - names.begin()));
+    }
+    std::vector<int> classes;
+    for (std::size_t s = 0; s < dataset.size(); ++s) {
+        const auto label = dataset.label(s);
+        if (!label || static_cast<std::size_t>(*label) >= positions.size()) return {};
+        classes.push_back(positions[static_cast<std::size_t>(*label)]);
+    }
+    return classes;
+}
+
 DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Preprocess& preprocess) {
     auto labels = std::make_shared<TaskLabels>();
     labels->settings = settings;
@@ -221,7 +238,11 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
     std::vector<int> classes;
     std::string notice;
     std::vector<std::string> names = dataset->classNames();
-    if (!settings.classNames.empty()) names = readClassNames(settings.classNames);
+    if (!settings.classNames.empty()) {
+        names = readClassNames(settings.classNames);
+        if (settings.labels.empty() && !dataset->classNames().empty())
+            classes = classesByName(*dataset, names);
+    }
     if (!settings.labels.empty()) {
         const LabelFile file = labelFile(settings.labels);
         if (settings.task != Task::Automatic && settings.task != file.task)

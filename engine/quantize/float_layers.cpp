@@ -138,9 +138,8 @@ std::string notConstant(const Graph& graph, TensorId tensor, std::string_view wh
         });
         if (!varies)
             return fmt::format(
-                "its {} is computed from constants when the network runs; turn on Simplify "
-                "(--simplify) to make it a constant",
-                what);
+                "its {} is computed from constants when the network runs; {} to make it a constant", what,
+                kSimplifyAdvice);
     }
     return fmt::format("its {} is not a constant float32 tensor", what);
 }

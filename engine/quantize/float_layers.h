@@ -11,6 +11,9 @@
 
 namespace quantloupe {
 
+/// In the reasons of layers whose constants are computed.
+inline constexpr std::string_view kSimplifyAdvice = "turn on Simplify (--simplify)";
+
 /// Returns why `what` of a layer, its weight or bias, cannot be quantized: it is not a constant float32
 /// tensor.
 std::string notConstant(const Graph& graph, TensorId tensor, std::string_view what);

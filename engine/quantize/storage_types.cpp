@@ -19,6 +19,12 @@ bool canRaise(const Graph& graph, std::int64_t opset) {
     return true;
 }
 
+/// The opset of ONNX Runtime's kernel for codes, of an operator that its optimizer moves between codes in
+/// every opset.
+std::int64_t opsetOnCodes(const std::string& op) {
+    return op == "DepthToSpace" ? 11 : op == "ReduceMax" ? 12 : kOpsetPlain;
+}
+
 }  // namespace
 
 DataType StorageTypes::typeFor(int quantMin, int quantMax) const {
@@ -68,11 +74,11 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
 
     std::int64_t needed = kOpsetPlain;
     // With such biases, ONNX Runtime's optimizer can insert operators of opset 11 (Round), which a model of
-    // opset 10 cannot contain. It moves DepthToSpace between codes, but its kernel for codes needs opset 11.
-    const bool movesCodes = std::ranges::any_of(
-        graph.nodes(), [](const Node& node) { return node.op == "DepthToSpace" && node.domain.empty(); });
-    if ((otherBias || movesCodes) && graph.opset() < kOpsetOtherBias && canRaise(graph, kOpsetOtherBias))
-        needed = kOpsetOtherBias;
+    // opset 10 cannot contain.
+    std::int64_t wanted = otherBias ? kOpsetOtherBias : kOpsetPlain;
+    for (const Node& node : graph.nodes())
+        if (node.domain.empty()) wanted = std::max(wanted, opsetOnCodes(node.op));
+    if (graph.opset() < wanted && canRaise(graph, wanted)) needed = wanted;
     if (perChannel) {
         needed = kOpsetPerChannel;
         types.reason = "per channel";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <unordered_map>
 #include <vector>
 
 #include "model/graph_builder.h"
@@ -47,6 +48,20 @@ GraphPtr withOwnConstants(const GraphPtr& source) {
             changed = true;
         }
     }
+    return changed ? builder.build() : source;
+}
+
+GraphPtr withSharedConstants(const GraphPtr& source) {
+    std::unordered_map<const Constant*, TensorId> first;
+    GraphBuilder builder(*source);
+    bool changed = false;
+    for (std::size_t n = 0; n < source->nodeCount(); ++n)
+        for (TensorId& input : builder.node(NodeId(n)).inputs) {
+            if (!input.valid() || !source->tensor(input).constant) continue;
+            const auto [known, isNew] = first.emplace(source->tensor(input).constant.get(), input);
+            changed = changed || input != known->second;
+            input = known->second;
+        }
     return changed ? builder.build() : source;
 }
 

@@ -139,6 +139,19 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(g->node(NodeId(4)).input(2), g->node(NodeId(5)).input(2));
     }
 
+    void filesShareConstantsAgain() {
+        const GraphPtr g = graph(
+            "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] v = {1, 2, 3, 4}> { a "
+            "= MatMul(x, w)\n b = MatMul(a, w)\n y = MatMul(b, v) }");
+        const GraphPtr shared = withSharedConstants(withOwnConstants(g));
+        QStringList names;
+        for (const Node& node : shared->nodes())
+            names << QString::fromStdString(shared->tensor(node.input(1)).name);
+        QCOMPARE(names.join(' '), "w w v");
+        QVERIFY(!shared->findTensor("w_1"));
+        QCOMPARE(withSharedConstants(g), g);
+    }
+
     /// Two products with the same factor, one in float, one with 16 bits, one with 8 bits: the preview and
     /// the exported model quantize the factor for each of them.
     void sharedFactorsAreQuantizedSeparately() {

@@ -270,6 +270,19 @@ class DegenerateDataTest : public QObject {
         QVERIFY(result->quantized->sqnrDb.value_or(0) > 20);
     }
 
+    void computedWeightsAreReported() {
+        Loop loop(
+            "<float[4,2] V = {1, 2, 3, 4, 5, -6, 7, 8}, float s = {2}> { W = Mul(V, s) Y = MatMul(X, W) }",
+            {1, 2, 3, 4, -5, 6, 7, 8});
+        QuantizationConfig config = all();
+        QVERIFY2(
+            loop.notices(config).contains(
+                "1 layer stays in float, because weights or biases are computed from constants: turn on"),
+            qPrintable(loop.notices(config)));
+        config.transforms.simplify = true;
+        QVERIFY(!loop.notices(config).contains("are computed from constants"));
+    }
+
     /// Layers after an operator that cannot run have no ranges, so nothing is migrated there.
     void outliersOfTheEvaluatedPartAreMigrated() {
         Session session(test::textModel(

@@ -312,19 +312,28 @@ class ExportedModelsTest : public QObject {
         QVERIFY(result.optimized && result.optimized->agreement >= 0.9);
     }
 
-    /// ONNX Runtime has a kernel for codes only from opset 11 on.
-    void depthToSpaceOfEarlierOpsetsRunsOptimized() {
+    /// ONNX Runtime has kernels for codes only from opset 11 or 12 on.
+    void operatorsOfEarlierOpsetsRunOptimized_data() {
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<int>("channels");
+        QTest::newRow("DepthToSpace") << "DepthToSpace<blocksize = 2>(a)" << 2;
+        QTest::newRow("ReduceMax") << "ReduceMax<axes = [2]>(a)" << 8;
+    }
+    void operatorsOfEarlierOpsetsRunOptimized() {
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
-        for (const int opset : {7, 9, 10, 11}) {
+        QFETCH(QString, node);
+        QFETCH(int, channels);
+        for (const int opset : {7, 9, 10, 11, 12}) {
             std::mt19937 random(20);
             const auto session = sessionOn(fmt::format(
-                R"(<ir_version: 4, opset_import: ["" : {}]> g (float[N,2,4,4] x) => (float[N,2,8,8] y)
-                <float[8,2,1,1] w = {}, float[2,2,1,1] v = {}> {{
+                R"(<ir_version: 4, opset_import: ["" : {}]> g (float[N,2,4,4] x) => (float[N,2,h,w] y)
+                <float[8,2,1,1] w = {}, float[2,{},1,1] v = {}> {{
                     a = Conv(x, w)
-                    d = DepthToSpace<blocksize = 2>(a)
+                    d = {}
                     y = Conv(d, v)
                 }})",
-                opset, floats(random, 16), floats(random, 4)));
+                opset, floats(random, 16), channels, floats(random, 2 * static_cast<std::size_t>(channels)),
+                node.toStdString()));
             QTemporaryDir folder;
             const VerifySource source = prepareVerification(*session, preset("default"),
                                                             folder.path().toStdString() + "/quantized.onnx");

@@ -16,6 +16,7 @@
 #include "reports/pdf_report.h"
 #include "style/path_text.h"
 #include "style/words.h"
+#include "transform/own_constants.h"
 
 namespace quantloupe::ui {
 
@@ -273,7 +274,7 @@ Written writeOne(Session& session, const ExportOrder& order, const ExportInfo& i
             return {saveQuantizedModel(session, order.config, path, cancel)};
         case ExportKind::EqualizedModel: {
             const auto prepared = session.prepare(order.config);
-            saveModel(*prepared->transformed, path);
+            saveModel(*withSharedConstants(prepared->transformed), path);
             return {prepared->notices};
         }
         case ExportKind::Svg:

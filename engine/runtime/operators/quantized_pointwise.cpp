@@ -45,11 +45,12 @@ std::uint8_t codeOf(float value, bool isSigned, const Quantizer& q) {
 
 /// Adds the zero point before rounding, as ONNX Runtime's pools do: near a half, the sum can round
 /// differently.
+/// NaN becomes the lowest code.
 std::uint8_t pooledCode(float value, bool isSigned, const Quantizer& q) {
     const float code = std::nearbyint(value / q.scale + static_cast<float>(q.zero));
     if (isSigned)
-        return static_cast<std::uint8_t>(static_cast<std::int8_t>(std::clamp(code, -128.0f, 127.0f)));
-    return static_cast<std::uint8_t>(std::clamp(code, 0.0f, 255.0f));
+        return static_cast<std::uint8_t>(static_cast<std::int8_t>(std::max(-128.0f, std::min(code, 127.0f))));
+    return static_cast<std::uint8_t>(std::max(0.0f, std::min(code, 255.0f)));
 }
 
 using Table = std::array<std::uint8_t, 256>;

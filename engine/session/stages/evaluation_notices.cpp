@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "config/precision_rules.h"
 #include "config/skip_rules.h"
+#include "quantize/float_layers.h"
 
 namespace quantloupe {
 namespace {
@@ -98,6 +99,15 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
     return notices;
 }
 
+std::optional<std::string> computedConstantsNotice(const std::vector<LayerResult>& layers) {
+    const auto advised = static_cast<std::size_t>(std::ranges::count_if(layers, [](const LayerResult& layer) {
+        return layer.state == LayerState::Float && layer.reason.find(kSimplifyAdvice) != std::string::npos;
+    }));
+    if (advised == 0) return std::nullopt;
+    return fmt::format("{} {} in float, because weights or biases are computed from constants: {}",
+                       counted(advised, "layer"), advised == 1 ? "stays" : "stay", kSimplifyAdvice);
+}
+
 std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs) {
     if (!mayHaveClasses(data)) return std::nullopt;
     if (const SampleAnnotation* first = data.annotation(0); first != nullptr && !first->tokens.empty())
@@ -115,6 +125,15 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
         const auto label = data.label(s);
         if (label && static_cast<std::size_t>(*label) >= classes) ++beyond;
     }
+    const std::shared_ptr<const TaskLabels> task = data.taskLabels();
+    const std::size_t named = data.classNames().size();
+    if (beyond == 0 && named > 0 && named < classes && (!task || task->settings.classNames.empty()))
+        return fmt::format(
+            "the data has {} named classes and the network {}: names are numbered in alphabetical order, so "
+            "the "
+            "labels are wrong if one of them is missing; --class-names, or Labels in the window, gives the "
+            "names of all classes in the network's order",
+            named, classes);
     if (beyond == 0) return std::nullopt;
     return fmt::format(
         "{} of {} labels are not among the network's {} classes and count as wrong; is this the right data?",

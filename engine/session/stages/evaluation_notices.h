@@ -17,6 +17,9 @@ namespace quantloupe {
 std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
                                             const std::vector<LayerResult>& layers);
 
+/// Returns a notice if weights or biases that are computed keep layers in float.
+std::optional<std::string> computedConstantsNotice(const std::vector<LayerResult>& layers);
+
 /// Returns a notice if a quantized Concat joins tensors with very different ranges.
 std::optional<std::string> joinedRangesNotice(const Plan& plan);
 

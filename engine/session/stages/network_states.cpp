@@ -58,6 +58,7 @@ std::vector<std::string> stateNotices(const EvaluationRequest& request, const Re
     else if (!network.skips.tailNotice.empty() && quantizationOperators(*model.graph) == 0)
         notices.push_back(network.skips.tailNotice);
     append(idleSettingNotices(*model.graph, request.config, evaluation.layers));
+    if (const auto notice = computedConstantsNotice(evaluation.layers)) notices.push_back(*notice);
     return notices;
 }
 
