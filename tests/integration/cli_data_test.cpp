@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data on the command line: threshold rules in exports, and the samples used for calibration.
 
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -29,6 +30,30 @@ class CliDataTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    /// Without the folder "horse", later classes have a smaller index, unless the names of all are given.
+    void missingClassFoldersAreReported() {
+        const QDir all(demoPath("val"));
+        QDir(m_folder.path()).mkdir("nine");
+        std::string names;
+        for (const QString& name : all.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+            names += name.toStdString() + '\n';
+            if (name != QLatin1String("horse"))
+                QVERIFY(QFile::link(all.filePath(name), place("nine/") + name));
+        }
+        quantloupe::writeFileAtomically(place("names.txt").toStdString(), names);
+        const QStringList command{
+            "analyze",   demoModel(), "--data", place("nine"), "--calibration-data", demoPath("calibration"),
+            "--samples", "90",        "--json"};
+        const auto accuracy = [](const Outcome& outcome) {
+            return outcome.document()["float"].toObject()["top1"].toDouble();
+        };
+        const Outcome shifted = runCli(command);
+        QVERIFY2(shifted.err.contains("the data has 9 named classes and the network 10"), shifted.text());
+        const Outcome named = runCli(command + QStringList{"--class-names", place("names.txt")});
+        QVERIFY2(!named.err.contains("named classes"), named.text());
+        QVERIFY2(accuracy(named) > accuracy(shifted) + 0.1, named.text());
+    }
 
     // A threshold rule was resolved without samples, to no layer at all, and the export said that it had
     // succeeded.

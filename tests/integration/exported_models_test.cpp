@@ -332,8 +332,7 @@ class ExportedModelsTest : public QObject {
                     d = {}
                     y = Conv(d, v)
                 }})",
-                opset, floats(random, 16), channels, floats(random, 2 * static_cast<std::size_t>(channels)),
-                node.toStdString()));
+                opset, floats(random, 16), channels, floats(random, 2 * channels), node.toStdString()));
             QTemporaryDir folder;
             const VerifySource source = prepareVerification(*session, preset("default"),
                                                             folder.path().toStdString() + "/quantized.onnx");
