@@ -44,6 +44,24 @@ class CommandsTest : public QObject {
         QVERIFY(!palette || !palette->isVisible());  // it deletes itself
     }
 
+    void mnemonicsAreUniqueInEachMenu() {
+        const auto check = [](const auto& self, const QString& menu, const QList<QAction*>& actions) -> void {
+            QHash<QString, QString> known;
+            for (const QAction* action : actions) {
+                const QKeySequence key = QKeySequence::mnemonic(action->text());
+                if (!key.isEmpty()) {
+                    const QString& other = known[key.toString()];
+                    QVERIFY2(other.isEmpty(),
+                             qPrintable(QStringLiteral("%1: %2 and %3 have the key %4")
+                                            .arg(menu, other, action->text(), key.toString())));
+                    known[key.toString()] = action->text();
+                }
+                if (action->menu()) self(self, action->text(), action->menu()->actions());
+            }
+        };
+        check(check, QStringLiteral("menu bar"), m_window->menuBar()->actions());
+    }
+
     void paletteListsLiteralMatchesFirst() {
         QAction calibration(QStringLiteral("Open Calibration Folder")),
             operators(QStringLiteral("QOperator"));

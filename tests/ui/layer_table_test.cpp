@@ -56,6 +56,24 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QVERIFY(labelStarts(QStringLiteral("4 layers match")));
     }
 
+    /// As after opening a project, when the sensitivities arrive.
+    void theCurrentRowStaysInViewWhenTheOrderChanges() {
+        QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
+        QTableView* view = table()->view();
+        view->setFixedHeight(view->horizontalHeader()->height() + 4 * view->rowHeight(0));
+        canvas()->setFocus();
+        const NodeId first = shownRows().front();
+        document()->select(first);
+        view->scrollToTop();
+        const auto isShown = [&] {
+            return view->viewport()->rect().contains(view->visualRect(view->currentIndex()).center());
+        };
+        QVERIFY(isShown());
+        view->sortByColumn(LayerTableModel::LocalQs, Qt::AscendingOrder);
+        QVERIFY(shownRows().front() != first);
+        QVERIFY(isShown());
+    }
+
     /// The name and the sensitivities have priority; nothing is cut off.
     void columnsFitTheWindow() {
         QTableView* view = table()->view();

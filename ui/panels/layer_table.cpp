@@ -122,6 +122,15 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
         updateCount();
     });
     connect(m_model, &QAbstractItemModel::modelReset, this, &LayerTable::fromDocument);
+    // New numbers change the order of the rows.
+    connect(m_filter, &QAbstractItemModel::layoutAboutToBeChanged, this, [this] {
+        const QModelIndex current = m_view->selectionModel()->currentIndex();
+        m_currentInView =
+            current.isValid() && m_view->viewport()->rect().intersects(m_view->visualRect(current));
+    });
+    connect(m_filter, &QAbstractItemModel::layoutChanged, this, [this] {
+        if (m_currentInView) showCurrent();
+    });
     updateCount();
 }
 
@@ -212,12 +221,17 @@ void LayerTable::fromDocument() {
                                      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     const QModelIndex current = rowOf(m_document->current());
     m_view->selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
-    if (current.isValid() && !m_view->hasFocus()) {
-        const int left = m_view->horizontalScrollBar()->value();
-        m_view->scrollTo(current);
-        m_view->horizontalScrollBar()->setValue(left);
-    }
+    showCurrent();
     m_syncing = false;
+}
+
+/// Scrolls to the current row, unless the user is moving through the rows.
+void LayerTable::showCurrent() {
+    const QModelIndex current = m_view->selectionModel()->currentIndex();
+    if (!current.isValid() || m_view->hasFocus()) return;
+    const int left = m_view->horizontalScrollBar()->value();
+    m_view->scrollTo(current);
+    m_view->horizontalScrollBar()->setValue(left);
 }
 
 void LayerTable::toDocument() {

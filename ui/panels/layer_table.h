@@ -70,6 +70,7 @@ class LayerTable : public QWidget {
     bool isHidden(int column) const;
     bool isWanted(int column) const;
     void fromDocument();
+    void showCurrent();
     void toDocument();
     void updateCount();
     void reportFiltered();
@@ -91,6 +92,7 @@ class LayerTable : public QWidget {
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;
+    bool m_currentInView = false;  ///< before the rows are sorted again
     bool m_fitting = false;
     QSet<int> m_hiddenColumns, m_shownColumns;  ///< by choice; others are shown if there is room
     std::array<int, LayerTableModel::ColumnCount> m_columnWidths{};

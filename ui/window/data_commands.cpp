@@ -43,7 +43,7 @@ void DataCommands::addTo(QMenu* file) {
     m_modelActions->add(addCommand(file, tr("Preprocessin&g\u2026"), {},
                                    tr("How images are converted to network inputs"),
                                    [this] { showPreprocess(); }));
-    m_modelActions->add(addCommand(file, tr("&Labels\u2026"), {},
+    m_modelActions->add(addCommand(file, tr("Lab&els\u2026"), {},
                                    tr("Labels of detection, segmentation and tokens, and names of classes"),
                                    [this] { showLabels(); }));
 }

@@ -60,7 +60,7 @@ void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* mode
     addCommand(file, tr("&Open Model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
     addCommand(file, tr("Open &Project\u2026"), keySequence("Ctrl+Alt+O"), {}, [this] { chooseProject(); });
     data->addTo(file);
-    m_recent = file->addMenu(tr("&Recent Files"));
+    m_recent = file->addMenu(tr("Recen&t Files"));
     updateRecent();
     addCommand(file, tr("Open De&mo"), {}, {}, [this] {
         if (mayDiscard()) openDemo();
@@ -72,7 +72,7 @@ void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* mode
     modelActions->add(addCommand(file, tr("Save Project &As\u2026"), keySequence("Ctrl+Shift+S"), {},
                                  [this] { saveProject(true); }));
     file->addSeparator();
-    modelActions->add(addCommand(file, tr("Open Con&figuration\u2026"), keySequence("Ctrl+Shift+O"), {},
+    modelActions->add(addCommand(file, tr("Open Config&uration\u2026"), keySequence("Ctrl+Shift+O"), {},
                                  [this] { chooseConfig(); }));
     modelActions->add(
         addCommand(file, tr("&Import from Another Tool\u2026"), keySequence("Ctrl+I"),
@@ -83,13 +83,13 @@ void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* mode
                                  tr("Saves only the configuration, in the format of the command line"),
                                  [this] { saveConfig(false); }));
     modelActions->add(
-        addCommand(file, tr("Save Configura&tion As\u2026"), {}, {}, [this] { saveConfig(true); }));
+        addCommand(file, tr("Sa&ve Configuration As\u2026"), {}, {}, [this] { saveConfig(true); }));
     file->addSeparator();
     modelActions->add(addCommand(
         file, tr("Set Inp&uts\u2026"), {},
         tr("Writes a copy of the model with other sizes of its inputs, or constants, and opens it"),
         [this] { setInputs(); }));
-    modelActions->add(addCommand(file, tr("Re&load Model"), keySequence("Ctrl+Shift+R"),
+    modelActions->add(addCommand(file, tr("&Reload Model"), keySequence("Ctrl+Shift+R"),
                                  tr("Reads the file again and keeps your tuning"),
                                  [this] { m_document->reload(); }));
     file->addSeparator();
