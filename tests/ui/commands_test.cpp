@@ -5,6 +5,7 @@
 #include <QClipboard>
 #include <QHeaderView>
 #include <QMenu>
+#include <QMenuBar>
 #include <QSettings>
 
 #include "dialogs/shortcut_sheet.h"
