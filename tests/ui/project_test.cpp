@@ -149,6 +149,17 @@ class ProjectTest : public QObject {
         QVERIFY(m_window->isWindowModified());
     }
 
+    void aMovedModelIsFoundNextToTheProject() {
+        fs::create_directory(file("other"));
+        QVERIFY(document().saveProject(file("other/a.quantloupe")));
+        fs::rename(file("chain.onnx"), file("other/chain.onnx"));
+        m_window = makeWindow();
+        m_window->open({file("other/a.quantloupe"), {}, {}, {}});
+        QVERIFY(QTest::qWaitFor([this] { return document().hasModel(); }, 20000));
+        QVERIFY(fs::equivalent(document().model()->path, file("other/chain.onnx")));
+        QVERIFY(m_window->isWindowModified());  // the project still contains the old path
+    }
+
     void brokenProjectKeepsTheOpenModel() {
         for (const char* content : {"", "{\"quantloupe_project\": 1}", "{\"quantloupe_project\": 7}"}) {
             writeFileAtomically(file("bad.quantloupe"), content);

@@ -74,13 +74,17 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     const fs::path file = request.model;
     LoadingProject loading{loadProject(file), request.recoveredFor.value_or(file),
                            request.recoveredFor.has_value()};
-    const Project& project = loading.project;
+    Project& project = loading.project;
     std::error_code ignored;
-    if (!fs::exists(project.model, ignored))
-        fail(ErrorKind::Io,
-             "project '{}': its model '{}' does not exist; restore it, or change \"model\" in the project "
-             "file",
-             file.filename().string(), project.model.string());
+    const fs::path beside = loading.saveTo.parent_path() / project.model.filename();
+    if (!fs::exists(project.model, ignored)) {
+        if (!fs::exists(beside, ignored))
+            fail(ErrorKind::Io,
+                 "project '{}': its model '{}' does not exist; restore it, or put it next to the project",
+                 file.filename().string(), project.model.string());
+        project.model = beside;
+        loading.unsaved = true;
+    }
     request.model = project.model;
     if (request.data.empty()) {
         request.data = project.data;
