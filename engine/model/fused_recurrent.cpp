@@ -10,13 +10,22 @@ namespace {
 
 using Operand = FusedBody::Operand;
 
-/// Stored as directions × columns × gates. The scales are one per direction, or, with one direction, one per
-/// gate.
+/// Stored as directions × columns × gates. There is one scale for each direction, or for each gate of it.
 Operand floatWeight(FusedBody& body, int weight, int scales, int zeros) {
     const onnx::TensorProto* known = body.initializer(scales);
     refuse(known == nullptr, "computed scales of a weight");
     const bool perGate = known->dims_size() == 2;
-    refuse(perGate && known->dims(0) != 1, "one scale per gate in two directions");
+    const auto transposed = [&](const Operand& stored) {
+        return body.add("Transpose", {stored}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
+    };
+    if (perGate && known->dims(0) != 1) {  // DequantizeLinear has one axis
+        const auto spread = [&](int input) {
+            return body.add("Reshape", {body.in(input), body.numbers({0, 1, -1})});
+        };
+        Operand codes = body.inFloat(body.in(weight));
+        if (body.has(zeros)) codes = body.add("Sub", {codes, body.inFloat(spread(zeros))});
+        return transposed(body.add("Mul", {codes, spread(scales)}));
+    }
     const auto list = [&](int input) {
         return perGate && body.has(input) ? body.add("Reshape", {body.in(input), body.numbers({-1})})
                                           : body.in(input);
@@ -24,7 +33,7 @@ Operand floatWeight(FusedBody& body, int weight, int scales, int zeros) {
     const Operand scale = list(scales), zero = list(zeros);
     const Operand stored = body.add("DequantizeLinear", {body.in(weight), scale, zero},
                                     {{"axis", std::int64_t{perGate ? 2 : 0}}});
-    return body.add("Transpose", {stored}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
+    return transposed(stored);
 }
 
 }  // namespace

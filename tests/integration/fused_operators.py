@@ -126,7 +126,7 @@ def products(folder):
 def recurrent_networks(folder):
     """Each step quantizes the state in ONNX Runtime, but not here."""
     steps, hidden = 4, 5
-    for name, directions, per_gate in (("", 1, False), ("_both", 2, False), ("_gates", 1, True)):
+    for name, directions, per_gate in (("", 1, False), ("_both", 2, False), ("_gates", 1, True), ("_gates_both", 2, True)):
         shape = (directions, 4 * hidden) if per_gate else (directions,)
         weights = {"w": random.randint(-60, 61, (directions, D, 4 * hidden)).astype(np.int8),  # larger ones saturate with AVX2
                    "r": random.randint(-60, 61, (directions, hidden, 4 * hidden)).astype(np.int8),
