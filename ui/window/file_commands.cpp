@@ -72,7 +72,7 @@ void FileCommands::buildMenu(QMenu* file, DataCommands* data, ModelActions* mode
     modelActions->add(addCommand(file, tr("Save Project &As\u2026"), keySequence("Ctrl+Shift+S"), {},
                                  [this] { saveProject(true); }));
     file->addSeparator();
-    modelActions->add(addCommand(file, tr("Open Config&uration\u2026"), keySequence("Ctrl+Shift+O"), {},
+    modelActions->add(addCommand(file, tr("Open Configuration\u2026"), keySequence("Ctrl+Shift+O"), {},
                                  [this] { chooseConfig(); }));
     modelActions->add(
         addCommand(file, tr("&Import from Another Tool\u2026"), keySequence("Ctrl+I"),
