@@ -54,7 +54,7 @@ Bookmarks::Bookmarks(Document* document, GraphCanvas* canvas, QObject* parent)
 }
 
 void Bookmarks::addTo(QMenu* menu) {
-    m_menu = menu->addMenu(tr("&Bookmarks"));
+    m_menu = menu->addMenu(tr("Bookma&rks"));
     m_add = m_menu->addAction(tr("&Bookmark This View\u2026"));
     m_add->setShortcut(QKeySequence(QStringLiteral("Ctrl+B")));
     m_add->setToolTip(tr("Saves position, zoom, metric, collapsed blocks and selection in the project"));

@@ -145,11 +145,11 @@ void ViewCommands::addNavigation() {
         tr("Steps through the layers in the order of the metric, worst first"), [this] { goToWorse(1); });
     add(m_menu, tr("&Previous Layer by Sensitivity"), keySequence("["), {}, [this] { goToWorse(-1); });
     m_selections = new SelectionHistory(m_document, this);
-    QAction* back = addCommand(m_menu, tr("Selection &Back"), keySequence("Alt+Left"), {}, [this] {
+    QAction* back = addCommand(m_menu, tr("Selection Bac&k"), keySequence("Alt+Left"), {}, [this] {
         m_selections->back();
         m_canvas->view()->ensureVisible(m_document->current());
     });
-    QAction* forward = addCommand(m_menu, tr("Selection For&ward"), keySequence("Alt+Right"), {}, [this] {
+    QAction* forward = addCommand(m_menu, tr("Selection Forwar&d"), keySequence("Alt+Right"), {}, [this] {
         m_selections->forward();
         m_canvas->view()->ensureVisible(m_document->current());
     });
@@ -159,9 +159,9 @@ void ViewCommands::addNavigation() {
     };
     connect(m_selections, &SelectionHistory::changed, this, refresh);
     refresh();
-    add(m_menu, tr("Next &Match"), keySequence("F3"),
+    add(m_menu, tr("Next Matc&h"), keySequence("F3"),
         tr("Selects the next row of the layer table as filtered and sorted"), [this] { goToMatch(1); });
-    add(m_menu, tr("Previous M&atch"), keySequence("Shift+F3"), {}, [this] { goToMatch(-1); });
+    add(m_menu, tr("Pre&vious Match"), keySequence("Shift+F3"), {}, [this] { goToMatch(-1); });
 }
 
 /// Goes to the next layer in the order of the metric, worst first.
