@@ -145,7 +145,7 @@ void ViewCommands::addNavigation() {
         tr("Steps through the layers in the order of the metric, worst first"), [this] { goToWorse(1); });
     add(m_menu, tr("&Previous Layer by Sensitivity"), keySequence("["), {}, [this] { goToWorse(-1); });
     m_selections = new SelectionHistory(m_document, this);
-    QAction* back = addCommand(m_menu, tr("S&election Back"), keySequence("Alt+Left"), {}, [this] {
+    QAction* back = addCommand(m_menu, tr("Selection Back"), keySequence("Alt+Left"), {}, [this] {
         m_selections->back();
         m_canvas->view()->ensureVisible(m_document->current());
     });
@@ -159,7 +159,7 @@ void ViewCommands::addNavigation() {
     };
     connect(m_selections, &SelectionHistory::changed, this, refresh);
     refresh();
-    add(m_menu, tr("Next Ma&tch"), keySequence("F3"),
+    add(m_menu, tr("Next Match"), keySequence("F3"),
         tr("Selects the next row of the layer table as filtered and sorted"), [this] { goToMatch(1); });
     add(m_menu, tr("Pre&vious Match"), keySequence("Shift+F3"), {}, [this] { goToMatch(-1); });
 }
