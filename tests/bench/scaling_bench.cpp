@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the time of a first evaluation with all layer metrics, and of one toggle, grows with the number of
 // workers and of samples. Every measurement is a process of its own. Usage: scaling_bench MODEL DATA
-// CALIBRATION_DATA [MOST_SAMPLES]. If there are fewer samples in DATA, they are repeated.
+// CALIBRATION_DATA [MOST_SAMPLES [MEMORY_MIB]]. If there are fewer samples in DATA, they are repeated.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
@@ -28,6 +29,7 @@ struct Measured {
 
 struct Files {
     const char *model, *data, *calibration;
+    std::optional<std::size_t> memory;  ///< bytes
 };
 
 DatasetPtr repeated(const DatasetPtr& data, std::size_t samples) {
@@ -38,7 +40,7 @@ DatasetPtr repeated(const DatasetPtr& data, std::size_t samples) {
 
 Measured evaluate(const Files& files, int workers, std::size_t samples) {
     const Stopwatch first;
-    Session session(loadModel(files.model), {.threads = workers});
+    Session session(loadModel(files.model), {.threads = workers, .memory = files.memory});
     const auto specs = inputSpecsOf(session.graph());
     const auto beside = preprocessBeside(files.model);
     const Preprocess preprocess = beside ? loadPreprocess(*beside) : Preprocess{};
@@ -115,11 +117,13 @@ void scaling(const Files& files, std::size_t most) {
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        fmt::print(stderr, "usage: scaling_bench MODEL DATA CALIBRATION_DATA [MOST_SAMPLES]\n");
+        fmt::print(stderr, "usage: scaling_bench MODEL DATA CALIBRATION_DATA [MOST_SAMPLES [MEMORY_MIB]]\n");
         return 2;
     }
     try {
-        scaling({argv[1], argv[2], argv[3]}, argc > 4 ? std::stoul(argv[4]) : 10'000);
+        std::optional<std::size_t> memory;
+        if (argc > 5) memory = std::stoul(argv[5]) << 20;
+        scaling({argv[1], argv[2], argv[3], memory}, argc > 4 ? std::stoul(argv[4]) : 10'000);
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", error.what());
         return 1;
