@@ -38,7 +38,8 @@ struct MetricInput {
 };
 
 struct UserMetric {
-    /// Returns a finite number. Throws Error, Cancelled. Called on the session's thread.
+    /// Returns a finite number. Throws Error, Cancelled. Called on the session's thread, and
+    /// by verify() on its own.
     std::function<double(const MetricInput&, const CancelToken&)> measure;
     bool lowerIsBetter = false;
 };

@@ -206,8 +206,12 @@ bool splitAtFirstBlank(std::vector<Line>& lines) {
     return changes;
 }
 
-/// Exchanges names and classes if the classes are the names of the samples. Returns false if they are not.
+/// Exchanges names and classes if the classes are the names of the samples, with their extensions. Returns
+/// false if they are not.
 bool exchangeColumns(std::vector<Line>& lines, const Dataset& data) {
+    const auto isHeader = [&](const Line& line) { return &line == &lines.front(); };
+    for (const Line& line : lines)
+        if (!isImageName(line.label) && !isHeader(line)) return false;
     std::vector<Line> exchanged = lines;
     for (Line& line : exchanged) std::swap(line.name, line.label);
     const LinesByName byName(exchanged);
@@ -320,8 +324,8 @@ ClassList readClassList(const fs::path& path, const Dataset& data, bool named,
             if (!index)
                 failInput(
                     "line {}: the class '{}' is not a number, but that of line {} is: if they are names, "
-                    "list all "
-                    "names in a file (class names)",
+                    "list "
+                    "all names in a file (class names)",
                     line->number, line->label, (*number)->number);
             if (*index < 0) failInput("line {}: the class {} is negative", line->number, *index);
             list.classes.push_back(*index);

@@ -20,8 +20,9 @@ struct ClassList {
 
 /// Reads the classes of the samples. Each line contains a file name and a class (or the class first),
 /// separated by a tab, a comma, a semicolon or spaces; a name is a path in the data folder or an end of it,
-/// with or without its extension. Lines of other images and a header are ignored. Alternatively, each line contains only a class, in the order of the
-/// samples; this is the only form for samples without file names (`named` is false).
+/// with or without its extension (with it if the class is first). Lines of other images and a header are
+/// ignored. Alternatively, each line contains only a class, in the order of the samples; this is the only
+/// form for samples without file names (`named` is false).
 ///
 /// If the classes are whole numbers, they are indices. Otherwise they are positions in `names` or, if that is
 /// empty, in the names of the class folders; if these are other names, in the sorted list of all names in the

@@ -203,13 +203,24 @@ LabelFile labelFile(const fs::path& path) {
     return {Task::Detection, "COCO file"};
 }
 
-/// The classes of the samples if all class folders are among these names; otherwise empty.
-std::vector<int> classesByName(const Dataset& dataset, const std::vector<std::string>& names) {
+/// The classes of the samples if all class folders are among these names; otherwise empty, with a notice if
+/// some of them are.
+std::vector<int> classesByName(const Dataset& dataset, const std::vector<std::string>& names,
+                               std::string& notice) {
     std::vector<int> positions;
+    std::vector<std::string> missing;
     for (const std::string& folder : dataset.classNames()) {
         const auto found = std::ranges::find(names, folder);
-        if (found == names.end()) return {};
+        if (found == names.end()) missing.push_back(fmt::format("'{}'", folder));
         positions.push_back(static_cast<int>(found - names.begin()));
+    }
+    if (!missing.empty()) {
+        if (missing.size() < positions.size())
+            notice = fmt::format(
+                "the class names do not contain the class folders {}: the folders are numbered in "
+                "alphabetical order",
+                shortList(missing));
+        return {};
     }
     std::vector<int> classes;
     for (std::size_t s = 0; s < dataset.size(); ++s) {
@@ -241,7 +252,7 @@ DatasetPtr labeled(DatasetPtr dataset, const TaskSettings& settings, const Prepr
     if (!settings.classNames.empty()) {
         names = readClassNames(settings.classNames);
         if (settings.labels.empty() && !dataset->classNames().empty())
-            classes = classesByName(*dataset, names);
+            classes = classesByName(*dataset, names, notice);
     }
     if (!settings.labels.empty()) {
         const LabelFile file = labelFile(settings.labels);
@@ -292,7 +303,7 @@ std::vector<std::string> readClassNames(const fs::path& path) try {
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::string line = text.substr(begin, end - begin);
-        if (line.ends_with('\r')) line.pop_back();
+        while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
         names.push_back(std::move(line));
         begin = end + 1;
     }

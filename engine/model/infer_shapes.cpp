@@ -66,6 +66,9 @@ void raiseOpset(onnx::ModelProto& model) {
         if (!isStandardDomain(import.domain()) || import.version() < kFirst || import.version() >= kComputed)
             continue;
         if (import.version() < kLists) turnListsIntoInputs(*model.mutable_graph());
+        for (onnx::NodeProto& node : *model.mutable_graph()->mutable_node())
+            if (node.op_type() == "BatchNormalization")  // others are for training, up to opset 13
+                while (node.output_size() > 1) node.mutable_output()->RemoveLast();
         import.set_version(kComputed);
         model.set_ir_version(std::max(model.ir_version(), kInitializersAlone));
     }

@@ -173,13 +173,16 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
     return statistics;
 }
 
-void requireFinite(const Prepared& prepared, const UnitList& units, const Statistics& statistics) {
+void requireFinite(const Prepared& prepared, const UnitList& units, const Statistics& statistics,
+                   const std::unordered_map<TensorId, TensorId>& rangeOf) {
     TensorId tensor;
     std::vector<std::string> layers;
     for (const Unit& unit : units.units) {
         if (!unit.quantized || unit.float16) continue;
         std::vector<TensorId> read = unit.inputs;
-        if (unit.quantizesOutput) read.push_back(unit.rangeOf.valid() ? unit.rangeOf : unit.output);
+        if (unit.quantizesOutput) read.push_back(unit.output);
+        for (TensorId& candidate : read)
+            if (const auto other = rangeOf.find(candidate); other != rangeOf.end()) candidate = other->second;
         const auto bad = std::ranges::find_if(read, [&](TensorId candidate) {
             const auto found = statistics.find(candidate);
             return found != statistics.end() && !found->second.notFinite.empty();

@@ -30,8 +30,9 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                            const SampleBatches& batches, const RunControl& control);
 
 /// Throws Error, naming tensor, sample and layers, if a quantized unit reads or computes values that are NaN
-/// or infinite; float16 has codes for them.
-void requireFinite(const Prepared& prepared, const UnitList& units, const Statistics& statistics);
+/// or infinite; float16 has codes for them. `rangeOf`: tensors that take the range of another one.
+void requireFinite(const Prepared& prepared, const UnitList& units, const Statistics& statistics,
+                   const std::unordered_map<TensorId, TensorId>& rangeOf);
 
 /// Adds the missing statistics to `statistics`, which must already contain the ranges, in one pass over the
 /// samples. Does nothing if nothing is missing.

@@ -103,8 +103,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
                                              : LayerState::Float;
                 layer.quantizable = layer.state != LayerState::Float;
                 layer.reason = unit.reason;
-                if (unit.quantized && unit.kind == UnitKind::PassesScale)
-                    layer.reason = kPassesScale;
+                if (unit.quantized && unit.kind == UnitKind::PassesScale) layer.reason = kPassesScale;
             }
         }
         if (!mapping.note.empty()) layer.reason += (layer.reason.empty() ? "" : "; ") + mapping.note;

@@ -47,6 +47,7 @@ class PlanResolver {
         for (const Unit& unit : m_plan.units.units)
             if (unit.rangeOf.valid()) m_rangeOf[unit.output] = unit.rangeOf;
         for (const NodeId id : m_plan.prepared->conversions) followOrigin(m_plan.prepared->graph->node(id));
+        requireFinite(*m_plan.prepared, m_plan.units, m_statistics, m_rangeOf);
         for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
         if (anyRule(m_config.quantization.npuPositions) && moveToNpuPositions()) {
             m_plan.quantizers.clear();
@@ -319,7 +320,6 @@ class PlanResolver {
 
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
                  const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements) {
-    requireFinite(*prepared, units, statistics);
     return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache, refinements)
         .resolve();
 }

@@ -22,7 +22,7 @@ bool canRaise(const Graph& graph, std::int64_t opset) {
 /// The opset of ONNX Runtime's kernel for codes, of an operator that its optimizer moves between codes in
 /// every opset.
 std::int64_t opsetOnCodes(const std::string& op) {
-    return op == "DepthToSpace" ? 11 : op == "ReduceMax" ? 12 : kOpsetPlain;
+    return op == "DepthToSpace" ? 11 : op == "ReduceMax" || op == "ReduceMin" ? 12 : kOpsetPlain;
 }
 
 }  // namespace
@@ -78,7 +78,8 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
     std::int64_t wanted = otherBias ? kOpsetOtherBias : kOpsetPlain;
     for (const Node& node : graph.nodes())
         if (node.domain.empty()) wanted = std::max(wanted, opsetOnCodes(node.op));
-    if (graph.opset() < wanted && canRaise(graph, wanted)) needed = wanted;
+    while (wanted > graph.opset() && !canRaise(graph, wanted)) --wanted;
+    needed = std::max(needed, wanted);
     if (perChannel) {
         needed = kOpsetPerChannel;
         types.reason = "per channel";

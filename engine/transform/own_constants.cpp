@@ -53,6 +53,8 @@ GraphPtr withOwnConstants(const GraphPtr& source) {
 
 GraphPtr withSharedConstants(const GraphPtr& source) {
     std::unordered_map<const Constant*, TensorId> first;
+    for (const TensorId output : source->outputs())
+        if (source->tensor(output).constant) first.emplace(source->tensor(output).constant.get(), output);
     GraphBuilder builder(*source);
     bool changed = false;
     for (std::size_t n = 0; n < source->nodeCount(); ++n)

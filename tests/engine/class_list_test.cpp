@@ -102,6 +102,15 @@ class ClassListTest : public QObject {
         QVERIFY2(error.contains("line 1 must contain the name of an image and its class"), qPrintable(error));
     }
 
+    /// Numbers that are also names of images are classes.
+    void imagesNamedByNumbers() {
+        const std::vector<std::string> images = {"0.png", "1.png"};
+        const QString error = test::errorOf([&] { read("foo_0.png 0\nfoo_1.png 1\n", images); });
+        QVERIFY2(error.contains("line 1 contains 'foo_0.png', but no line"), qPrintable(error));
+        QCOMPARE(names(read("bird 1\nfish 0\n", images)), "bird 1,fish 0");
+        QCOMPARE(labels(read("7 1.png\n5 0.png\n", images)), "5 7");
+    }
+
     void folders() {
         const std::vector<std::string> images = {"x/1.jpg", "y/1.jpg"};
         QCOMPARE(labels(read("x/1 4\ny/1 5\n", images)), "4 5");

@@ -111,6 +111,17 @@ class LoadModelTest : public QObject {
         QCOMPARE(known.width("r"), width == 0 ? std::nullopt : std::optional<std::int64_t>(width));
     }
 
+    /// Outputs for training, up to opset 13.
+    void shapesAfterABatchNormWithFiveOutputs() {
+        for (const int opset : {9, 11, 13}) {
+            const LoadedModel model =
+                textModel("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +
+                          "]> g (float[n,2,4] x) => (float y) <float[2] s = {1, 1}, float[2] z = {0, 0}> "
+                          "{ b, m, v, p, q = BatchNormalization(x, s, z, z, s) y = Relu(b) }");
+            QCOMPARE(toString(*model.graph->tensor(*model.graph->findTensor("b")).shape), "n\u00d72\u00d74");
+        }
+    }
+
     void savedModelsLoadTheSame() {
         const LoadedModel model = textModel(kSmall);
         saveModel(*model.graph, file("copy.onnx"));

@@ -211,8 +211,12 @@ class ReadAmctTest : public QObject {
         QVERIFY(back.left.empty());
         const ImportResult one =
             readText("amct", fixed(8), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
-        QCOMPARE(one.config.calibration.samples, QuantizationConfig().calibration.samples);
-        QVERIFY(says(one.taken, "batch_num 1: one batch of all calibration samples (calibration.samples"));
+        QCOMPARE(one.config.calibration.samples, 8);
+        const ImportResult dynamic =
+            readText("amct", stageModel(), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
+        QCOMPARE(dynamic.config.calibration.samples, QuantizationConfig().calibration.samples);
+        QVERIFY(
+            says(dynamic.taken, "batch_num 1: one batch of all calibration samples (calibration.samples"));
     }
 
     void unmatchedNamesComeFirst() {

@@ -53,6 +53,10 @@ class CliDataTest : public QObject {
         const Outcome named = runCli(command + QStringList{"--class-names", place("names.txt")});
         QVERIFY2(!named.err.contains("named classes"), named.text());
         QVERIFY2(accuracy(named) > accuracy(shifted) + 0.1, named.text());
+        quantloupe::writeFileAtomically(place("other.txt").toStdString(),
+                                        QString::fromStdString(names).replace("cat", "kitten").toStdString());
+        const Outcome partly = runCli(command + QStringList{"--class-names", place("other.txt")});
+        QVERIFY2(partly.err.contains("do not contain the class folders 'cat'"), partly.text());
     }
 
     // A threshold rule was resolved without samples, to no layer at all, and the export said that it had

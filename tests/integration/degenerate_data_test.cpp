@@ -265,9 +265,31 @@ class DegenerateDataTest : public QObject {
         SkipRule rule;
         rule.layers = {add};
         config.rules.push_back(rule);
-        const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
-        QCOMPARE(result->counts.quantized, std::size_t{1});
-        QVERIFY(result->quantized->sqnrDb.value_or(0) > 20);
+        for (const char* method : {"min_max", "moving_average", "percentile", "entropy", "mse", "tf_enhanced",
+                                   "power_of_two_non_overflow", "power_of_two_min_mse", "ifmr", "hfmg"}) {
+            setConfigKey(config, "calibration.method", method);
+            const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
+            QCOMPARE(result->counts.quantized, std::size_t{1});
+            QVERIFY2(result->quantized->sqnrDb.value_or(0) > 10, method);
+        }
+    }
+
+    /// AIMET's Relu takes the range of its input.
+    void rangesOfOtherTensorsMustBeFinite() {
+        Session session(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
+            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}> { l = Log(X) r = Relu(l) Y = MatMul(r, W) }"));
+        const auto data =
+            arrayDataset({{"X", Constant::fromFloats({3, 4}, {1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12})}},
+                         nullptr, inputSpecsOf(session.graph()));
+        session.setData(data, data);
+        QuantizationConfig config = presetConfig("aimet-default");
+        SkipRule rule;
+        rule.layers = {session.graph().nodes()[0].name, session.graph().nodes()[1].name};
+        config.rules.push_back(rule);
+        const QString error = test::errorOf([&] { session.evaluate(config, Depth::Accuracy); });
+        QVERIFY2(error.contains(QString::fromStdString("keep '" + session.graph().nodes()[2].name + "'")),
+                 qPrintable(error));
     }
 
     void computedWeightsAreReported() {

@@ -316,13 +316,16 @@ class ExportedModelsTest : public QObject {
     void operatorsOfEarlierOpsetsRunOptimized_data() {
         QTest::addColumn<QString>("node");
         QTest::addColumn<int>("channels");
-        QTest::newRow("DepthToSpace") << "DepthToSpace<blocksize = 2>(a)" << 2;
-        QTest::newRow("ReduceMax") << "ReduceMax<axes = [2]>(a)" << 8;
+        QTest::addColumn<QString>("scheme");
+        QTest::newRow("DepthToSpace") << "DepthToSpace<blocksize = 2>(a)" << 2 << "default";
+        QTest::newRow("ReduceMax") << "ReduceMax<axes = [2]>(a)" << 8 << "default";
+        QTest::newRow("ReduceMin") << "ReduceMin<axes = [2]>(a)" << 8 << "quark-xint8";
     }
     void operatorsOfEarlierOpsetsRunOptimized() {
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
         QFETCH(QString, node);
         QFETCH(int, channels);
+        QFETCH(QString, scheme);
         for (const int opset : {7, 9, 10, 11, 12}) {
             std::mt19937 random(20);
             const auto session = sessionOn(fmt::format(
@@ -334,7 +337,7 @@ class ExportedModelsTest : public QObject {
                 }})",
                 opset, floats(random, 16), channels, floats(random, 2 * channels), node.toStdString()));
             QTemporaryDir folder;
-            const VerifySource source = prepareVerification(*session, preset("default"),
+            const VerifySource source = prepareVerification(*session, preset(scheme.toStdString().c_str()),
                                                             folder.path().toStdString() + "/quantized.onnx");
             const Verification result =
                 verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());

@@ -223,7 +223,7 @@ class InterchangeTest : public QObject {
         QVERIFY2(exported("json").code == 0, exported("json").text());
         const json report = json::parse(readFile(file("report.json").toStdString()));
         QCOMPARE(report["quantized"]["metric"], 7);
-        verifyFailure(exported("amct"), 2, "the format amct has no metrics");
+        verifyFailure(exported("amct"), 2, "the format amct has no place for it");
     }
 
     void withoutOnnxRuntimeItExplainsTheInstallation() {

@@ -78,7 +78,7 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     std::error_code ignored;
     const fs::path beside = loading.saveTo.parent_path() / project.model.filename();
     if (!fs::exists(project.model, ignored)) {
-        if (!fs::exists(beside, ignored))
+        if (loading.saveTo.empty() || !fs::exists(beside, ignored))
             fail(ErrorKind::Io,
                  "project '{}': its model '{}' does not exist; restore it, or put it next to the project",
                  file.filename().string(), project.model.string());

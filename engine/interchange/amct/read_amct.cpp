@@ -198,15 +198,15 @@ class AmctImport {
         if (!m_document.batches) return;
         const int batches = *m_document.batches;
         int& samples = m_result.config.calibration.samples;
-        if (batches == 1) {
-            m_result.taken.push_back(fmt::format(
-                "batch_num 1: one batch of all calibration samples (calibration.samples stays {})", samples));
-            return;
-        }
         if (const auto size = amctBatchSize(m_graph)) {
             samples = static_cast<int>(std::min<std::int64_t>(batches * *size, 1'000'000'000));
             m_result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches,
                                                  counted(static_cast<std::size_t>(samples), "sample")));
+            return;
+        }
+        if (batches == 1) {
+            m_result.taken.push_back(fmt::format(
+                "batch_num 1: one batch of all calibration samples (calibration.samples stays {})", samples));
             return;
         }
         m_result.left.push_back(fmt::format(

@@ -37,6 +37,8 @@ bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameter
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                    CalibrationMethod method, const CalibrationParameters& given) {
     const CalibrationParameters parameters = withDefaults(method, given);
+    // Only for layers in float (requireFinite()); nothing else was collected.
+    if (!statistics.notFinite.empty()) return solveMinMax(statistics, scheme, parameters);
     if (statistics.min == 0 && statistics.max == 0) {
         CalibrationResult nothing = solveMinMax(statistics, scheme, parameters);
         nothing.notice = "all values are 0 in all calibration samples";

@@ -45,7 +45,6 @@ std::uint8_t codeOf(float value, bool isSigned, const Quantizer& q) {
 
 /// Adds the zero point before rounding, as ONNX Runtime's pools do: near a half, the sum can round
 /// differently.
-/// NaN becomes the lowest code.
 std::uint8_t pooledCode(float value, bool isSigned, const Quantizer& q) {
     const float code = std::nearbyint(value / q.scale + static_cast<float>(q.zero));
     if (isSigned)
