@@ -130,9 +130,8 @@ std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs
     if (beyond == 0 && named > 0 && named < classes && (!task || task->settings.classNames.empty()))
         return fmt::format(
             "the data has {} named classes and the network {}: names are numbered in alphabetical order, so "
-            "the labels are wrong if one of them is missing; --class-names, or Labels in the window, gives "
-            "the "
-            "names of all classes in the network's order",
+            "the labels are wrong if one is missing; --class-names, or Labels in the window, gives all "
+            "names in the order of the network's classes",
             named, classes);
     if (beyond == 0) return std::nullopt;
     return fmt::format(
