@@ -324,8 +324,7 @@ ClassList readClassList(const fs::path& path, const Dataset& data, bool named,
             if (!index)
                 failInput(
                     "line {}: the class '{}' is not a number, but that of line {} is: if they are names, "
-                    "list "
-                    "all names in a file (class names)",
+                    "list all names in a file (class names)",
                     line->number, line->label, (*number)->number);
             if (*index < 0) failInput("line {}: the class {} is negative", line->number, *index);
             list.classes.push_back(*index);
