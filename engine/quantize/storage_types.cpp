@@ -19,8 +19,8 @@ bool canRaise(const Graph& graph, std::int64_t opset) {
     return true;
 }
 
-/// The opset of ONNX Runtime's kernel for codes, of an operator that its optimizer moves between codes in
-/// every opset.
+/// The first opset in which ONNX Runtime has a kernel on codes for an operator that its optimizer moves
+/// between quantizers in every opset.
 std::int64_t opsetOnCodes(const std::string& op) {
     return op == "DepthToSpace" ? 11 : op == "ReduceMax" || op == "ReduceMin" ? 12 : kOpsetPlain;
 }

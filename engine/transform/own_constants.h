@@ -13,7 +13,7 @@ namespace quantloupe {
 /// read NAME_1, NAME_2... Node ids do not change. Any thread.
 GraphPtr withOwnConstants(const GraphPtr& source);
 
-/// The reverse, for files: nodes that read constants with the same values in memory read the first of them.
+/// The reverse, for files: of constants that share their values in memory, all nodes read the first one.
 GraphPtr withSharedConstants(const GraphPtr& source);
 
 }  // namespace quantloupe

@@ -182,11 +182,10 @@ class SessionTest : public QObject {
         config.layers[clip].comment = "wide";
         QVERIFY(notices().find("no effect") == std::string::npos);
         config.layers[clip].activationBits = 4;
-        QVERIFY2(
-            notices().find("the settings of '" + clip +
-                           "' have no effect: it runs inside '/features/features.0/features.0.0/Conv'") !=
-                std::string::npos,
-            notices().c_str());
+        QVERIFY2(notices().find("changing the settings of '" + clip +
+                                "' has no effect: it runs inside '/features/features.0/features.0.0/Conv'") !=
+                     std::string::npos,
+                 notices().c_str());
         config.layers[clip].precision = Precision::integer(4, 4);
         config.layers[clip].activationBits.reset();
         QVERIFY(notices().find("the precision of '" + clip + "' has no effect: it runs inside") !=

@@ -37,7 +37,7 @@ bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameter
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                    CalibrationMethod method, const CalibrationParameters& given) {
     const CalibrationParameters parameters = withDefaults(method, given);
-    // Only for layers in float (requireFinite()); nothing else was collected.
+    // Only layers in float read such tensors (requireFinite()); nothing else was collected.
     if (!statistics.notFinite.empty()) return solveMinMax(statistics, scheme, parameters);
     if (statistics.min == 0 && statistics.max == 0) {
         CalibrationResult nothing = solveMinMax(statistics, scheme, parameters);

@@ -14,7 +14,7 @@
 namespace quantloupe {
 
 struct ValueDistribution {
-    /// For 8192 bins of magnitudes, the largest number that can be chosen, and for 8192 of values.
+    /// Enough for 8192 bins of magnitudes or of values, the most that can be chosen.
     static constexpr std::size_t kSymmetricBins = 16384, kRangeBins = 8192;
     static constexpr std::size_t kTail = 1024;
     static constexpr std::size_t kMaxSamples = 32768;

@@ -42,7 +42,7 @@ std::vector<std::string> idleRuleNotices(const Graph& source, const Quantization
     return notices;
 }
 
-/// Whether it has settings other than its precision, and whether it is quantized.
+/// Returns whether a layer has settings besides its precision and whether it is quantized.
 bool hasSchemeOfItsOwn(LayerSettings settings) {
     settings.quantize.reset();
     settings.precision.reset();
@@ -56,8 +56,7 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
                                             const std::vector<LayerResult>& layers) {
     std::vector<std::string> notices;
     const auto noteWith = [&](const std::string& name, const char* setting, std::string_view what) {
-        notices.push_back(fmt::format("{} '{}' {} no effect: {}", setting, name,
-                                      std::string_view(setting).ends_with("s of") ? "have" : "has", what));
+        notices.push_back(fmt::format("{} '{}' has no effect: {}", setting, name, what));
     };
     const auto note = [&](const std::string& name, const char* setting) {
         const auto node = source.findNode(name);
@@ -92,7 +91,7 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
         if (settings.precision && *settings.precision != Precision::float32())
             noteOfQuantizers(name, "the precision of", false);
         else if (hasSchemeOfItsOwn(settings))
-            noteOfQuantizers(name, "the settings of", true);
+            noteOfQuantizers(name, "changing the settings of", true);
         else if (settings.quantize == true)
             note(name, "quantizing");
     append(notices, idleRuleNotices(source, config, layers));
