@@ -158,6 +158,8 @@ class ProjectTest : public QObject {
         QVERIFY(QTest::qWaitFor([this] { return document().hasModel(); }, 20000));
         QVERIFY(fs::equivalent(document().model()->path, file("other/chain.onnx")));
         QVERIFY(m_window->isWindowModified());  // the project still contains the old path
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("next to the project")),
+                 qPrintable(m_window->messageBar()->text()));
     }
 
     void brokenProjectKeepsTheOpenModel() {

@@ -225,6 +225,7 @@ class Document : public QObject {
         std::filesystem::path config = {};  ///< the file that the configuration is saved to; empty: none yet
         bool reloaded = false;              ///< no project was opened; the same document continues
         bool onlyInProject = false;         ///< see OpenModel
+        bool modelMoved = false;            ///< the model was found next to the project
     };
     static LoadingProject readProject(OpenRequest& request);
     LoadingProject toContinue();

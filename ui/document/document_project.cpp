@@ -83,7 +83,7 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
                  "project '{}': its model '{}' does not exist; restore it, or put it next to the project",
                  file.filename().string(), project.model.string());
         project.model = beside;
-        loading.unsaved = true;
+        loading.unsaved = loading.modelMoved = true;
     }
     request.model = project.model;
     if (request.data.empty()) {
@@ -123,6 +123,9 @@ Document::ModelChanges Document::adoptProject(LoadingProject& loading) {
     m_open.configPath = loading.config;
     if (!changes.text.isEmpty() || loading.unsaved) m_undo.resetClean();
     m_open.onlyInProject = loading.onlyInProject || (!loading.reloaded && loading.unsaved);
+    if (loading.modelMoved && changes.text.isEmpty())
+        changes.text =
+            tr("The model is no longer at its old place; the file next to the project was opened.");
     return changes;
 }
 
