@@ -17,26 +17,6 @@
 namespace quantloupe {
 namespace {
 
-/// Returns a graph with only the values whose shapes and types ONNX's inference finds; nothing if it fails.
-/// The inference runs in a process of its own, because it crashes on damaged nodes, for example on a
-/// ConvTranspose with a scalar weight. `computing`: also computes the values of shapes.
-std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model, bool computing) {
-    constexpr std::chrono::seconds kLimit{60};  // large networks need a second
-    onnx::OpSchemaRegistry::Schema("Conv");     // registers all operators here, and not in every fork
-    const auto infer = [&] {
-        onnx::ModelProto result = model;
-        const onnx::ShapeInferenceOptions options{false, 0, computing};  // no checks of types, not strict
-        onnx::shape_inference::InferShapes(result, onnx::OpSchemaRegistry::Instance(), options);
-        onnx::GraphProto values;
-        values.mutable_value_info()->Swap(result.mutable_graph()->mutable_value_info());
-        *values.mutable_output() = result.graph().output();
-        return values.SerializeAsString();
-    };
-    const std::optional<std::string> bytes = callIsolated(infer, kLimit);
-    onnx::GraphProto values;
-    return bytes && values.ParseFromString(*bytes) ? std::optional(std::move(values)) : std::nullopt;
-}
-
 /// Opset 13 turned attributes of these operators into inputs.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kListsOfOpset13{
     {{"Squeeze", "axes"}, {"Unsqueeze", "axes"}, {"ReduceSum", "axes"}, {"Split", "split"}}};
@@ -59,8 +39,47 @@ void turnListsIntoInputs(onnx::GraphProto& graph) {
     }
 }
 
+/// Removes the Shape nodes that read tensors without a type: since opset 15, ONNX crashes when it computes
+/// the values of shapes and reads such a tensor.
+void removeShapesOfUnknownTensors(onnx::GraphProto& graph) {
+    std::set<std::string> known{std::string()};
+    for (const auto* values : {&graph.input(), &graph.value_info()})
+        for (const onnx::ValueInfoProto& value : *values) known.insert(value.name());
+    for (const onnx::TensorProto& tensor : graph.initializer()) known.insert(tensor.name());
+    google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
+    for (const onnx::NodeProto& node : graph.node()) {
+        const bool complete = std::ranges::all_of(
+            node.input(), [&](const std::string& input) { return known.contains(input); });
+        if (complete) known.insert(node.output().begin(), node.output().end());
+        if (complete || node.op_type() != "Shape") *kept.Add() = node;
+    }
+    graph.mutable_node()->Swap(&kept);
+}
+
+/// Returns a graph with only the values whose shapes and types ONNX's inference finds; nothing if it fails.
+/// The inference runs in a process of its own, because it crashes on damaged nodes, for example on a
+/// ConvTranspose with a scalar weight. `computing`: also computes the values of shapes.
+std::optional<onnx::GraphProto> valuesOf(const onnx::ModelProto& model, bool computing) {
+    constexpr std::chrono::seconds kLimit{60};  // large networks need a second
+    onnx::OpSchemaRegistry::Schema("Conv");     // registers all operators here, and not in every fork
+    const auto infer = [&] {
+        onnx::ModelProto result = model;
+        if (computing) removeShapesOfUnknownTensors(*result.mutable_graph());
+        const onnx::ShapeInferenceOptions options{false, 0, computing};  // no checks of types, not strict
+        onnx::shape_inference::InferShapes(result, onnx::OpSchemaRegistry::Instance(), options);
+        onnx::GraphProto values;
+        values.mutable_value_info()->Swap(result.mutable_graph()->mutable_value_info());
+        *values.mutable_output() = result.graph().output();
+        return values.SerializeAsString();
+    };
+    const std::optional<std::string> bytes = callIsolated(infer, kLimit);
+    onnx::GraphProto values;
+    return bytes && values.ParseFromString(*bytes) ? std::optional(std::move(values)) : std::nullopt;
+}
+
 /// Raises opsets 11 to 14 to 15: only since then, ONNX infers shapes through a Reshape to a computed shape.
-void raiseOpset(onnx::ModelProto& model) {
+/// Returns whether the model had such an opset.
+bool raiseOpset(onnx::ModelProto& model) {
     constexpr std::int64_t kFirst = 11, kLists = 13, kComputed = 15, kInitializersAlone = 4;
     for (auto& import : *model.mutable_opset_import()) {
         if (!isStandardDomain(import.domain()) || import.version() < kFirst || import.version() >= kComputed)
@@ -71,7 +90,17 @@ void raiseOpset(onnx::ModelProto& model) {
                 while (node.output_size() > 1) node.mutable_output()->RemoveLast();
         import.set_version(kComputed);
         model.set_ir_version(std::max(model.ir_version(), kInitializersAlone));
+        return true;
     }
+    return false;
+}
+
+/// valuesOf() the model with a raised opset, or of the model itself if that fails.
+std::optional<onnx::GraphProto> inferredValues(const onnx::ModelProto& model, bool computing) {
+    onnx::ModelProto raised = model;
+    if (raiseOpset(raised))
+        if (auto values = valuesOf(raised, computing)) return values;
+    return valuesOf(model, computing);
 }
 
 /// A copy of the model for the inference, without large weights: shape arithmetic needs values, convolutions
@@ -109,7 +138,6 @@ onnx::ModelProto skeletonOf(const onnx::ModelProto& model) {
         type.set_elem_type(tensor.data_type());
         for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
     }
-    raiseOpset(copy);
     return copy;
 }
 
