@@ -41,7 +41,8 @@ struct Axis {
     /// moved one by one instead (pixel()), as in PyTorch and ONNX Runtime.
     float position(float grid, Interpolation how) const {
         constexpr float kFar = 1e9f;  // farther positions, also NaN, would not fit into an index
-        // Nearest neighbors are rounded before they are reflected, as in ONNX Runtime, not after as in PyTorch.
+        // Nearest neighbors are rounded before they are reflected, as in ONNX Runtime, not after as in
+        // PyTorch.
         const float x = how == Interpolation::Nearest ? std::nearbyint(place(grid)) : place(grid);
         if (!(std::fabs(x) < kFar)) return x > 0 ? kFar : -kFar;
         if (how == Interpolation::Cubic || (x >= low() && x <= high())) return x;
