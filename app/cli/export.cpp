@@ -38,9 +38,9 @@ Options withNeededData(Options options, FormatNeeds needs) {
 void runExport(const Options& options) {
     requireWritable(options.output, options);
     const FileFormat& format = formatNamed(options.format, false);
-    if (!options.metricProgram.empty() && format.name != "json" && format.name != "html")
-        throw UsageError(fmt::format(
-            "--metric-program is for json and html; the format {} has no place for it", options.format));
+    if (!options.metricProgram.empty() && !format.showsAccuracy)
+        throw UsageError(
+            fmt::format("--metric-program: the format {} does not contain the accuracy", options.format));
     OpenedSession opened = openSession(withNeededData(options, format.needs),
                                        {.wholeData = format.needs != FormatNeeds::Metrics});
     useMetricProgram(*opened.session, options);

@@ -286,13 +286,9 @@ std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const
                                                  const ExportResult& result) {
     if (format.read == nullptr || result.files.at(0).text.empty()) return std::nullopt;
     try {
-        QuantizationConfig config = format
-                                        .read({source.prepared->source,
-                                               importStart(source.config),
-                                               result.files[0].text,
-                                               source.output,
-                                               {}})
-                                        .config;
+        const ImportSource exported{
+            source.prepared->source, importStart(source.config), result.files[0].text, source.output, {}};
+        QuantizationConfig config = format.read(exported).config;
         const auto isModel = [](const ExportedFile& file) { return file.model != nullptr; };
         if (std::ranges::any_of(result.files, isModel)) {  // the tool reads a transformed model
             const NpuOperators converted = config.transforms.npuOperators;

@@ -122,7 +122,8 @@ struct FileFormat {
     ImportResult (*read)(const ImportSource&) = nullptr;
     FormatPrecisions precisions = FormatPrecisions::Preview;
     FormatFamily family = FormatFamily::Configuration;
-    bool showsPath = false;  ///< contains the accuracy loss by step, ExportSource::path
+    /// Contains the accuracies, with the user's metric, and their loss by step (ExportSource::path).
+    bool showsAccuracy = false;
 };
 
 /// All formats, in the order of the menus.

@@ -183,8 +183,7 @@ class InterchangeTest : public QObject {
 
     /// The metric is the accuracy, scaled by an argument of the program.
     void verifyComputesTheUsersMetric() {
-        if (!m_runtime)
-            QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        QUANTLOUPE_NEEDS_ONNXRUNTIME;
         const QString program = file("scaled.py");
         writeFileAtomically(program.toStdString(),
                             "#!" +
@@ -223,7 +222,7 @@ class InterchangeTest : public QObject {
         QVERIFY2(exported("json").code == 0, exported("json").text());
         const json report = json::parse(readFile(file("report.json").toStdString()));
         QCOMPARE(report["quantized"]["metric"], 7);
-        verifyFailure(exported("amct"), 2, "the format amct has no place for it");
+        verifyFailure(exported("amct"), 2, "the format amct does not contain the accuracy");
     }
 
     void withoutOnnxRuntimeItExplainsTheInstallation() {
