@@ -119,6 +119,9 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
 
         test::child<QLineEdit>(dialog)->clear();
         QUANTLOUPE_NEEDS_ONNXRUNTIME;
+        document().setMetricProgram(
+            MetricProgram{writtenProgram("metric", "echo 7.5\n").toStdString(), {}, 60, false});
+        QVERIFY(waitForEvaluation());
         dialog.start();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify");
@@ -128,6 +131,11 @@ class ExportDialogsTest : public QObject, private test::DemoWindow {
                      there = test::labelText(dialog, "there").split(' ').at(0).toDouble();
         QVERIFY(std::abs(here - 100 * *document().evaluation()->quantized->top1) < 0.005);
         QVERIFY(std::abs(here - there) <= 0.5);
+        QVERIFY2(test::labelText(dialog, "details")
+                     .contains(QStringLiteral("Your metric is 7.5 in the preview and 7.5 in ONNX Runtime.")),
+                 qPrintable(test::labelText(dialog, "details")));
+        document().setMetricProgram(std::nullopt);
+        QVERIFY(waitForEvaluation());
     }
 
     void verificationCanBeCancelled() {
