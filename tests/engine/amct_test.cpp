@@ -308,6 +308,41 @@ class AmctTest : public QObject {
                     exportAmct(reserved, {}, states(reserved));
                 }).contains("the layer 'do_fusion' has the same name as a key of AMCT's configuration"));
     }
+
+    void batchesFollowTheCalibration() {
+        QuantizationConfig config;
+        config.skipTail = false;
+        config.calibration.samples = 20;
+        const auto exported = [&](const char* format, const GraphPtr& graph) {
+            return formatNamed(format, false).write(test::exportSource(graph, config, "x.json"));
+        };
+        const auto fixed = [](int batch) {
+            return test::namedModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]>
+                net (float[{0},2] X) => (float[{0},2] Y) <float[2,2] W = {{1,2,3,4}}> {{ Y = MatMul(X, W) }})",
+                                                batch),
+                                    {"/stem/Conv"});
+        };
+        QVERIFY(exported("amct", fixed(8)).files[0].text.find("\"batch_num\":3,") != std::string::npos);
+        QVERIFY(exported("amct-simple", fixed(8)).files[0].text.find("batch_num : 3\n") != std::string::npos);
+        QVERIFY(exported("amct", fixed(1)).files[0].text.find("\"batch_num\":20,") != std::string::npos);
+        const ExportResult open = exported("amct", test::stageModel());
+        QVERIFY(open.files[0].text.find("\"batch_num\":1,") != std::string::npos);
+        QVERIFY(test::says(open.notices,
+                           "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with "
+                           "one batch of all calibration samples (at most 20"));
+        const ImportResult back =
+            test::readText("amct", fixed(8), R"({"batch_num": 3, "/stem/Conv": {"quant_enable": true}})");
+        QCOMPARE(back.config.calibration.samples, 24);
+        QVERIFY(back.left.empty());
+        const ImportResult one =
+            test::readText("amct", fixed(8), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
+        QCOMPARE(one.config.calibration.samples, 8);
+        const ImportResult dynamic = test::readText(
+            "amct", test::stageModel(), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
+        QCOMPARE(dynamic.config.calibration.samples, QuantizationConfig().calibration.samples);
+        QVERIFY(test::says(dynamic.taken,
+                           "batch_num 1: one batch of all calibration samples (calibration.samples"));
+    }
 };
 
 QTEST_GUILESS_MAIN(AmctTest)

@@ -184,41 +184,6 @@ class ReadAmctTest : public QObject {
         QVERIFY(joined(mixed.taken).find("activation_offset") == std::string::npos);
     }
 
-    void batchesFollowTheCalibration() {
-        QuantizationConfig config;
-        config.skipTail = false;
-        config.calibration.samples = 20;
-        const auto exported = [&](const char* format, const GraphPtr& graph) {
-            return formatNamed(format, false).write(exportSource(graph, config, "x.json"));
-        };
-        const auto fixed = [](int batch) {
-            return namedModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]>
-                net (float[{0},2] X) => (float[{0},2] Y) <float[2,2] W = {{1,2,3,4}}> {{ Y = MatMul(X, W) }})",
-                                          batch),
-                              {"/stem/Conv"});
-        };
-        QVERIFY(exported("amct", fixed(8)).files[0].text.find("\"batch_num\":3,") != std::string::npos);
-        QVERIFY(exported("amct-simple", fixed(8)).files[0].text.find("batch_num : 3\n") != std::string::npos);
-        QVERIFY(exported("amct", fixed(1)).files[0].text.find("\"batch_num\":20,") != std::string::npos);
-        const ExportResult open = exported("amct", stageModel());
-        QVERIFY(open.files[0].text.find("\"batch_num\":1,") != std::string::npos);
-        QVERIFY(says(open.notices,
-                     "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with "
-                     "one batch of all calibration samples (at most 20"));
-        const ImportResult back =
-            readText("amct", fixed(8), R"({"batch_num": 3, "/stem/Conv": {"quant_enable": true}})");
-        QCOMPARE(back.config.calibration.samples, 24);
-        QVERIFY(back.left.empty());
-        const ImportResult one =
-            readText("amct", fixed(8), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
-        QCOMPARE(one.config.calibration.samples, 8);
-        const ImportResult dynamic =
-            readText("amct", stageModel(), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})");
-        QCOMPARE(dynamic.config.calibration.samples, QuantizationConfig().calibration.samples);
-        QVERIFY(
-            says(dynamic.taken, "batch_num 1: one batch of all calibration samples (calibration.samples"));
-    }
-
     void unmatchedNamesComeFirst() {
         const ImportResult partly = readText(
             "amct", stageModel(),

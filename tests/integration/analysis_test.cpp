@@ -26,12 +26,6 @@ const LayerMetrics& of(const Session& session, const std::vector<LayerMetrics>& 
     throw std::runtime_error("no metrics of " + std::string(layer));
 }
 
-const LayerResult& layer(const Evaluation& evaluation, std::string_view name) {
-    for (const LayerResult& item : evaluation.layers)
-        if (item.name == name) return item;
-    throw std::runtime_error("no layer " + std::string(name));
-}
-
 }  // namespace
 
 class AnalysisTest : public QObject {
@@ -117,7 +111,7 @@ class AnalysisTest : public QObject {
         QVERIFY(std::any_of(result->notices.begin(), result->notices.end(), [](const auto& text) {
             return text.find("random inputs") != std::string::npos;
         }));
-        const auto& conv = layer(*result, "/features/features.1/conv/conv.1/Conv");
+        const auto& conv = test::layerNamed(*result, "/features/features.1/conv/conv.1/Conv");
         QVERIFY(conv.local && conv.cumulative && conv.weight);
         Session again(loadModel(demoFolder() / "mobilenetv2_cifar10.onnx"), {1});
         again.useRandomInputs(6);

@@ -11,60 +11,13 @@
 #include "model/load_model.h"
 #include "session/session.h"
 #include "support/errors.h"
-#include "support/text_model.h"
+#include "support/row_session.h"
 
 using namespace quantloupe;
+using test::all;
+using test::RowSession;
 
 namespace {
-
-/// A session on a network of one input, "X", with rows of four values.
-class Loop {
-  public:
-    Loop(const std::string& net, const std::vector<float>& values)
-        : m_session(withInfinity(test::textModel(
-              "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) " + net))) {
-        const std::string file = m_folder.path().toStdString() + "/x.npz";
-        saveNpz({{"X", Constant::fromFloats({static_cast<std::int64_t>(values.size() / 4), 4}, values)}},
-                file);
-        const auto data = openDataset(file, inputSpecsOf(m_session.graph()), {});
-        m_session.setData(data, data);
-    }
-    /// Returns the notices, one per line, or the error.
-    QString notices(const QuantizationConfig& config) {
-        try {
-            const EvaluationPtr result = m_session.evaluate(config, Depth::Metrics);
-            QStringList lines;
-            for (const std::string& notice : result->notices) lines << QString::fromStdString(notice);
-            const ConstantPtr outputs = m_session.outputs(config).at(0);
-            for (const float y : outputs->floats()) m_finite = m_finite && std::isfinite(y);
-            return lines.join('\n');
-        } catch (const Error& error) {
-            return QString("error: ") + error.what();
-        }
-    }
-    bool finite() const { return m_finite; }
-
-  private:
-    /// The textual form cannot express -inf: the constant "minus_infinity" gets this value.
-    static LoadedModel withInfinity(LoadedModel model) {
-        if (const auto constant = model.graph->findTensor("minus_infinity")) {
-            GraphBuilder builder(*model.graph);
-            builder.setConstant(*constant, Constant::fromFloats({}, {-INFINITY}));
-            model.graph = builder.build();
-        }
-        return model;
-    }
-
-    QTemporaryDir m_folder;
-    Session m_session;
-    bool m_finite = true;
-};
-
-QuantizationConfig all() {
-    QuantizationConfig config;
-    config.skipTail = false;
-    return config;
-}
 
 const char* const kNet =
     "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }";
@@ -88,18 +41,19 @@ class DegenerateDataTest : public QObject {
         QFETCH(float, value);
         QuantizationConfig config = all();
         setConfigKey(config, "calibration.method", method.toStdString());
-        Loop loop(kNet, std::vector<float>(12, value));
-        const QString said = loop.notices(config);
+        RowSession session(kNet, std::vector<float>(12, value));
+        const QString said = session.notices(config);
         QVERIFY2(!said.startsWith("error"), qPrintable(said));
-        QVERIFY(loop.finite());
+        QVERIFY(session.finite());
     }
 
     void oneSampleAndZeroWeights() {
-        Loop loop("<float[4,2] W = {0, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {0, 0}> { Y = Gemm(X, W, c) }",
-                  {1, 2, 3, 4});
-        QVERIFY(
-            loop.notices(all()).contains("calibration of 'Y': all values are 0 in all calibration samples"));
-        QVERIFY(loop.finite());
+        RowSession session(
+            "<float[4,2] W = {0, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {0, 0}> { Y = Gemm(X, W, c) }",
+            {1, 2, 3, 4});
+        QVERIFY(session.notices(all()).contains(
+            "calibration of 'Y': all values are 0 in all calibration samples"));
+        QVERIFY(session.finite());
     }
 
     void vanishingWeightsAreReported() {
@@ -107,29 +61,30 @@ class DegenerateDataTest : public QObject {
         config.quantization.weight.bits = 4;
         config.quantization.weight.powerOfTwo = true;
         // 2e-38 / 7 is not a normal number: the scale becomes 1.
-        Loop loop("<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }",
-                  {1, 2, 3, 4});
-        const QString said = loop.notices(config);
+        RowSession session(
+            "<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }",
+            {1, 2, 3, 4});
+        const QString said = session.notices(config);
         QVERIFY2(said.contains("layer 'Gemm_0': all its weights round to 0 with 4 bits; give it more bits"),
                  qPrintable(said));
     }
 
     void biasesBeyond32BitsAreReported() {
-        Loop loop(
+        RowSession session(
             "<float[4,2] W = {1e-9, 0, 0, 0, 0, 0, 0, 1e-9}, float[2] c = {1000000, -1}> { Y = Gemm(X, W, c) "
             "}",
             {1e-3f, 2e-3f, 3e-3f, 4e-3f});
         QuantizationConfig config = all();
         config.quantization.operators = OperatorSet::Quark;  // keeps the scale of the weights
-        QString said = loop.notices(config);
+        QString said = session.notices(config);
         QVERIFY2(
             said.contains("layer 'Gemm_0': 2 bias values do not fit int32 and are clipped; keep it in float"),
             qPrintable(said));
         config.quantization.operators = OperatorSet::Layers;
-        said = loop.notices(config);
+        said = session.notices(config);
         QVERIFY2(!said.contains("do not fit"), qPrintable(said));
         config.quantization.weight.powerOfTwo = true;  // other scales would not be powers of two
-        said = loop.notices(config);
+        said = session.notices(config);
         QVERIFY2(said.contains("do not fit"), qPrintable(said));
     }
 
@@ -148,43 +103,6 @@ class DegenerateDataTest : public QObject {
         config.quantization.weight.bits = config.quantization.activation.bits = 16;
         const EvaluationPtr result = session.evaluate(config, Depth::Accuracy);
         QVERIFY2(*result->quantized->sqnrDb > 80, qPrintable(QString::number(*result->quantized->sqnrDb)));
-    }
-
-    void nanInWeightsIsReported() {
-        auto model = test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4,2] W = "
-            "{1, 2, 3, 4, 5, 6, 7, 8}> { Y = MatMul(X, W) }");
-        GraphBuilder builder(*model.graph);
-        builder.setConstant(*model.graph->findTensor("W"),
-                            Constant::fromFloats({4, 2}, {1, 2, 3, 4, 5, 6, 7, NAN}));
-        const QTemporaryDir folder;
-        const std::string file = folder.filePath("nan.onnx").toStdString();
-        saveModel(*builder.build(), file);
-        model = loadModel(file);
-        QCOMPARE(model.notices, std::vector<std::string>{"the weight 'W' contains NaN"});
-        Session session(std::move(model));
-        session.useRandomInputs(4);
-        const QString error = test::errorOf([&] { session.evaluate(all(), Depth::Accuracy); });
-        QVERIFY2(error.contains("NaN"), qPrintable(error));
-    }
-
-    /// Some masks contain the lowest number, and the sum of two such masks is infinite. Padding for a MaxPool
-    /// is infinite, too.
-    void masksThatBecomeInfiniteStayInFloat() {
-        for (const std::string net :
-             {"<float low = {-3.4028235e38}, float[4,2] W = {1, 2, 3, 4, 5, 6, 7, 8}> { on = Less(X, low) "
-              "f = Cast<to = 1>(on) m = Mul(f, low) n = Mul(f, low) k = Add(m, n) s = Add(X, k) "
-              "p = Softmax(s) Y = MatMul(p, W) }",
-              "<int64[4] pads = {0, 1, 0, 1}, float minus_infinity = {0}, int64[1] a = {1}, float[5,2] W = "
-              "{1, 2, 3, 4, 5, 6, 7, 8, 9, 1}> { q = Pad(X, pads, minus_infinity) u = Unsqueeze(q, a) m = "
-              "MaxPool<kernel_shape = [2]>(u) s = Squeeze(m, a) Y = MatMul(s, W) }"}) {
-            Loop loop(net, {1, 2, 3, 4, -1, 5, -3, 7, 2, 2, 1, 0});
-            QuantizationConfig config = presetConfig("onnxruntime-s8s8");
-            config.skipTail = false;
-            const QString notices = loop.notices(config);
-            QVERIFY2(!notices.startsWith("error"), qPrintable(notices));
-            QVERIFY(loop.finite());
-        }
     }
 
     /// The initial state has no quantizer, but the metrics of the layer need it.
@@ -214,95 +132,17 @@ class DegenerateDataTest : public QObject {
                  qPrintable(error));
     }
 
-    /// Quark quantizes Max, but -inf has no scale.
-    void infiniteConstantsStayInFloat() {
-        Loop loop(
-            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float minus_infinity = {0}> "
-            "{ a = MatMul(X, W) Y = Max(a, minus_infinity) }",
-            {1, 2, 3, 4, -5, 6, 7, 8});
-        const QString said = loop.notices(presetConfig("quark-xint8"));
-        QVERIFY2(!said.contains("infinity"), qPrintable(said));
-        QVERIFY(loop.finite());
-    }
-
-    /// The message names the sample, and does not blame transforms that are not there.
-    void nonFiniteSamplesAreNamed() {
-        for (const float value : {INFINITY, NAN}) {
-            Session session(test::textModel(
-                std::string(
-                    "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) ") +
-                kNet));
-            const auto inputs = inputSpecsOf(session.graph());
-            const auto data = [&](const std::vector<float>& values) {
-                return arrayDataset({{"X", Constant::fromFloats({2, 4}, values)}}, nullptr, inputs);
-            };
-            session.setData(data({1, 2, 3, 4, value, 6, 7, 8}), data({1, 2, 3, 4, 5, 6, 7, 8}));
-            QString said;
-            const EvaluationPtr result = session.evaluate(all(), Depth::Metrics);
-            for (const std::string& notice : result->notices) said += QString::fromStdString(notice) + '\n';
-            QVERIFY2(said.contains("contains NaN or infinity for 1 of 2 samples (the first is 'row 1')"),
-                     qPrintable(said));
-            QVERIFY2(!said.contains("transforms"), qPrintable(said));
-        }
-    }
-
-    /// A layer that cannot be quantized is named, and the network runs with this layer in float.
-    void layersWithoutFiniteInputsStayInFloat() {
-        Session session(test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
-            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float zero = {0}> "
-            "{ l = Log(X) s = Add(l, X) n = IsNaN(s) z = Where(n, zero, s) Y = MatMul(z, W) }"));
-        const auto inputs = inputSpecsOf(session.graph());
-        const auto data = arrayDataset(
-            {{"X", Constant::fromFloats({3, 4}, {1, 2, 3, 4, 5, 6, 7, -8, 9, 10, 11, 12})}}, nullptr, inputs);
-        session.setData(data, data);
-        const QString error = test::errorOf([&] { session.evaluate(all(), Depth::Metrics); });
-        const std::string add = session.graph().nodes()[1].name;
-        QVERIFY2(error.contains(QStringLiteral("for the sample 'row 1'")) &&
-                     error.contains(QString::fromStdString("keep '" + add + "' in float")),
-                 qPrintable(error));
-        QuantizationConfig config = all();
-        SkipRule rule;
-        rule.layers = {add};
-        config.rules.push_back(rule);
-        for (const char* method : {"min_max", "moving_average", "percentile", "entropy", "mse", "tf_enhanced",
-                                   "power_of_two_non_overflow", "power_of_two_min_mse", "ifmr", "hfmg"}) {
-            setConfigKey(config, "calibration.method", method);
-            const EvaluationPtr result = session.evaluate(config, Depth::Metrics);
-            QCOMPARE(result->counts.quantized, std::size_t{1});
-            QVERIFY2(std::isfinite(result->quantized->sqnrDb.value_or(NAN)), method);
-        }
-    }
-
-    /// AIMET's Relu takes the range of its input.
-    void rangesOfOtherTensorsMustBeFinite() {
-        Session session(test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) "
-            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}> { l = Log(X) r = Relu(l) Y = MatMul(r, W) }"));
-        const auto data =
-            arrayDataset({{"X", Constant::fromFloats({3, 4}, {1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12})}},
-                         nullptr, inputSpecsOf(session.graph()));
-        session.setData(data, data);
-        QuantizationConfig config = presetConfig("aimet-default");
-        SkipRule rule;
-        rule.layers = {session.graph().nodes()[0].name, session.graph().nodes()[1].name};
-        config.rules.push_back(rule);
-        const QString error = test::errorOf([&] { session.evaluate(config, Depth::Accuracy); });
-        QVERIFY2(error.contains(QString::fromStdString("keep '" + session.graph().nodes()[2].name + "'")),
-                 qPrintable(error));
-    }
-
     void computedWeightsAreReported() {
-        Loop loop(
+        RowSession session(
             "<float[4,2] V = {1, 2, 3, 4, 5, -6, 7, 8}, float s = {2}> { W = Mul(V, s) Y = MatMul(X, W) }",
             {1, 2, 3, 4, -5, 6, 7, 8});
         QuantizationConfig config = all();
         QVERIFY2(
-            loop.notices(config).contains(
+            session.notices(config).contains(
                 "1 layer stays in float, because weights or biases are computed from constants: turn on"),
-            qPrintable(loop.notices(config)));
+            qPrintable(session.notices(config)));
         config.transforms.simplify = true;
-        QVERIFY(!loop.notices(config).contains("are computed from constants"));
+        QVERIFY(!session.notices(config).contains("are computed from constants"));
     }
 
     /// Layers after an operator that cannot run have no ranges, so nothing is migrated there.
@@ -368,11 +208,11 @@ class DegenerateDataTest : public QObject {
     void fewerSamplesThanRequestedAreReported() {
         QuantizationConfig config = all();
         config.calibration.samples = 10;
-        Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
-        QVERIFY(loop.notices(config).contains(
+        RowSession session(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
+        QVERIFY(session.notices(config).contains(
             "calibrated on 2 samples: 10 were requested, but there are no more"));
         config.calibration.samples = 2;
-        QVERIFY(!loop.notices(config).contains("requested"));
+        QVERIFY(!session.notices(config).contains("requested"));
     }
 
     void emptyCalibrationDataIsRefused() {
@@ -422,7 +262,7 @@ class DegenerateDataTest : public QObject {
                                     "<float[1] c = {%1}> { m = ReduceMax<axes = [1]>(X) large = Mul(m, c) "
                                     "small = Sigmoid(m) Y = Concat<axis = 1>(large, small) }")
                                     .arg(QLatin1String(factor));
-            return Loop(net.toStdString(), values).notices(all());
+            return RowSession(net.toStdString(), values).notices(all());
         };
         QVERIFY2(noticesOf("100").contains("joins tensors of which one has a range"),
                  qPrintable(noticesOf("100")));
@@ -433,8 +273,8 @@ class DegenerateDataTest : public QObject {
         QuantizationConfig config = all();
         config.calibration.method = CalibrationMethod::Ifmr;
         config.calibration.parameters.searchStep = 0.7;
-        Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
-        QVERIFY(loop.notices(config).contains(
+        RowSession session(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
+        QVERIFY(session.notices(config).contains(
             "search_step: 0.7 is larger than the width of search_range [0.7, 1.3]; choose a smaller step"));
     }
 };

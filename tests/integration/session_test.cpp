@@ -31,12 +31,6 @@ QString states(const Evaluation& evaluation) {
         .arg(c.fused);
 }
 
-const LayerResult& layer(const Evaluation& evaluation, std::string_view name) {
-    for (const LayerResult& item : evaluation.layers)
-        if (item.name == name) return item;
-    throw std::runtime_error("no layer " + std::string(name));
-}
-
 const std::string kWorst = "/features/features.17/conv/conv.2/Conv";
 
 }  // namespace
@@ -56,9 +50,9 @@ class SessionTest : public QObject {
         QVERIFY(result->complete);
         QVERIFY(!result->quantized);
         QCOMPARE(states(*result), "65 quantized, 0 skipped, 0 float, 52 folded, 35 fused");
-        const LayerResult& clip = layer(*result, "/features/features.0/features.0.2/Clip");
+        const LayerResult& clip = test::layerNamed(*result, "/features/features.0/features.0.2/Clip");
         QCOMPARE(clip.host, std::string("/features/features.0/features.0.0/Conv"));
-        QVERIFY(layer(*result, "/classifier/classifier.1/Gemm").io);
+        QVERIFY(test::layerNamed(*result, "/classifier/classifier.1/Gemm").io);
     }
 
     /// An operator without effect between a layer and its activation changes no number.
@@ -127,10 +121,10 @@ class SessionTest : public QObject {
         config.rules.push_back(rule);
         const auto skipped = m_session->evaluate(config);
         QCOMPARE(states(*skipped), "64 quantized, 1 skipped, 0 float, 52 folded, 35 fused");
-        QVERIFY(layer(*skipped, kWorst).state == LayerState::Skipped);
-        QVERIFY(!layer(*skipped, kWorst).reason.empty());
+        QVERIFY(test::layerNamed(*skipped, kWorst).state == LayerState::Skipped);
+        QVERIFY(!test::layerNamed(*skipped, kWorst).reason.empty());
         // As if quantized: the same local sensitivity as before.
-        QCOMPARE(layer(*skipped, kWorst).local->qs, layer(*first, kWorst).local->qs);
+        QCOMPARE(test::layerNamed(*skipped, kWorst).local->qs, test::layerNamed(*first, kWorst).local->qs);
         QVERIFY(*skipped->quantized->sqnrDb > *first->quantized->sqnrDb);
 
         const auto undone = m_session->evaluate(before);
@@ -151,77 +145,11 @@ class SessionTest : public QObject {
         QVERIFY(*result->quantized->sqnrDb > 100);  // only the folding's rounding
     }
 
-    void separatelySkippedActivationLeavesItsUnit() {
-        QuantizationConfig config = test::demoConfig();
-        SkipRule rule;
-        rule.layers = {"/features/features.0/features.0.2/Clip",
-                       "/features/features.0/features.0.1/BatchNormalization"};
-        config.rules.push_back(rule);
-        const auto result = m_session->evaluate(config, Depth::States);
-        const LayerResult& clip = layer(*result, rule.layers[0]);
-        QVERIFY(clip.state == LayerState::Skipped);
-        QVERIFY2(clip.reason.starts_with("skipped by rule 1"), clip.reason.c_str());
-        QVERIFY(layer(*result, "/features/features.0/features.0.0/Conv").state == LayerState::Quantized);
-        // A setting that cannot have an effect gives a notice.
-        const auto idle = std::find_if(result->notices.begin(), result->notices.end(), [](const auto& text) {
-            return text.find("has no effect") != std::string::npos;
-        });
-        QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
-    }
-
-    /// An activation inside the unit of a convolution has no quantizer.
-    void settingsOfAFusedLayerGiveANotice() {
-        const std::string clip = "/features/features.0/features.0.2/Clip";
-        QuantizationConfig config = test::demoConfig();
-        const auto notices = [&] {
-            std::string all;
-            const auto result = m_session->evaluate(config, Depth::States);
-            for (const std::string& notice : result->notices) all += notice + '\n';
-            return all;
-        };
-        config.layers[clip].comment = "wide";
-        QVERIFY(notices().find("no effect") == std::string::npos);
-        config.layers[clip].activationBits = 4;
-        QVERIFY2(notices().find("changing the settings of '" + clip +
-                                "' has no effect: it runs inside '/features/features.0/features.0.0/Conv'") !=
-                     std::string::npos,
-                 notices().c_str());
-        config.layers[clip].precision = Precision::integer(4, 4);
-        config.layers[clip].activationBits.reset();
-        QVERIFY(notices().find("the precision of '" + clip + "' has no effect: it runs inside") !=
-                std::string::npos);
-    }
-
-    void precisionRuleWithoutEffectGivesANotice() {
-        const auto ruleFor = [](const char* op, const Precision& precision) {
-            PrecisionRule rule;
-            rule.covers.kind = SkipKind::Type;
-            rule.covers.op = op;
-            rule.precision = precision;
-            return rule;
-        };
-        QuantizationConfig config = test::demoConfig();
-        config.precisionRules = {
-            ruleFor("Conv", Precision::integer(8, 16)), ruleFor("Conv", Precision::integer(8, 8)),
-            ruleFor("BatchNormalization", Precision::integer(8, 8)), ruleFor("Add", Precision::float16())};
-        const auto result = m_session->evaluate(config, Depth::States);
-        std::vector<std::string> idle;
-        for (const std::string& notice : result->notices)
-            if (notice.find("has no effect") != std::string::npos) idle.push_back(notice);
-        QCOMPARE(idle.size(), 2u);
-        QVERIFY2(idle[0].starts_with("precision rule 1 (w8a16 for "), idle[0].c_str());
-        QVERIFY2(idle[1].starts_with("precision rule 3 (w8a8 for "), idle[1].c_str());
-        config.precisionRules[0].covers.off = config.precisionRules[2].covers.off = true;
-        const auto withoutRules = m_session->evaluate(config, Depth::States);
-        for (const std::string& notice : withoutRules->notices)
-            QVERIFY2(notice.find("has no effect") == std::string::npos, notice.c_str());
-    }
-
     void theTailIsTheClassifier() {
         QuantizationConfig config = test::demoConfig();
         config.skipTail = true;
         const auto result = m_session->evaluate(config, Depth::States);
-        QVERIFY(layer(*result, "/classifier/classifier.1/Gemm").state == LayerState::Skipped);
+        QVERIFY(test::layerNamed(*result, "/classifier/classifier.1/Gemm").state == LayerState::Skipped);
         QCOMPARE(result->counts.skipped, 1u);
     }
 
@@ -260,9 +188,9 @@ class SessionTest : public QObject {
         config.rules = {rule};
         const auto skipped = m_session->evaluate(config);
         QCOMPARE(skipped->counts.skipped, 4u);
-        QVERIFY(layer(*skipped, kWorst).state == LayerState::Skipped);
-        QVERIFY2(layer(*skipped, kWorst).reason.starts_with("skipped by rule 1: local QS above"),
-                 layer(*skipped, kWorst).reason.c_str());
+        QVERIFY(test::layerNamed(*skipped, kWorst).state == LayerState::Skipped);
+        QVERIFY2(test::layerNamed(*skipped, kWorst).reason.starts_with("skipped by rule 1: local QS above"),
+                 test::layerNamed(*skipped, kWorst).reason.c_str());
         QCOMPARE(std::ranges::count(skipped->covered[0], true), 4);
         QVERIFY(skipped->config == config);  // the resolved layers are not the user's own choices
 
@@ -311,8 +239,8 @@ class SessionTest : public QObject {
         config.layers[kWorst].quantize = true;
         config.layers[kWorst].weightBits = 8;
         const auto result = m_session->evaluate(config);
-        QVERIFY(layer(*result, kWorst).state == LayerState::Quantized);
-        QVERIFY(layer(*result, kWorst).local->qs < 0.2);  // 1.0 with 4 bits
+        QVERIFY(test::layerNamed(*result, kWorst).state == LayerState::Quantized);
+        QVERIFY(test::layerNamed(*result, kWorst).local->qs < 0.2);  // 1.0 with 4 bits
     }
 
     /// With min-max, the range of an affine quantizer ends at the limits of its tensor's values.

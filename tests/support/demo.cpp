@@ -43,4 +43,10 @@ std::filesystem::path fewImages(const std::filesystem::path& from, const std::fi
 
 QuantizationConfig demoConfig() { return loadConfig(demoFolder() / "demo.config.json"); }
 
+const LayerResult& layerNamed(const Evaluation& evaluation, std::string_view name) {
+    for (const LayerResult& item : evaluation.layers)
+        if (item.name == name) return item;
+    throw std::runtime_error("no layer " + std::string(name));
+}
+
 }  // namespace quantloupe::test

@@ -24,4 +24,7 @@ std::filesystem::path fewImages(const std::filesystem::path& from, const std::fi
 
 QuantizationConfig demoConfig();
 
+/// Throws std::runtime_error if there is no such layer.
+const LayerResult& layerNamed(const Evaluation& evaluation, std::string_view name);
+
 }  // namespace quantloupe::test
