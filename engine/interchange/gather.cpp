@@ -61,7 +61,8 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
         precisionNotices(format, config, source.layers, source.prepared->conversions.size());
     fillThresholds(session.graph(), *source.evaluation, source.config);
     const bool quantizes = quantizationOperators(session.graph()) == 0;
-    if (metrics && quantizes && format.showsAccuracy) source.path = session.accuracyPath(source.config, cancel);
+    if (metrics && quantizes && format.showsAccuracy)
+        source.path = session.accuracyPath(source.config, cancel);
     const bool scales = format.needs == FormatNeeds::Scales || format.needs == FormatNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(network, cancel);
     return source;
