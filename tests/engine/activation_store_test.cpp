@@ -50,6 +50,25 @@ class ActivationStoreTest : public QObject {
         for (const int number : {1, 3, 4}) QVERIFY(has(store, static_cast<std::uint64_t>(number)));
     }
 
+    void keepsTensorsInUse() {
+        ActivationStore store(2 * kChunks * kChunk.bytes());
+        fill(store, 1, 1);
+        fill(store, 2, 5);
+        {
+            const auto used = store.find(versionOf(1), 0, kChunks);
+            QCOMPARE(store.available(), store.budget() / 2);
+            fill(store, 3, 1);  // evicts 2 despite its density
+            QVERIFY(!has(store, 2));
+            const auto alsoUsed = store.find(versionOf(3), 0, kChunks);
+            QCOMPARE(store.available(), std::size_t(0));
+            QVERIFY(!store.create(versionOf(4), kChunk, kChunks, 9, {}));
+            QVERIFY(has(store, 1) && has(store, 3));
+        }
+        fill(store, 4, 9);
+        QVERIFY(has(store, 4));
+        QVERIFY(store.bytes() <= store.budget());
+    }
+
     void keepsRenewedTensors() {
         ActivationStore store(1 << 20);
         for (const int number : {1, 2, 3}) fill(store, static_cast<std::uint64_t>(number));

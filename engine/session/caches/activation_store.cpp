@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <new>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
@@ -68,8 +69,7 @@ std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, co
                                                       const Shard& shard) {
     if (const auto found = m_entries.find(version); found != m_entries.end()) return found->second.tensor;
     const std::size_t bytes = chunk.bytes() * shard.slots(chunks);
-    if (bytes > m_budget) return nullptr;
-    evictUntil(m_budget - bytes);
+    if (bytes > m_budget || !evictUntil(m_budget - bytes)) return nullptr;
     std::shared_ptr<StoredTensor> tensor;
     const auto allocate = [&] { tensor = std::make_shared<StoredTensor>(chunk, chunks, shard); };
     if (shard.count > 1) {  // the processes of a group must keep the same tensors
@@ -84,17 +84,26 @@ std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, co
     return tensor;
 }
 
-void ActivationStore::evictUntil(std::size_t bytes) {
+bool ActivationStore::evictUntil(std::size_t bytes) {
+    const auto rank = [](const auto& entry) {
+        return std::tuple(entry.second.tensor.use_count() > 1, entry.second.credit, entry.first);
+    };
     while (m_bytes > bytes && !m_entries.empty()) {
-        const auto least =
-            std::min_element(m_entries.begin(), m_entries.end(), [](const auto& a, const auto& b) {
-                return a.second.credit != b.second.credit ? a.second.credit < b.second.credit
-                                                          : a.first < b.first;
-            });
+        const auto least = std::min_element(m_entries.begin(), m_entries.end(),
+                                            [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+        if (least->second.tensor.use_count() > 1) return false;
         m_level = least->second.credit;
         m_bytes -= least->second.tensor->bytes();
         m_entries.erase(least);
     }
+    return true;
+}
+
+std::size_t ActivationStore::available() const {
+    std::size_t used = 0;
+    for (const auto& [version, entry] : m_entries)
+        if (entry.tensor.use_count() > 1) used += entry.tensor->bytes();
+    return m_budget - std::min(m_budget, used);
 }
 
 void ActivationStore::setBudget(std::size_t bytes) {

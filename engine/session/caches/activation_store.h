@@ -44,7 +44,8 @@ class StoredTensor {
     std::vector<std::uint8_t> m_present;
 };
 
-/// Not thread-safe. Tensors returned by find() and create() stay valid after they are evicted.
+/// Not thread-safe. Tensors returned by find() and create() are not evicted to make room for others while the
+/// caller uses them: that would free no memory.
 class ActivationStore {
   public:
     static constexpr std::size_t kEvaluationsKept = 12;
@@ -56,14 +57,16 @@ class ActivationStore {
     /// Marks the tensor with this version, if it is stored, as part of the network that is being evaluated.
     void renew(const Version& version);
     /// Returns the tensor with this version and creates it if necessary; null if it does not fit into the
-    /// budget. `density` is the seconds per byte to recompute it. All tensors of a store belong to the same
-    /// shard.
+    /// budget beside the tensors in use. `density` is the seconds per byte to recompute it. All tensors of a
+    /// store belong to the same shard.
     std::shared_ptr<StoredTensor> create(const Version& version, const TensorDesc& chunk, std::size_t chunks,
                                          double density, const Shard& shard);
     /// Begins another evaluation, and evicts the tensors that the last kEvaluationsKept have not renewed.
     void nextEvaluation();
     void clear();
     std::size_t budget() const { return m_budget; }
+    /// The part of the budget that no tensor in use takes.
+    std::size_t available() const;
     void setBudget(std::size_t bytes);
     std::size_t bytes() const { return m_bytes; }
 
@@ -73,7 +76,8 @@ class ActivationStore {
         double density = 0, credit = 0;
         std::size_t lastEvaluation = 0;
     };
-    void evictUntil(std::size_t bytes);
+    /// Returns false if the tensors in use are larger.
+    bool evictUntil(std::size_t bytes);
 
     std::size_t m_budget, m_bytes = 0;
     double m_level = 0;

@@ -16,14 +16,15 @@ constexpr double kBytesPerSecond = 4e9;
 /// Store tensors that take this many times longer to recompute than to write.
 constexpr double kWorthwhile = 12;
 
-/// Keeps the densest tensors that together fit into the budget, so that a run does not evict what it has just
-/// written.
+/// Keeps the densest tensors that together fit into the budget beside those in use, so that a run does not
+/// evict what it has just written.
 std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> tensors,
                                  const ResumeOptions& options, std::size_t chunks) {
     const std::vector<double>& density = options.shapes.density;
     std::stable_sort(tensors.begin(), tensors.end(),
                      [&](TensorId a, TensorId b) { return density[a.index()] > density[b.index()]; });
     std::vector<TensorId> accepted;
+    const std::size_t available = options.store.available();
     std::size_t total = 0;
     for (const TensorId tensor : tensors) {
         const auto quantizer = spec.quantizers.find(tensor);
@@ -31,7 +32,7 @@ std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> 
                            fitsCodes(quantizer->second);
         const auto elements = static_cast<std::size_t>(elementCount(options.shapes.dims->at(tensor)));
         const std::size_t bytes = elements * options.shard.slots(chunks) * (coded ? 1 : 4);
-        if (total + bytes > options.store.budget()) continue;
+        if (total + bytes > available) continue;
         total += bytes;
         accepted.push_back(tensor);
     }
