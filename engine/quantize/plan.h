@@ -67,9 +67,6 @@ std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepare
                                                          const QuantizationConfig& config,
                                                          QuantizerCache& cache);
 
-/// The reason of quantized layers that have no scale of their own.
-inline constexpr std::string_view kPassesScale = "passes on the scale of its input";
-
 /// Returns the state and reason of every source layer; the metrics stay empty.
 std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units,
                                      const SkipDecisions& skips);

@@ -72,6 +72,13 @@ struct LayerResult {
     std::string module = {};  ///< the module of the network's code that contains the layer (layer_names.h)
 };
 
+/// The reason of quantized layers that have no scale of their own.
+inline constexpr std::string_view kPassesScale = "passes on the scale of its input";
+/// Whether the layer is quantized and has no scale of its own.
+inline bool passesScale(const LayerResult& layer) {
+    return layer.state == LayerState::Quantized && layer.reason == kPassesScale;
+}
+
 /// 95 % Wilson score interval of a rate (0 to 1).
 struct RateInterval {
     double low = 0, high = 1;

@@ -141,6 +141,14 @@ class OverrideSectionTest : public QObject, private test::InspectorOnChain {
         QCOMPARE(m_document->config().transforms.skipFolding, std::vector<std::string>{"Conv_0"});
         choose(box("Batch norm"), QStringLiteral("folded"));
         QVERIFY(m_document->config().transforms.skipFolding.empty());
+        // The name of the batch norm keeps it, too.
+        QuantizationConfig config = m_document->config();
+        config.transforms.skipFolding = {"BatchNormalization_1"};
+        m_document->edit({config, QStringLiteral("Keep"), {}});
+        for (const char* name : {"Conv_0", "BatchNormalization_1"}) {
+            m_document->select(node(name));
+            QCOMPARE(box("Batch norm")->currentIndex(), 1);
+        }
     }
 
     void lockOverridesTheRules() {
@@ -167,6 +175,23 @@ class OverrideSectionTest : public QObject, private test::InspectorOnChain {
         QTest::keyClick(field, Qt::Key_Return);
         QCOMPARE(settings("Conv_0").calibrationParameters.percentile.value_or(0), 0.99);
         QVERIFY(!m_document->config().calibration.parameters.percentile);
+    }
+
+    void layersWithoutAQuantizerOfTheirOwn() {
+        m_document->select(node("Relu_1"));
+        QVERIFY(m_document->layer(node("Relu_1"))->state == LayerState::Fused);
+        for (const char* name : {"Output", "Output codes", "Output range"}) QVERIFY(!box(name)->isEnabled());
+        m_document->select({node("Conv_0"), node("Relu_1")}, node("Conv_0"));
+        QVERIFY(box("Output")->isEnabled());
+
+        // A setting without effect can be reset.
+        QuantizationConfig config = m_document->config();
+        config.layers["Relu_1"].activationBits = 6;
+        m_document->edit({config, QStringLiteral("Bits"), {}});
+        m_document->select(node("Relu_1"));
+        QVERIFY(box("Output")->isEnabled());
+        click("Reset");
+        QVERIFY(!box("Output")->isEnabled());
     }
 
     void pastingSettingsKeepsTheComment() {

@@ -2,6 +2,8 @@
 #include "commands/layer_edits.h"
 
 #include <QStringList>
+#include <algorithm>
+#include <array>
 
 #include "config/config_json.h"
 #include "style/choice_texts.h"
@@ -116,6 +118,16 @@ NodeId batchNormAfter(const Graph& graph, NodeId layer) {
     const TensorId output = graph.node(layer).output();
     const NodeId reader = output.valid() ? graph.onlyConsumer(output) : NodeId();
     return reader.valid() && graph.node(reader).op == "BatchNormalization" ? reader : NodeId();
+}
+
+bool keepsBatchNorm(const QuantizationConfig& config, const Graph& graph, NodeId node) {
+    const NodeId norm = batchNormAfter(graph, node);
+    const NodeId host = graph.node(node).op == "BatchNormalization"
+                            ? graph.tensor(graph.node(node).input(0)).producer
+                            : NodeId();
+    return std::ranges::any_of(std::array{node, norm, host}, [&](NodeId id) {
+        return id.valid() && std::ranges::count(config.transforms.skipFolding, graph.node(id).name) > 0;
+    });
 }
 
 ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,

@@ -31,6 +31,8 @@ QString describeSettings(const LayerSettings& settings);
 
 /// Returns the batch norm that is the only reader of the layer's output; invalid if there is none.
 NodeId batchNormAfter(const Graph& graph, NodeId layer);
+/// Whether the batch norm after the layer, or that is the layer, is kept: by its own name or by the layer's.
+bool keepsBatchNorm(const QuantizationConfig& config, const Graph& graph, NodeId node);
 /// Keeps the batch norms after the layers `names`, or has them folded again (transforms.skip_folding).
 ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
                           const std::vector<std::string>& names, bool keep);

@@ -128,9 +128,9 @@ void OverrideSection::build() {
     rows->addLayout(grid);
     m_form = new CalibrationForm;
     rows->addWidget(m_form);
-    m_mixed = makeLabel({}, "faint", 0.9);
-    m_mixed->setWordWrap(true);
-    rows->addWidget(m_mixed);
+    m_note = makeLabel({}, "faint", 0.9);
+    m_note->setWordWrap(true);
+    rows->addWidget(m_note);
     auto* buttons = new QHBoxLayout;
     const auto link = [&](const QString& text, const QString& toolTip) {
         QPushButton* button = makeLink(text, toolTip);
@@ -189,6 +189,7 @@ void OverrideSection::observe() {
     connect(m_paste, &QPushButton::clicked, this, &OverrideSection::pasteSettings);
     connect(m_clear, &QPushButton::clicked, this, &OverrideSection::clearSettings);
     connect(m_document, &Document::configChanged, this, &OverrideSection::refresh);
+    connect(m_document, &Document::layersChanged, this, &OverrideSection::refreshOutputRows);
     connect(m_document, &Document::selectionChanged, this, &OverrideSection::refresh);
     connect(m_document, &Document::modelChanged, this, &OverrideSection::refresh);
 }
@@ -283,12 +284,11 @@ void OverrideSection::updateTensorTexts() {
 
 void OverrideSection::refreshBatchNorm() {
     const Graph& graph = *m_document->graph();
-    const auto& kept = m_document->config().transforms.skipFolding;
     std::size_t shown = 0, folded = 0;
     for (const NodeId node : m_document->selection()) {
         if (!hasBatchNorm(graph, node)) continue;
         ++shown;
-        folded += std::ranges::find(kept, graph.node(node).name) == kept.end();
+        folded += !keepsBatchNorm(m_document->config(), graph, node);
     }
     for (QWidget* widget : {static_cast<QWidget*>(m_batchNorm), static_cast<QWidget*>(m_batchNormLabel)})
         widget->setVisible(shown > 0);
@@ -359,9 +359,38 @@ void OverrideSection::refresh() {
         m_form->show(method, first.calibrationParameters, config.calibration.parameters);
     else
         m_form->hide();
-    m_mixed->setVisible(!sameCalibration);
-    m_mixed->setText(tr(
-        "The layers use different calibration methods: choose one for all of them to see its parameters."));
+    m_mixedMethods = !sameCalibration;
+    refreshOutputRows();
+}
+
+void OverrideSection::refreshOutputRows() {
+    if (m_document->selection().empty()) return;
+    const QString without = textWithoutQuantizer();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_activationBits, m_symmetric, m_method, m_form})
+        widget->setEnabled(without.isEmpty());
+    m_note->setVisible(!without.isEmpty() || m_mixedMethods);
+    m_note->setText(without.isEmpty()
+                        ? tr("The layers use different calibration methods: choose one for all of "
+                             "them to see its parameters.")
+                        : without);
+}
+
+/// Empty if a selected layer may have a quantizer of its own, or has settings of one that can be reset.
+QString OverrideSection::textWithoutQuantizer() const {
+    bool hosted = false;
+    for (const NodeId node : m_document->selection()) {
+        const LayerResult* const layer = m_document->layer(node);
+        if (layer == nullptr) return {};
+        const bool passes = passesScale(*layer);
+        if (!passes && layer->state != LayerState::Fused && layer->state != LayerState::Folded) return {};
+        const LayerSettings* const own = m_document->config().settingsOf(layer->name);
+        if (own != nullptr && (activationBitsOf(*own) || own->activationSymmetric || own->calibrationMethod ||
+                               own->calibrationParameters != CalibrationParameters{}))
+            return {};
+        hosted = hosted || !passes;
+    }
+    return hosted ? tr("The output is computed inside another layer, whose settings apply.")
+                  : tr("The output has the scale of the input, so it has no settings of its own.");
 }
 
 }  // namespace quantloupe::ui

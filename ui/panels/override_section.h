@@ -24,6 +24,8 @@ class OverrideSection : public QWidget {
     void updateTensorTexts();
     void refreshBatchNorm();
     void refreshWeightRows();
+    void refreshOutputRows();
+    QString textWithoutQuantizer() const;
     std::vector<std::string> names() const;
     /// Consecutive changes by the same `control` are one undo step.
     void change(const QString& text, const std::function<void(LayerSettings&)>& change,
@@ -40,7 +42,8 @@ class OverrideSection : public QWidget {
     QLabel *m_activationLabel, *m_symmetricLabel, *m_methodLabel, *m_batchNormLabel;
     std::vector<QWidget*> m_weightRows;
     CalibrationForm* m_form;
-    QLabel* m_mixed;
+    QLabel* m_note;
+    bool m_mixedMethods = false;  ///< the selected layers have different calibration methods
     QPushButton *m_copy, *m_paste, *m_clear;
 };
 

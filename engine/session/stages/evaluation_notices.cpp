@@ -74,7 +74,7 @@ std::vector<std::string> idleSettingNotices(const Graph& source, const Quantizat
         const LayerResult& layer = layers[node->index()];
         if (layer.state == LayerState::Fused)
             noteWith(name, setting, fmt::format("it runs inside '{}'", layer.host));
-        else if (passes && layer.state == LayerState::Quantized && layer.reason == kPassesScale)
+        else if (passes && passesScale(layer))
             noteWith(name, setting, fmt::format("it {}", kPassesScale));
         else
             note(name, setting);
