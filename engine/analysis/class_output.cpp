@@ -41,8 +41,9 @@ constexpr std::array<std::string_view, 3> kProbabilities = {"Sigmoid", "HardSigm
 
 /// Operators that select or keep the values of their first input.
 bool keepsValues(const Node& node) {
-    return onlyRearranges(node.op) || isOneOf(node.op, {"Identity", "Cast", "Clip", "Slice", "Gather",
-                                                        "Dropout", "QuantizeLinear", "DequantizeLinear"});
+    return onlyRearranges(node.op) ||
+           isOneOf(node.op, {"Identity", "Cast", "Clip", "Slice", "Gather", "Dropout", "QuantizeLinear",
+                             "DequantizeLinear", "ZipMap"});
 }
 
 /// The node that computes a tensor, not counting those that `passes` accepts; null for an input.

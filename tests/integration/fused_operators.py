@@ -12,7 +12,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 MS, ML = "com.microsoft", "ai.onnx.ml"
-FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
+FLOAT, INT32, INT64 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64
 N, S, D = 6, 5, 12  # samples, words, values
 random = np.random.RandomState(7)
 
@@ -29,7 +29,10 @@ def run(model, outputs, inputs):
     options = ort.SessionOptions()
     options.log_severity_level = 3
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(list(outputs), inputs)
+    found = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(list(outputs), inputs)
+    # A ZipMap returns one dictionary per sample.
+    return [np.float32([list(scores.values()) for scores in value]) if isinstance(value, list) else value
+            for value in found]
 
 
 def check(folder):
@@ -51,15 +54,17 @@ def check(folder):
 
 
 def write(folder, name, nodes, inputs, constants, outputs=("y",), opset=17, types=None, reference=None):
-    """inputs: arrays with the samples first. types: those of outputs that are not float. reference: nodes that compute the
+    """inputs: arrays with the samples first. types: those of outputs that are not float tensors. reference: nodes that compute the
     same, for what ONNX Runtime's CPU provider lacks."""
-    kinds = {"float32": FLOAT, "int32": INT32, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8}
+    kinds = {"float32": FLOAT, "int32": INT32, "int64": INT64, "uint8": TensorProto.UINT8}
     described = [helper.make_tensor_value_info(key, kinds[str(array.dtype)], ["N", *array.shape[1:]])
                  for key, array in inputs.items()]
 
+    tensor = helper.make_tensor_type_proto(FLOAT, None)
+
     def bytes_of(nodes):
         graph = helper.make_graph(nodes, "g", described,
-                                  [helper.make_tensor_value_info(out, (types or {}).get(out, FLOAT), None) for out in outputs],
+                                  [helper.make_value_info(out, (types or {}).get(out, tensor)) for out in outputs],
                                   [array if isinstance(array, TensorProto) else numpy_helper.from_array(np.asarray(array), key)
                                    for key, array in constants.items()])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(MS, 1),
@@ -168,13 +173,13 @@ def normalizations(folder):
     for opset in (11, 17):
         write(folder, f"EmbedLayerNormalization_{opset}",
               [fused("EmbedLayerNormalization", embed, ["y", "count", "sum"])], ids, tables,
-              ("y", "count", "sum"), opset, {"count": INT32})
+              ("y", "count", "sum"), opset, {"count": helper.make_tensor_type_proto(INT32, None)})
     write(folder, "EmbedLayerNormalization_unmasked",
           [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta"], ["y", "count"])],
-          {"ids": ids["ids"]}, tables, ("y", "count"), types={"count": INT32})
+          {"ids": ids["ids"]}, tables, ("y", "count"), types={"count": helper.make_tensor_type_proto(INT32, None)})
     # Only ones are counted.
     write(folder, "EmbedLayerNormalization_numbers", [fused("EmbedLayerNormalization", embed, ["y", "count"])],
-          {**ids, "mask": ids["mask"] * random.randint(1, 4, (N, S)).astype(np.int32)}, tables, ("y", "count"), types={"count": INT32})
+          {**ids, "mask": ids["mask"] * random.randint(1, 4, (N, S)).astype(np.int32)}, tables, ("y", "count"), types={"count": helper.make_tensor_type_proto(INT32, None)})
     places = random.randint(0, S, (N, S)).astype(np.int32)
     write(folder, "EmbedLayerNormalization_positions",
           [fused("EmbedLayerNormalization", ["ids", "", "words", "places", "", "gamma", "beta", "mask", "at"],
@@ -439,6 +444,11 @@ def features(folder):
     zeros = {"x": np.concatenate([row["x"][1:], np.zeros((1, 5), np.float32)]) * np.float32([[1], [1], [1e-15], [1], [1], [1]])}
     for norm in ("L1", "L2"):
         write(folder, f"Normalizer_{norm}", [fused("Normalizer", ["x"], ["s"], ML, norm=norm), dense], zeros, weights)
+    for kind, key, labels in (("int64s", INT64, [1, 3, 7, 8]), ("strings", TensorProto.STRING, ["a", "b", "c", "d"])):
+        maps = helper.make_sequence_type_proto(helper.make_map_type_proto(key, helper.make_tensor_type_proto(FLOAT, [])))
+        write(folder, f"ZipMap_{kind}", [helper.make_node("MatMul", ["x", "w"], ["s"]), helper.make_node("Softmax", ["s"], ["p"]),
+                                         fused("ZipMap", ["p"], ["y"], ML, **{f"classlabels_{kind}": labels})],
+              row, {"w": values(5, 4)}, types={"y": maps})
     write(folder, "ArrayFeatureExtractor", [fused("ArrayFeatureExtractor", ["x", "kept"], ["y"], ML)], row,
           {"kept": np.array([3, 0, 3])})
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that read shapes or change only the shape of a tensor.
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "base/error.h"
 #include "runtime/operators/operators.h"
@@ -25,6 +28,24 @@ CompiledNode viewAs(const NodeContext& context, Dims dims) {
 }
 
 CompiledNode compileIdentity(const NodeContext& context) { return {{context.input(0)}, nullptr}; }
+
+/// A map of each sample's scores by class. Here it is the scores themselves, in the order of the labels, in
+/// which ONNX Runtime returns its maps if the labels are sorted.
+CompiledNode compileZipMap(const NodeContext& context) {
+    const TensorDesc& scores = context.input(0);
+    const auto check = [&](const auto& labels) {
+        if (scores.dims.size() != 2 || std::cmp_not_equal(labels.size(), scores.dims[1]))
+            failInput("ZipMap has {} labels for scores of the shape {}", labels.size(),
+                      toString(scores.dims));
+        if (std::ranges::adjacent_find(labels, std::greater_equal()) != labels.end())
+            fail(ErrorKind::Unsupported, "ZipMap is supported for labels in ascending order only");
+    };
+    for (const auto& [name, value] : context.node.attributes) {
+        if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value)) check(*numbers);
+        if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) check(*texts);
+    }
+    return compileIdentity(context);
+}
 
 /// In inference mode all values pass, and the mask is all true.
 CompiledNode compileDropout(const NodeContext& context) {
@@ -154,6 +175,7 @@ void addShapes(OperatorTable& table) {
     table["Reshape"] = {compileReshape, any, false};
     table["Squeeze"] = {compileSqueeze, plain, false};
     table["Unsqueeze"] = {compileUnsqueeze, plain, false};
+    table["ai.onnx.ml.ZipMap"] = {compileZipMap, plain, false};
     table["Shape"] = {compileShape, any, false};
     table["Size"] = {compileSize, any, false};
 }

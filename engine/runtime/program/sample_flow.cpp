@@ -28,8 +28,8 @@ SampleLayout layoutOf(const Dims& dims, const FoundAxis& axis, std::int64_t coun
 
 /// Views keep the order of the elements.
 bool isView(const std::string& op) {
-    static const std::set<std::string> views{"Dropout", "Flatten", "Identity",
-                                             "Reshape", "Squeeze", "Unsqueeze"};
+    static const std::set<std::string> views{"Dropout", "Flatten",   "Identity", "Reshape",
+                                             "Squeeze", "Unsqueeze", "ZipMap"};
     return views.contains(op);
 }
 
