@@ -41,6 +41,10 @@ void runExport(const Options& options) {
     if (!options.metricProgram.empty() && !format.showsAccuracy)
         throw UsageError(
             fmt::format("--metric-program: the format {} does not contain the accuracy", options.format));
+    if (options.samples > 0 && format.needs != FormatNeeds::Metrics)
+        notice(
+            "--samples has no effect: only reports need an evaluation; the number of calibration samples is "
+            "--set calibration.samples=N");
     OpenedSession opened = openSession(withNeededData(options, format.needs),
                                        {.wholeData = format.needs != FormatNeeds::Metrics});
     useMetricProgram(*opened.session, options);

@@ -17,6 +17,8 @@ namespace quantloupe::cli {
 
 void runImport(const Options& options) {
     requireWritable(options.output, options);
+    if (!options.data.empty() || !options.calibrationData.empty() || options.samples > 0)
+        notice("--data, --calibration-data and --samples have no effect: import needs no data");
     const LoadedModel model = loadModel(options.model);
     startOutputs(options, model);
     for (const std::string& text : model.notices) notice(text);

@@ -159,6 +159,7 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
 void runInspect(const Options& options) {
     Options withoutData = options;
     if (!options.calibrationData.empty()) notice("--calibration-data has no effect: inspect needs no data");
+    if (options.samples > 0) notice("--samples has no effect: inspect needs no data");
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::Structure);

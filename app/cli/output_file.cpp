@@ -77,7 +77,16 @@ std::string Options::measuredWith() const {
     version.add(std::string_view(versionText()))
         .add(std::string_view(readFile(metricProgram)))
         .add(lowerIsBetter);
-    for (const std::string& argument : metricArguments) version.add(std::string_view(argument));
+    for (const std::string& argument : metricArguments) {
+        version.add(std::string_view(argument));
+        std::error_code failed;
+        const auto bytes = std::filesystem::file_size(argument, failed);
+        constexpr std::uintmax_t kLargestScript = std::uintmax_t{1} << 20;
+        if (!failed && bytes <= kLargestScript && std::filesystem::is_regular_file(argument, failed))
+            version.add(std::string_view(readFile(argument)));
+        else if (!failed)
+            version.add(bytes);
+    }
     return version.finish().hex();
 }
 

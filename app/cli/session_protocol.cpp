@@ -30,7 +30,7 @@ SessionProtocol::SessionProtocol(Session& session, QuantizationConfig config, Ev
 OrderedJson SessionProtocol::answer(std::string_view line) {
     const auto start = std::chrono::steady_clock::now();
     try {
-        OrderedJson reply = perform(parseSessionRequest(line));
+        OrderedJson reply = perform(parseSessionRequest(line, m_session.hasMetric()));
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
         reply["seconds"] = spent.count();
         return reply;

@@ -33,7 +33,7 @@ Kind kindOf(const Json& request) {
               didYouMean(nearNames(names, found->get<std::string>(), 2)), fmt::join(names, ", "));
 }
 
-void readTune(ObjectReader& reader, TuneOptions& tune) {
+void readTune(ObjectReader& reader, bool ownMetric, TuneOptions& tune) {
     constexpr int kMaxSteps = 1'000'000;
     constexpr double kMaxSeconds = 1e6;
     constexpr double kMaxBudget = 1e18;
@@ -48,8 +48,8 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
             "a budget");
     }
     if (reader.find("max_drop") != nullptr) {
-        reader.number("max_drop", points, 0, 100);
-        tune.maxDrop = points / 100;
+        reader.number("max_drop", points, 0, ownMetric ? kMaxBudget : 100);
+        tune.maxDrop = ownMetric ? points : points / 100;
     }
     reader.choice("cost", tune.cost, costsWithoutProfile());
     std::vector<std::string> precisions;
@@ -71,7 +71,7 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
 
 }  // namespace
 
-SessionRequest parseSessionRequest(std::string_view line) {
+SessionRequest parseSessionRequest(std::string_view line, bool ownMetric) {
     const Json json = parseStrictJson(line);
     if (!json.is_object()) failInput("a request must be a JSON object, not {}", describeValue(json));
     SessionRequest request;
@@ -83,7 +83,7 @@ SessionRequest parseSessionRequest(std::string_view line) {
         case Kind::Quit:
             break;
         case Kind::Tune:
-            readTune(reader, request.tune);
+            readTune(reader, ownMetric, request.tune);
             reader.boolean("layers", request.table);
             reader.boolean("cold", request.cold);
             break;

@@ -23,7 +23,7 @@ struct SessionRequest {
 };
 
 /// Throws Error if the line is not a JSON object, for an unknown "do" (with similar names), for unknown,
-/// duplicate or missing keys, and for wrong types.
-SessionRequest parseSessionRequest(std::string_view line);
+/// duplicate or missing keys, and for wrong types. `ownMetric`: drops are in the unit of the user's metric.
+SessionRequest parseSessionRequest(std::string_view line, bool ownMetric);
 
 }  // namespace quantloupe::cli

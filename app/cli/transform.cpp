@@ -48,6 +48,7 @@ void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
 
 void runTransform(const Options& options) {
     requireWritable(options.output, options);
+    if (options.samples > 0) notice("--samples has no effect: transform evaluates nothing");
     Options withoutData = options;
     // Threshold rules affect the result only if skipped layers are excluded from equalization.
     const bool bySkips = options.config.transforms.equalization.excludeSkipped;

@@ -67,6 +67,8 @@ bool isPowerOfTwo(CalibrationMethod method);
 /// stay as they are.
 CalibrationParameters withDefaults(CalibrationMethod method, CalibrationParameters given);
 
+inline constexpr int kMostCalibrationSamples = 1'000'000;
+
 struct CalibrationOptions {
     CalibrationMethod method = CalibrationMethod::MinMax;
     int samples = 256;  ///< number of samples, spread evenly over the calibration data

@@ -211,7 +211,7 @@ void addCalibration(FieldTable& table) {
         .option("--calibration")
         .layer(AT(calibrationMethod));
     table
-        .add("calibration.samples", AT(calibration.samples), integerField(1, 1'000'000),
+        .add("calibration.samples", AT(calibration.samples), integerField(1, kMostCalibrationSamples),
              "Number of calibration samples, spread evenly over the calibration data.")
         .option("--calibration-samples");
     table.group("calibration.parameters",

@@ -21,9 +21,11 @@ std::vector<std::string> inFloat16(const std::vector<LayerResult>& layers) {
 std::map<std::string, std::vector<std::string>> otherBits(const QuantizationConfig& config,
                                                           const std::vector<LayerResult>& layers) {
     std::map<std::string, std::vector<std::string>> names;
+    const Precision common = precisionOf(config, {});
     for (const LayerResult& layer : layers)
-        if (layer.state == LayerState::Quantized && layer.weight &&
-            layer.precision != precisionOf(config, {}))
+        if (layer.state == LayerState::Quantized && !passesScale(layer) &&
+            (layer.weight ? layer.precision != common
+                          : layer.precision.activationBits != common.activationBits))
             names[precisionName(layer.precision)].push_back(layer.name);
     return names;
 }

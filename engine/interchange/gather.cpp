@@ -68,8 +68,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     return source;
 }
 
-std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& config,
+std::vector<std::string> saveQuantizedModel(Session& session, const QuantizationConfig& tuned,
                                             const std::filesystem::path& path, const CancelToken& cancel) {
+    const QuantizationConfig config = withoutOffRules(tuned);
     const auto model = session.quantizedModel(config, cancel);
     const auto plan = session.plan(config, cancel);
     saveModel(*model, path);

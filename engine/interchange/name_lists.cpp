@@ -32,10 +32,17 @@ std::string preparedName(const ExportSource& source, const std::string& layer) {
     return now.valid() ? source.prepared->graph->node(now).name : std::string();
 }
 
+/// Returns the operator of the layer's node in the prepared model, empty if the layer was folded.
+std::string preparedOperator(const ExportSource& source, NodeId layer) {
+    const NodeId now = source.prepared->layerMappings[layer.index()].prepared;
+    return now.valid() ? source.prepared->graph->node(now).op : std::string();
+}
+
 std::vector<std::string> commonNotices(const ExportSource& source, std::string_view tool,
                                        const std::set<SkipKind>& known) {
     std::vector<std::string> notices = ruleNotices(source, tool, known);
     append(notices, previewNotices(source, tool));
+    append(notices, layerSettingNotices(source.config, tool, false));
     const QuantizationOptions& q = source.config.quantization;
     if (q.weight.bits != 8 || q.activation.bits != 8)
         notices.push_back(
@@ -79,9 +86,12 @@ ExportResult writeNncf(const ExportSource& source) {
                                          pythonString(from), pythonNames(to, 8));
         }
         if (!expressible) continue;
-        // Layers in covered subgraphs and operators are not listed by name.
+        // Layers in covered subgraphs and operators are not listed by name, unless a transform changed the
+        // operator.
         for (std::size_t n = 0; n < original.nodeCount(); ++n)
-            if (skips.covered[i][n]) covered.insert(original.nodes()[n].name);
+            if (skips.covered[i][n] &&
+                (rule.kind != SkipKind::Type || preparedOperator(source, NodeId(n)) == rule.op))
+                covered.insert(original.nodes()[n].name);
         if (rule.kind == SkipKind::Type) types.push_back(rule.op);
     }
     std::vector<std::string> names;

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "config/precision_rules.h"
 #include "config/skip_rules.h"
 #include "quantize/plan.h"
 
@@ -123,6 +124,34 @@ std::vector<std::string> settingNotices(const QuantizationConfig& config, const 
     if (differences.empty()) return {};
     return {fmt::format("{} has no keys for these settings of the preview, so its results can differ: {}",
                         tool, shortList(differences))};
+}
+
+std::vector<std::string> layerSettingNotices(const QuantizationConfig& config, std::string_view tool,
+                                             bool bits) {
+    const Precision common = precisionOf(config, {});
+    const auto own = static_cast<std::size_t>(std::ranges::count_if(config.layers, [&](const auto& layer) {
+        LayerSettings rest = layer.second;
+        rest.quantize.reset();
+        rest.comment.clear();
+        if (rest.precision && (!rest.precision->isInteger() || *rest.precision == common))
+            rest.precision.reset();
+        if (!bits) {
+            rest.precision.reset();
+            rest.weightBits.reset();
+            rest.activationBits.reset();
+        }
+        return !rest.empty();
+    }));
+    if (own == 0) return {};
+    return {fmt::format("{}'s script has one scheme for all layers: the settings of {} are left out", tool,
+                        counted(own, "layer"))};
+}
+
+std::string quantFormatNotice(std::string_view format) {
+    return fmt::format(
+        "quant_format {}: a configuration does not choose the format of the quantized model; 'quantloupe-cli "
+        "export --to qoperator' writes integer operators",
+        format);
 }
 
 std::string layersStay(std::size_t count) {

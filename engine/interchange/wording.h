@@ -44,6 +44,13 @@ std::vector<std::string> previewNotices(const ExportSource& source, std::string_
 std::vector<std::string> settingNotices(const QuantizationConfig& config, const QuantizationConfig& own,
                                         std::string_view tool, std::initializer_list<std::string_view> keys);
 
+/// Returns a notice about settings of single layers other than being in float, for a tool that has none.
+/// `bits`: also about their bits, which precisionNotices() does not list for this tool.
+std::vector<std::string> layerSettingNotices(const QuantizationConfig& config, std::string_view tool,
+                                             bool bits);
+/// Returns the text about a script that chooses another format of the quantized model than QDQ.
+std::string quantFormatNotice(std::string_view format);
+
 /// "1 layer stays", "2 layers stay".
 std::string layersStay(std::size_t count);
 /// Returns a notice if the preview rounds ties as AIMET does and `tool` rounds them to even.

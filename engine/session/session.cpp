@@ -60,6 +60,8 @@ void Session::setMetric(std::optional<UserMetric> metric) {
     m_parts->clearMetric();
 }
 
+bool Session::hasMetric() const { return m_parts->metric.metric.has_value(); }
+
 std::size_t Session::calibrationSampleCount(const QuantizationConfig& config) const {
     m_parts->samples.require();
     return m_parts->samples.calibrationFor(config).batches.samples();

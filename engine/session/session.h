@@ -109,6 +109,7 @@ class Session {
     /// Sets a metric that evaluations compute in addition (Accuracy::userMetric) and that replaces the metric
     /// of the task in leave-one-out and tuning. Empty: none. Keeps all results that do not depend on it.
     void setMetric(std::optional<UserMetric> metric);
+    bool hasMetric() const;
 
     /// Evaluates a configuration. Throws Error (an unknown operator, a rule that matches nothing, unreadable
     /// samples), Cancelled.

@@ -108,6 +108,8 @@ def samples(model, data, most):
         arrays = {first: np.load(data)}
     elif data.suffix == ".npz":
         arrays = dict(np.load(data))
+        if len(inputs) == 1 and first not in arrays and "arr_0" in arrays:
+            arrays[first] = arrays["arr_0"]  # the name that np.savez gives to an array without one
     elif (data / "input_0.pb").exists() or any(data.glob("test_data_set_*")):
         sets = sorted((p for p in data.glob("test_data_set_*") if p.is_dir()), key=lambda p: p.name) or [data]
         values = [{name: array(s / f"input_{i}.pb").astype(dtype) for i, (name, dtype) in enumerate(inputs.items())}

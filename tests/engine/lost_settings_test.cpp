@@ -42,6 +42,29 @@ std::string exported(const char* format, const QuantizationConfig& config) {
 class LostSettingsTest : public QObject {
     Q_OBJECT
 
+    /// Settings of a single layer whose value differs from that of the network.
+    static QStringList lostOfLayers(const char* format, const QuantizationConfig& start,
+                                    const std::string& before) {
+        QStringList lost;
+        for (const Field& field : configFields().fields) {
+            if (!field.ofLayer() || field.key.starts_with(kParameterPrefix)) continue;
+            const std::string prefix = "quantization.";
+            const std::string key =
+                field.key.starts_with(prefix) ? field.key.substr(prefix.size()) : field.key;
+            for (const std::string& value : otherValues(field.schema, field.write(start))) {
+                QuantizationConfig config = start;
+                try {
+                    setConfigKey(config, "layers./out/Conv." + key, value);
+                } catch (const Error&) {
+                    continue;
+                }
+                if (exported(format, config) == before)
+                    lost << QString::fromStdString("layer: " + key + " " + value);
+            }
+        }
+        return lost;
+    }
+
   private Q_SLOTS:
     void settings_data() {
         QTest::addColumn<QString>("format");
@@ -89,6 +112,7 @@ class LostSettingsTest : public QObject {
             }
         }
         QVERIFY(changed > 40);
+        lost += lostOfLayers(qPrintable(format), start, before);
         lost.sort();
         without.sort();
         QVERIFY2(lost == without, qPrintable("without an effect:\n" + lost.join('\n')));

@@ -290,7 +290,7 @@ class ReadAmctTest : public QObject {
         row("5 object", all("", "\"quant_enable\": true, \"weight_quant_params\": []"),
             "Type of weight_quant_params should be an object");
         row("6 version 2", all("\"version\": 2", on), "The version must be 1, not 2");
-        row("6 batches", all("\"batch_num\": 0", on), "batch_num must be above 0, not 0");
+        row("6 batches", all("\"batch_num\": 0", on), "batch_num must be from 1 to 1000000, not 0");
         row("6 percentile", all("", activation("\"max_percentile\": 0.5")),
             "max_percentile must be in (0.5, 1], not 0.5, in layer /stem/Conv");
         row("6 range", all("", activation("\"search_range\": [1.3, 0.7]")),

@@ -5,6 +5,7 @@
 
 #include <QtTest>
 
+#include "session_request.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -38,6 +39,19 @@ class SessionProtocolTest : public QObject {
     void init() {
         m_session = std::make_unique<Session>(test::textModel(kModel));
         m_protocol = std::make_unique<SessionProtocol>(*m_session, QuantizationConfig{});
+    }
+
+    /// In percentage points, or in the unit of the user's metric.
+    void dropsHaveTheUnitOfTheMetric() {
+        QCOMPARE(cli::parseSessionRequest(R"({"do":"tune","max_drop":5})", false).tune.maxDrop, 0.05);
+        QCOMPARE(cli::parseSessionRequest(R"({"do":"tune","max_drop":500})", true).tune.maxDrop, 500.0);
+        QVERIFY(!m_session->hasMetric());
+        QVERIFY(OrderedJson(ask(R"({"do":"tune","max_drop":500})")["error"]).dump().find("max_drop") !=
+                std::string::npos);
+        m_session->setMetric(UserMetric{[](const MetricInput&, const CancelToken&) { return 1.0; }});
+        QVERIFY(m_session->hasMetric());
+        QVERIFY(OrderedJson(ask(R"({"do":"tune","max_drop":500})")["error"]).dump().find("max_drop") ==
+                std::string::npos);
     }
 
     void refusals_data() {

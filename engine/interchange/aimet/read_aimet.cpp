@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include "config/config_choices.h"
 #include "config/object_reader.h"
+#include "config/presets.h"
 #include "config/skip_rules.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
@@ -58,6 +60,7 @@ class AimetReader {
             failInput("version: '{}' is not a supported AIMET format; available: 0.6.1, 1.0.0, 2.0.0",
                       version);
         schemes();
+        calibration();
         skips();
         m_result.left.emplace_back(
             "scales are not imported: a configuration contains the calibration method, and calibration finds "
@@ -188,6 +191,7 @@ class AimetReader {
     /// Sets the network's schemes to the most frequent ones.
     void schemes() {
         auto& q = m_result.config.quantization;
+        q = presetConfig("aimet-default").quantization;
         std::map<int, std::size_t> weightBits, activationBits;
         std::map<bool, std::size_t> channels, symmetricWeights, symmetricActivations;
         for (const auto& [name, e] : m_parameters) {
@@ -202,21 +206,41 @@ class AimetReader {
         q.weight.bits = std::min(16, mostCommon(weightBits, q.weight.bits));
         q.weight.perChannel = mostCommon(channels, q.weight.perChannel);
         q.weight.symmetric = mostCommon(symmetricWeights, q.weight.symmetric);
-        q.weight.isSigned = true;
-        q.weight.restricted = false;
-        q.weight.powerOfTwo = false;
         q.activation.bits = std::min(16, mostCommon(activationBits, q.activation.bits));
         q.activation.symmetric = mostCommon(symmetricActivations, q.activation.symmetric);
         q.activation.isSigned = q.activation.symmetric;
-        q.activation.powerOfTwo = false;
         m_result.taken.push_back(fmt::format("weights: {} bits, {}, with all negative codes, as in AIMET",
                                              q.weight.bits,
                                              q.weight.perChannel ? "per channel" : "per tensor"));
         m_result.taken.push_back(fmt::format("activations: {} bits, {}", q.activation.bits,
                                              q.activation.symmetric ? "symmetric" : "affine"));
-        q.operators = OperatorSet::Aimet;
-        q.biasBits = kFloatBias;
-        q.rounding = TieRounding::Aimet;
+    }
+
+    /// The method is only in formats 0.6.1 and 1.0.0.
+    void calibration() {
+        CalibrationOptions& calibration = m_result.config.calibration;
+        calibration.quantizedWeights = true;  // AIMET calibrates with them
+        const Json arguments = m_json.value("quantizer_args", Json());
+        const Json scheme = arguments.is_object() ? arguments.value("quant_scheme", Json()) : Json();
+        if (scheme.is_null()) return;
+        static const std::map<std::string, CalibrationMethod> kSchemes = {
+            {"min_max", CalibrationMethod::MinMax},
+            {"tf", CalibrationMethod::MinMax},
+            {"post_training_tf", CalibrationMethod::MinMax},
+            {"tf_enhanced", CalibrationMethod::TfEnhanced},
+            {"post_training_tf_enhanced", CalibrationMethod::TfEnhanced},
+            {"percentile", CalibrationMethod::Percentile},
+            {"post_training_percentile", CalibrationMethod::Percentile}};
+        const auto known = scheme.is_string() ? kSchemes.find(scheme.get<std::string>()) : kSchemes.end();
+        if (known == kSchemes.end()) {
+            m_result.left.push_back(fmt::format(
+                "quantizer_args.quant_scheme: {} has no counterpart here; the calibration method stays {}",
+                describeValue(scheme), choiceName(kCalibrationMethods, calibration.method)));
+            return;
+        }
+        if (calibration.method != known->second) calibration.parameters = {};
+        calibration.method = known->second;
+        m_result.taken.push_back(fmt::format("quant_scheme: {}", known->first));
     }
 
     void skips() {

@@ -238,6 +238,16 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
         notices.push_back(fmt::format(
             "AMCT calibrates activations with ifmr, while the preview used {}: scales will differ",
             choiceName(kCalibrationMethods, method)));
+    std::vector<std::string> others;
+    for (const auto& [name, own] : config.layers)
+        if (own.calibrationMethod && *own.calibrationMethod != CalibrationMethod::Ifmr &&
+            *own.calibrationMethod != CalibrationMethod::Hfmg)
+            others.push_back(name);
+    if (!others.empty())
+        notices.push_back(
+            fmt::format("AMCT calibrates activations with ifmr, while the preview used another method for "
+                        "single layers: {}",
+                        shortList(others)));
     if (config.quantization.placement != Placement::WeightedInputs)
         notices.push_back(
             "AMCT quantizes only the inputs and weights of the listed layers, while the preview also "
@@ -250,9 +260,14 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
     if (!config.quantization.activation.isSigned)
         notices.emplace_back(
             "AMCT's activations are signed; it has no key for the preview's unsigned activations");
+    QuantizationConfig amct = presetConfig("amct-default");
+    // Here, only settings of single layers are compared.
+    amct.quantization.weight.restricted = config.quantization.weight.restricted;
+    amct.quantization.activation.isSigned = config.quantization.activation.isSigned;
     for (std::string& text : settingNotices(
-             config, presetConfig("amct-default"), "AMCT",
-             {"quantization.bias_bits", "quantization.activation.power_of_two", "quantization.weight.signed",
+             config, amct, "AMCT",
+             {"quantization.weight.restricted", "quantization.activation.signed", "quantization.bias_bits",
+              "quantization.activation.power_of_two", "quantization.weight.signed",
               "quantization.weight.symmetric", "quantization.weight.power_of_two",
               "quantization.weight.method", "quantization.npu_positions.", "calibration.quantized_weights"}))
         notices.push_back(std::move(text));

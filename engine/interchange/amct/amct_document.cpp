@@ -96,7 +96,7 @@ class DocumentReader {
             failInput("The version must be 1, not {}", describeValue(*version));
         if (const Json* batches = global("batch_num", isInteger, "a whole number")) {
             if (*batches <= 0 || *batches > 1'000'000)
-                failInput("batch_num must be above 0, not {}", describeValue(*batches));
+                failInput("batch_num must be from 1 to 1000000, not {}", describeValue(*batches));
             m_document.batches = batches->get<int>();
         }
         m_document.activationOffset = truth("activation_offset", true);

@@ -51,7 +51,7 @@ struct AmctEntry {
 };
 
 struct AmctDocument {
-    std::optional<int> batches;  ///< empty: not in the file, which means 1
+    std::optional<int> batches;  ///< empty: not in the file
     bool activationOffset = true, fusion = true;
     std::vector<std::string> skipFusion;
     std::map<std::string, AmctEntry> layers;

@@ -74,6 +74,7 @@ class AmctImport {
         config.quantization.weight.perChannelProducts = false;
         config.quantization.weight.restricted = false;
         config.quantization.weight.method = WeightMethod::Arq;
+        config.calibration.quantizedWeights = false;
         takeLayers();
         if (!m_targets.empty()) takeActivations(mostCommon(m_targets));
         // Products cannot be channel-wise, so the convolutions decide.
@@ -195,11 +196,17 @@ class AmctImport {
     /// Without a fixed batch size, batch_num does not determine the number of samples. One batch is the
     /// default of AMCT's generator.
     void takeBatches() {
-        if (!m_document.batches) return;
-        const int batches = *m_document.batches;
         int& samples = m_result.config.calibration.samples;
-        if (const auto size = amctBatchSize(m_graph)) {
-            samples = static_cast<int>(std::min<std::int64_t>(batches * *size, 1'000'000'000));
+        const auto size = amctBatchSize(m_graph);
+        if (!m_document.batches) {  // as in the minimal format
+            if (size)
+                m_result.taken.push_back(
+                    fmt::format("batch_num is not given: calibration.samples stays {}", samples));
+            return;
+        }
+        const std::int64_t batches = *m_document.batches;
+        if (size) {
+            samples = static_cast<int>(std::min<std::int64_t>(batches * *size, kMostCalibrationSamples));
             m_result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches,
                                                  counted(static_cast<std::size_t>(samples), "sample")));
             return;

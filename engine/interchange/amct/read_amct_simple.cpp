@@ -13,6 +13,7 @@
 #include "config/skip_rules.h"
 #include "interchange/amct/amct_layers.h"
 #include "interchange/text/proto_text.h"
+#include "interchange/wording.h"
 #include "interchange/writers.h"
 
 namespace quantloupe {
@@ -44,6 +45,7 @@ class Expander {
         collect();
         m_json["version"] = 1;
         std::size_t enabled = 0;
+        std::vector<std::string> lowered;
         for (const Node& node : m_graph.nodes()) {
             const AmctVerdict verdict = amctVerdict(m_graph, node);
             if (!verdict.layer) continue;
@@ -61,13 +63,19 @@ class Expander {
             const ProtoField* type = find("override_layer_types", "layer_type", node.op);
             for (const ProtoField* config : {m_common, type == nullptr ? nullptr : calibrationOf(*type),
                                              layer == nullptr ? nullptr : calibrationOf(*layer)})
-                if (config != nullptr)
-                    apply(*config, entry, *verdict.layer,
-                          layer != nullptr && config == calibrationOf(*layer));
+                if (config != nullptr) {
+                    const bool own = layer != nullptr && config == calibrationOf(*layer);
+                    apply(*config, entry, *verdict.layer, own);
+                    if (!own && lowerBits(entry, *verdict.layer)) lowered.push_back(node.name);
+                }
             m_json[node.name] = std::move(entry);
         }
         if (enabled == 0)
             failInput("skip_layers and skip_layer_types leave no layer to quantize, which AMCT rejects");
+        if (!lowered.empty())
+            left.push_back(
+                fmt::format("these layers do not support the number of bits, and get 8, as in AMCT: {}",
+                            shortList(lowered)));
         return m_json.dump();
     }
 
@@ -189,7 +197,6 @@ class Expander {
                     if (f.name == "channel_wise" && !own && !can.perChannel) value = false;
                     weight[f.name == "quant_bits" ? "num_bits" : f.name] = value;
                 }
-                if (can.hasWeight && !own) lowerBits(weight, can);
             } else if (block.name == "dmq_balancer") {
                 for (const ProtoField& f : block.fields)
                     if (f.name == "migration_strength" && can.hasWeight)
@@ -200,11 +207,21 @@ class Expander {
         }
     }
 
-    /// Changes widths that a layer does not support to 8, as AMCT does.
-    static void lowerBits(OrderedJson& weight, const AmctLayer& can) {
-        const auto bits = weight.find("num_bits");
-        if (bits == weight.end()) return;
-        if ((*bits == 4 && !can.fourBits) || ((*bits == 6 || *bits == 7) && !can.sixAndSevenBits)) *bits = 8;
+    /// Changes widths that a layer does not support to 8, as AMCT does. Returns whether there was one.
+    static bool lowerBits(OrderedJson& entry, const AmctLayer& can) {
+        const auto lower = [&](const char* parameters, const auto& unsupported) {
+            const auto bits = entry[parameters].find("num_bits");
+            if (bits == entry[parameters].end() || !unsupported(*bits)) return false;
+            *bits = 8;
+            return true;
+        };
+        const bool activation = lower("activation_quant_params", [&](const OrderedJson& bits) {
+            return bits == 16 && !can.sixteenBits;
+        });
+        const bool weight = lower("weight_quant_params", [&](const OrderedJson& bits) {
+            return (bits == 4 && !can.fourBits) || ((bits == 6 || bits == 7) && !can.sixAndSevenBits);
+        });
+        return activation || weight;
     }
 
     const Graph& m_graph;

@@ -68,6 +68,7 @@ std::vector<std::string> schemeNotices(const ExportSource& source, const SchemeL
             "graph, so the model that it writes may be wrong or invalid; export the quantized model instead "
             "(format qdq): {}",
             shortList(capturing)));
+    append(notices, settingNotices(source.config, source.config, "ONNX Runtime", {"quantization.bias_bits"}));
     if (!source.plan)  // otherwise the scales express them
         for (std::string& text :
              settingNotices(source.config, {}, "ONNX Runtime", {"quantization.npu_positions."}))

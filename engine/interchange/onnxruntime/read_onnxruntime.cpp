@@ -71,6 +71,10 @@ class ScriptReader {
         types();
         calibration();
         options();
+        if (const PythonValue* value = argument("quant_format");
+            value != nullptr && afterLastDot(value->text) != "QDQ")
+            m_result.left.push_back(
+                fmt::format("line {}: {}", value->line, quantFormatNotice(afterLastDot(value->text))));
         for (const char* key : {"nodes_to_quantize", "op_types_to_quantize", "reduce_range"}) {
             const PythonValue* value = argument(key);
             const bool neutral = value == nullptr || value->kind == Kind::None ||
@@ -215,7 +219,7 @@ class ScriptReader {
 
     void calibration() {
         const PythonValue* value = argument("calibrate_method");
-        if (value == nullptr) return;
+        if (value == nullptr || overridesTensors()) return;  // the overrides contain the scales
         const std::string name(afterLastDot(value->text));
         auto& method = m_result.config.calibration.method;
         if (name == "MinMax")
@@ -246,6 +250,8 @@ class ScriptReader {
             else if (key == "WeightSymmetric")
                 flag(&item, "WeightSymmetric", config.quantization.weight.symmetric);
             else if (key == "CalibMovingAverage" && item.kind == Kind::Bool && item.truth) {
+                if (overridesTensors() || config.calibration.method != CalibrationMethod::MinMax)
+                    continue;  // ONNX Runtime's other methods ignore it
                 config.calibration.method = CalibrationMethod::MovingAverage;
                 config.calibration.parameters.averagingConstant = 0;
             } else if (key == "CalibPercentile" && item.kind == Kind::Number && item.number > 50 &&

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/config_fields.h"
 #include "interchange/quark/quark_settings.h"
 #include "interchange/text/python_text.h"
 #include "interchange/writers.h"
@@ -39,19 +40,22 @@ void npuOptions(const QuantizationConfig& config, const QuarkSettings& s,
         if (!(npu.*rule)) flag(key, false);
 }
 
+std::string pythonOf(const OrderedJson& value) {
+    if (value.is_boolean()) return std::string(pythonBool(value.get<bool>()));
+    if (value.is_string()) return pythonString(value.get<std::string>());
+    return value.is_number_float() ? pythonFloat(value.get<double>()) : value.dump();
+}
+
 std::vector<std::string> extraOptions(const QuantizationConfig& config, const QuarkSettings& s) {
     std::vector<std::string> options;
-    const auto add = [&](const char* key, const std::string& value) {
+    const auto add = [&](std::string_view key, const std::string& value) {
         options.push_back(fmt::format("\"{}\": {}", key, value));
     };
     const auto flag = [&](const char* key, bool value) { add(key, std::string(pythonBool(value))); };
     flag("ActivationSymmetric", config.quantization.activation.symmetric);
     flag("WeightSymmetric", config.quantization.weight.symmetric);
-    if (config.calibration.method == CalibrationMethod::Percentile)
-        add("Percentile",
-            pythonFloat(
-                100 *
-                *withDefaults(CalibrationMethod::Percentile, config.calibration.parameters).percentile));
+    quarkCalibration(config,
+                     [&](std::string_view key, const OrderedJson& value) { add(key, pythonOf(value)); });
     quarkFlags(config, s, flag);
     if (s.includeCle) {
         const EqualizationOptions& e = config.transforms.equalization;
@@ -113,6 +117,22 @@ NODES_TO_EXCLUDE = {}
 }
 
 }  // namespace
+
+void quarkCalibration(const QuantizationConfig& config,
+                      const std::function<void(std::string_view, const OrderedJson&)>& add) {
+    const CalibrationMethod method = config.calibration.method;
+    if (method == CalibrationMethod::Percentile)
+        add("Percentile", 100 * *withDefaults(method, config.calibration.parameters).percentile);
+    if (method == CalibrationMethod::MovingAverage && config.calibration.parameters.averagingConstant == 0.0)
+        add(kQuarkMovingAverage, true);
+    for (const QuarkParameter& parameter : kQuarkParameters) {
+        if (std::ranges::count(parameter.methods, method) == 0) continue;
+        OrderedJson value = configFields().at(parameter.key).write(config);
+        if (value.is_null()) continue;
+        if (parameter.option == kQuarkMode) value = value == "all" ? "All" : "MostCommon";
+        add(parameter.option, value);
+    }
+}
 
 void quarkFlags(const QuantizationConfig& config, const QuarkSettings& s,
                 const std::function<void(const char*, bool)>& flag) {

@@ -50,10 +50,9 @@ std::string quarkJson(const ExportSource& source, const QuarkSettings& s) {
         if (q.biasBits != kFloatBias) json["extra_options"]["Int32Bias"] = true;
         for (const char* key : {"SimulateDPU", "NPULimitationCheck"}) json["extra_options"][key] = false;
     }
-    if (source.config.calibration.method == CalibrationMethod::Percentile)
-        json["extra_options"]["Percentile"] =
-            100 *
-            *withDefaults(CalibrationMethod::Percentile, source.config.calibration.parameters).percentile;
+    quarkCalibration(source.config, [&](std::string_view key, const OrderedJson& value) {
+        json["extra_options"][std::string(key)] = value;
+    });
     return dumpedJson(json, 4);
 }
 

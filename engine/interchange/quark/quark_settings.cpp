@@ -55,12 +55,13 @@ void chooseMethod(const QuantizationConfig& config, QuarkSettings& s) {
             return plain("Percentile");
         case CalibrationMethod::Entropy:
             return plain("Entropy");
+        case CalibrationMethod::MovingAverage:  // Quark computes the plain mean
+            if (config.calibration.parameters.averagingConstant == 0.0) return plain("MinMax");
+            other("moving_average with an averaging_constant");
+            break;
         case CalibrationMethod::MinMax:
             if (config.quantization.activation.powerOfTwo) return power("NonOverflow", "MinMax");
             return plain("MinMax");
-        case CalibrationMethod::MovingAverage:
-            other("moving_average");
-            break;
         case CalibrationMethod::Mse:
             other("mse with float scales");
             break;
@@ -105,17 +106,7 @@ void exclude(const ExportSource& source, QuarkSettings& s) {
 
 void noteScheme(const ExportSource& source, QuarkSettings& s) {
     const QuantizationConfig& config = source.config;
-    std::size_t own = 0;
-    for (const auto& [name, layer] : config.layers) {
-        LayerSettings rest = layer;
-        rest.quantize.reset();
-        rest.comment.clear();
-        own += !rest.empty();
-    }
-    if (own > 0)
-        s.notices.push_back(
-            fmt::format("Quark's script has one scheme for all layers: the settings of {} are left out",
-                        counted(own, "layer")));
+    append(s.notices, layerSettingNotices(config, "Quark", true));
     if (!config.quantization.weight.restricted && config.quantization.weight.symmetric)
         s.notices.emplace_back(
             "Quark's symmetric weights do not use the lowest code (-128 with 8 bits), while the preview's "
@@ -134,11 +125,14 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
     if (!s.npu) quark.quantization.npuPositions = {};
     quark.quantization.npuPositions.maxLoops = NpuPositions{}.maxLoops;
     quark.calibration.quantizedWeights = false;
-    for (std::string& text : settingNotices(config, quark, "Quark",
-                                            {"quantization.operators", "quantization.activation.power_of_two",
-                                             "quantization.weight.power_of_two", "quantization.weight.method",
-                                             "quantization.weight.per_channel_products",
-                                             "quantization.npu_positions.", "calibration.quantized_weights"}))
+    if (config.calibration.method == CalibrationMethod::PowerOfTwoMinMse)
+        quark.calibration.parameters.bins.reset();  // its calibrator of powers of two has no such option
+    for (std::string& text :
+         settingNotices(config, quark, "Quark",
+                        {"quantization.operators", "quantization.activation.power_of_two",
+                         "quantization.weight.power_of_two", "quantization.weight.method",
+                         "quantization.weight.per_channel_products", "quantization.npu_positions.",
+                         "calibration.quantized_weights", "calibration.parameters.num_bins"}))
         s.notices.push_back(std::move(text));
     const auto changes = otherTransforms(config);
     if (!s.ownTransforms && !changes.empty())

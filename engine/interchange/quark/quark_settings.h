@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/config_json.h"
 #include "interchange/file_format.h"
 
 namespace quantloupe {
@@ -31,6 +32,21 @@ inline constexpr std::pair<const char*, bool NpuOperators::*> kQuarkOperatorFlag
     {"ConvertSigmoidToHardSigmoid", &NpuOperators::sigmoid},
     {"ConvertHardSigmoidToDPUVersion", &NpuOperators::sigmoid}};
 
+/// A parameter of the calibration: Quark's extra option, our key, and the methods of Quark that read it.
+struct QuarkParameter {
+    std::string_view option;
+    const char* key;
+    std::vector<CalibrationMethod> methods;
+};
+inline constexpr std::string_view kQuarkMode = "MinMSEModePof2Scale",
+                                  kQuarkMovingAverage = "CalibMovingAverage";
+inline const QuarkParameter kQuarkParameters[] = {
+    {"NumBins",
+     "calibration.parameters.num_bins",
+     {CalibrationMethod::Percentile, CalibrationMethod::Entropy}},
+    {"NumQuantizedBins", "calibration.parameters.num_quantized_bins", {CalibrationMethod::Entropy}},
+    {kQuarkMode, "calibration.parameters.mode", {CalibrationMethod::PowerOfTwoMinMse}}};
+
 struct QuarkSettings {
     /// True: Quark applies folding, replacement and equalization itself to the source model. False: it gets
     /// the transformed model.
@@ -51,6 +67,9 @@ QuarkSettings quarkSettings(const ExportSource& source);
 /// Calls `flag` with each extra option for biases and the NPU that is not Quark's default.
 void quarkFlags(const QuantizationConfig& config, const QuarkSettings& settings,
                 const std::function<void(const char*, bool)>& flag);
+/// Calls `add` with each extra option for the calibration that is not Quark's default.
+void quarkCalibration(const QuantizationConfig& config,
+                      const std::function<void(std::string_view, const OrderedJson&)>& add);
 /// Returns JSON for QConfig.from_dict, without the keys that it misreads.
 std::string quarkJson(const ExportSource& source, const QuarkSettings& settings);
 

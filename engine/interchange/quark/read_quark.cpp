@@ -32,6 +32,12 @@ std::optional<std::vector<std::string>> layersThatOnlyNamesMatch(const Graph& gr
 
 }  // namespace
 
+void startQuarkImport(QuantizationConfig& config) {
+    forgetLayers(config);
+    config.quantization = presetConfig("quark-a8w8").quantization;
+    config.calibration.quantizedWeights = false;
+}
+
 void takeQuarkExclusions(const ImportSource& source, const std::vector<std::string>& names,
                          ImportResult& result) {
     const Graph& graph = *source.graph;
@@ -140,6 +146,31 @@ bool takeQuarkMethod(std::string_view name, bool powerOfTwo, QuantizationConfig&
         return false;
     config.calibration.parameters = {};
     config.quantization.activation.powerOfTwo = powerOfTwo && !isPowerOfTwo(method);
+    return true;
+}
+
+bool takeQuarkCalibration(std::string_view option, const Json& value, QuantizationConfig& config) {
+    CalibrationOptions& calibration = config.calibration;
+    if (option == kQuarkMovingAverage) {
+        if (!value.is_boolean()) return false;
+        if (value.get<bool>() && calibration.method == CalibrationMethod::MinMax) {
+            calibration.method = CalibrationMethod::MovingAverage;
+            calibration.parameters.averagingConstant = 0;  // the plain mean
+        }
+        return true;
+    }
+    const auto known =
+        std::ranges::find(kQuarkParameters, option, [](const auto& parameter) { return parameter.option; });
+    if (known == std::end(kQuarkParameters)) return false;
+    // Quark's other methods ignore the option.
+    if (std::ranges::count(known->methods, calibration.method) == 0) return true;
+    Json ours = value;
+    if (option == kQuarkMode) ours = value == "MostCommon" ? "most_common" : value == "All" ? "all" : "";
+    try {
+        setConfigKey(config, known->key, ours.is_string() ? ours.get<std::string>() : ours.dump());
+    } catch (const Error&) {
+        return false;
+    }
     return true;
 }
 

@@ -6,10 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "config/config_json.h"
 #include "interchange/file_format.h"
 
 namespace quantloupe {
 
+/// Settings that Quark's files do not contain become what Quark does; a calibration method that is not in the
+/// file stays.
+void startQuarkImport(QuantizationConfig& config);
 /// Adds skip rules for names of nodes or of their output tensors, and for regular expressions ("^...").
 void takeQuarkExclusions(const ImportSource& source, const std::vector<std::string>& names,
                          ImportResult& result);
@@ -27,6 +31,9 @@ void takeQuarkNpu(bool npu, QuantizationConfig& config);
 /// Applies an extra option for biases or the NPU. Calls `value` only for such an option; returns false for
 /// others.
 bool takeQuarkFlag(std::string_view option, const std::function<bool()>& value, QuantizationConfig& config);
+/// Applies an extra option for the calibration; call it after takeQuarkMethod(). Returns false for other
+/// options and for values that the setting cannot have.
+bool takeQuarkCalibration(std::string_view option, const Json& value, QuantizationConfig& config);
 ImportResult readQuarkScript(const ImportSource& source);
 ImportResult readQuarkJson(const ImportSource& source);
 

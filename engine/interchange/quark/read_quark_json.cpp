@@ -44,7 +44,7 @@ class QuarkJsonReader {
         if (!m_json.contains("global_config"))
             failInput(
                 "the key global_config is missing: expected Quark's QConfig, as QConfig.to_dict writes it");
-        forgetLayers(m_result.config);
+        startQuarkImport(m_result.config);
         globalConfig(m_json["global_config"]);
         exclude();
         types();
@@ -302,7 +302,8 @@ class QuarkJsonReader {
             } else if (item.key() == "Percentile" && value.is_number() && value.get<double>() > 50 &&
                        value.get<double>() <= 100)
                 config.calibration.parameters.percentile = value.get<double>() / 100;
-            else if (!value.is_boolean() || !takeQuarkFlag(item.key(), truth, config))
+            else if (!(value.is_boolean() && takeQuarkFlag(item.key(), truth, config)) &&
+                     !takeQuarkCalibration(item.key(), value, config))
                 m_result.left.push_back(fmt::format("extra_options.{} is not supported", item.key()));
         }
     }

@@ -15,6 +15,15 @@ namespace {
 
 using Kind = PythonValue::Kind;
 
+Json jsonOf(const PythonValue& value) {
+    if (value.kind == Kind::Bool) return value.truth;
+    if (value.kind == Kind::Text) return value.text;
+    if (value.kind != Kind::Number) return {};
+    if (value.number == std::floor(value.number) && std::abs(value.number) < 1e9)
+        return static_cast<std::int64_t>(value.number);
+    return value.number;
+}
+
 class QuarkScriptReader {
   public:
     explicit QuarkScriptReader(const ImportSource& source)
@@ -29,16 +38,12 @@ class QuarkScriptReader {
                 "no QuantizationConfig(...): expected a Python script for Quark's legacy API, or QConfig "
                 "JSON");
         m_result.left = m_script.changeNotices();
-        forgetLayers(m_result.config);
+        startQuarkImport(m_result.config);
         exclusions();
         types();
         if (const PythonValue* value = find("quant_format");
             value != nullptr && afterLastDot(value->text) != "QDQ")
-            leave(*value,
-                  fmt::format(
-                      "quant_format {}: a configuration does not choose the format of the quantized model; "
-                      "'quantloupe-cli export --to qoperator' writes integer operators",
-                      afterLastDot(value->text)));
+            leave(*value, quantFormatNotice(afterLastDot(value->text)));
         if (const PythonValue* value = find("calibrate_method")) {
             if (takeQuarkMethod(afterLastDot(value->text),
                                 value->text.find("PowerOfTwo") != std::string::npos, m_result.config))
@@ -189,7 +194,8 @@ class QuarkScriptReader {
                 e.weightThreshold = positive(value, key);
             else if (key == "CLETotalLayerDiffThreshold")
                 e.totalLayerDiffThreshold = positive(value, key);
-            else if (!takeQuarkFlag(key, given, m_result.config)) {
+            else if (!takeQuarkFlag(key, given, m_result.config) &&
+                     !takeQuarkCalibration(key, jsonOf(value), m_result.config)) {
                 m_result.left.push_back(
                     fmt::format("line {}: extra_options['{}'] is not supported", options->keys[i].line, key));
                 continue;
