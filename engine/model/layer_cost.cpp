@@ -39,12 +39,12 @@ NodeId readerOfSameShape(const Graph& graph, TensorId tensor) {
     return {};
 }
 
-/// The number of samples in the model's own shapes, if an input has no dynamic dimension.
+/// The number of samples in the model's own shapes.
 std::uint64_t fixedBatchOf(const Graph& graph) {
     const SampleAxes axes = sampleAxes(graph);
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const auto& shape = graph.tensor(graph.inputs()[i]).shape;
-        if (axes[i] && shape && std::ranges::all_of(*shape, &Dim::known) && *axes[i] < shape->size() &&
+        if (axes[i] && shape && *axes[i] < shape->size() && (*shape)[*axes[i]].known() &&
             (*shape)[*axes[i]].value > 1)
             return static_cast<std::uint64_t>((*shape)[*axes[i]].value);
     }

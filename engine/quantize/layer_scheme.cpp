@@ -81,7 +81,7 @@ StatisticsNeeds statisticsNeeds(const QuantizationConfig& config) {
     for (const auto& [name, settings] : config.layers) {
         try {
             look(tensorCalibrationOf(config, &settings));
-            if (settings.precision && settings.activationBits) bits.insert(*settings.activationBits);
+            if (settings.activationBits) bits.insert(*settings.activationBits);
         } catch (Error& error) {
             error.addContext(fmt::format("layer '{}'", name));
             throw;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/short_text.h"
+#include "quantize/calibration/power_of_two.h"
 #include "quantize/float16.h"
 #include "quantize/npu_moves.h"
 #include "quantize/npu_positions.h"
@@ -109,16 +110,17 @@ class PlanResolver {
         if (const auto bits = m_plan.prepared->activationBits.find(tensor);
             bits != m_plan.prepared->activationBits.end())
             how.scheme.bits = bits->second;
-        CalibrationResult& result =
-            m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
-        result.quantizer.rounding = m_config.quantization.rounding;
+        TensorQuantizer quantizer =
+            m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second.quantizer;
         const bool power = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
-        if (hasUnitRange(tensor) && !power) {
-            TensorQuantizer whole = quantizerForRange(0, 1, how.scheme);
-            whole.rounding = m_config.quantization.rounding;
-            return m_known.emplace(tensor, whole).first->second;
+        // Quark's power-of-two calibration also calibrates these tensors.
+        if (hasUnitRange(tensor) && !(power && m_plan.prepared->operators == OperatorSet::Quark)) {
+            m_results.erase(tensor);
+            quantizer = quantizerForRange(0, 1, how.scheme);
+            if (power) roundToPowerOfTwo(quantizer, how.scheme);
         }
-        return m_known.emplace(tensor, result.quantizer).first->second;
+        quantizer.rounding = m_config.quantization.rounding;
+        return m_known.emplace(tensor, quantizer).first->second;
     }
 
     std::shared_ptr<const ConstantQuantizer> constantQuantizer(const Unit& unit, const UnitConstant& constant,

@@ -220,6 +220,19 @@ class CalibrationMethodsTest : public QObject {
         CalibrationParameters narrow;
         narrow.searchRange = {0.9, 1.0};
         QVERIFY(!solveCalibration(statistics, {3}, CalibrationMethod::Mse, narrow).notice.empty());
+        narrow.searchRange = {0.01, 0.05};
+        QVERIFY(solveCalibration(statistics, {8}, CalibrationMethod::Mse, narrow)
+                    .notice.starts_with("the best range is at the upper edge of the search range, 0.05"));
+    }
+
+    /// A histogram of a constant covers a range around it that has nothing to do with the values.
+    void constantsKeepTheirRange() {
+        const TensorStatistics statistics = test::statisticsOf(std::vector<float>(100, 0.0008f));
+        for (const auto& [name, method] : kCalibrationMethods.available) {
+            if (method == CalibrationMethod::PowerOfTwoMinMse) continue;  // one of five powers
+            const double range = 255.0 * solveCalibration(statistics, {8}, method, {}).quantizer.scale;
+            QVERIFY2(range > 0.0004 && range < 0.002, fmt::format("{}: {}", name, range).c_str());
+        }
     }
 
     /// Encodings that the quantizers of aimet-onnx 2.42 computed for the same values

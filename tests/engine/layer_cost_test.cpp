@@ -37,6 +37,17 @@ class LayerCostTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// MACs are those of one sample, also if another dimension is dynamic.
+    void fixedBatches() {
+        for (const char* shape : {"4,tokens,3", "4,2,3"}) {
+            const GraphPtr g =
+                graph(QStringLiteral("(float[%1] x) => (float[4,2] y) <float[3,2] w = {1,2,3,4,5,6}> { r = "
+                                     "ReduceMean<axes = [1], keepdims = 0>(x)\n y = MatMul(r, w) }")
+                          .arg(shape));
+            QCOMPARE(macsOf(g, 1), std::uint64_t(6));
+        }
+    }
+
     void operators() {
         const GraphPtr g = graph("(float[N,2,4,4] x) => (float[N,3] y) <float[6,1,3,3] w = {" +
                                  QStringList(QList<QString>(54, "1")).join(",") + "}, float[6,2,2,2] u = {" +

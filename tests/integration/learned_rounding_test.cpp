@@ -3,6 +3,7 @@
 #include <QtTest>
 #include <random>
 
+#include "config/layer_choices.h"
 #include "data/numpy_file.h"
 #include "quantize/plan.h"
 #include "support/demo.h"
@@ -180,6 +181,56 @@ class LearnedRoundingTest : public QObject {
         QCOMPARE(refined(), std::size_t(6));
         QCOMPARE(*session->evaluate(config, Depth::Accuracy)->quantized->sqnrDb, first);
         QCOMPARE(refined(), std::size_t(6));
+    }
+
+    /// Without means from batch norms, the analytic correction changes nothing, so the codes must not rely on
+    /// it.
+    void analyticCorrectionWithoutBatchNormsChangesNothing() {
+        const auto session = m_small.open(2);
+        const auto sqnr = [&](BiasCorrection correction) {
+            return *session->evaluate(learned(correction), Depth::Accuracy)->quantized->sqnrDb;
+        };
+        QCOMPARE(sqnr(BiasCorrection::Analytic), sqnr(BiasCorrection::Off));
+        QVERIFY(sqnr(BiasCorrection::Empirical) != sqnr(BiasCorrection::Off));
+    }
+
+    /// Experiments begin with what the evaluated network has learned, not with what an earlier one had.
+    void experimentsForgetEarlierNetworks() {
+        const auto leftOut = [&](bool edited) {
+            const auto session = m_small.open(2);
+            QuantizationConfig config = learned(BiasCorrection::Empirical);
+            config.transforms.equalization.profile = EqualizationProfile::Quantloupe;
+            config.transforms.equalization.excludeSkipped = true;
+            if (edited) {
+                QuantizationConfig coarse = config;
+                coarse.quantization.activation.bits = 2;
+                session->evaluate(coarse, Depth::Accuracy);
+                for (const char* layer : {"Conv_0", "Conv_2", "Conv_4", "Gemm_7"})
+                    session->experiment(withLayersSkipped(coarse, {layer}), Depth::Accuracy);
+            }
+            session->evaluate(config, Depth::Accuracy);
+            std::vector<double> found;
+            for (const char* layer : {"Conv_0", "Conv_2", "Conv_4", "Gemm_7"})
+                found.push_back(*session->experiment(withLayersSkipped(config, {layer}), Depth::Accuracy)
+                                     ->quantized->sqnrDb);
+            return found;
+        };
+        QCOMPARE(leftOut(true), leftOut(false));
+    }
+
+    /// The moments of its inputs would take more than 1 GiB.
+    void wideLayersKeepTheNearestCodes() {
+        QStringList values;
+        for (int i = 0; i < 9000; ++i) values << QString::number(0.01 * (i % 97) - 0.5);
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,9000] x) => "
+                            "(float[N,1] y) <float[9000,1] w = {" +
+                            values.join(", ").toStdString() + "}> { y = MatMul(x, w) }"));
+        session.useRandomInputs();
+        const EvaluationPtr found = session.evaluate(learned(), Depth::Accuracy);
+        QVERIFY(std::ranges::count(found->notices,
+                                   std::string("learned rounding leaves out 1 layer: 'MatMul_0' has "
+                                               "too many inputs")) == 1);
     }
 
     /// Layers without learned rounding are named in every evaluation, also when the others come from the

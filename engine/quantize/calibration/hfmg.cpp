@@ -73,10 +73,16 @@ double lossOf(const std::vector<std::uint64_t>& counts, const BinWindow& window,
 
 CalibrationResult solveHfmg(const TensorStatistics& statistics, const ActivationScheme& scheme,
                             const CalibrationParameters& parameters) {
+    CalibrationResult result;
+    // The histogram of a constant covers a range around it that has nothing to do with the values.
+    if (statistics.min == statistics.max) {
+        result.quantizer =
+            amctQuantizer(amctScale(statistics.min, statistics.max, scheme.bits, scheme.symmetric), scheme);
+        return result;
+    }
     const ValueDistribution& distribution = *statistics.distribution;
     const Histogram histogram = distribution.range.coarsened(static_cast<std::size_t>(*parameters.numOfBins));
     const std::vector<BinWindow> windows = windowsOf(histogram.counts(), distribution.count);
-    CalibrationResult result;
     result.candidates = static_cast<int>(windows.size());
     BinWindow best{0, histogram.bins() - 1};
     for (std::size_t i = 0; i < windows.size(); ++i) {

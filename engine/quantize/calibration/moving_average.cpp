@@ -5,6 +5,8 @@
 // and there is a single group unless that is set). Sources: PyTorch's MovingAverageMinMaxObserver, ONNX
 // Runtime's calibrate.py. Weakness: half of the samples are clipped, and with a large c the result depends on
 // the last few samples. Cost: as min_max.
+#include <fmt/format.h>
+
 #include "quantize/calibration/calibration_method.h"
 
 namespace quantloupe {
@@ -14,7 +16,9 @@ CalibrationResult solveMovingAverage(const TensorStatistics& statistics, const A
     CalibrationResult result;
     const auto [min, max] = statistics.history.average(*parameters.averagingConstant);
     result.quantizer = quantizerForRange(min, max, scheme);
-    result.approximate = statistics.history.samples() > RangeHistory::kMaxEntries;
+    if (statistics.history.samples() > RangeHistory::kMaxEntries)
+        result.notice =
+            fmt::format("of more than {} samples, groups are averaged first", RangeHistory::kMaxEntries);
     return result;
 }
 

@@ -39,6 +39,11 @@ CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationS
             "the best range is at the lower edge of the search range, {} of the full range; lower the start "
             "of search_range",
             start);
+    else if (result.index == result.candidates - 1 && result.candidates > 1 && end < 1)
+        result.notice = fmt::format(
+            "the best range is at the upper edge of the search range, {} of the full range; raise the end of "
+            "search_range",
+            end);
     return result;
 }
 

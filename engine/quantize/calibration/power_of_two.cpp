@@ -37,4 +37,13 @@ TensorQuantizer powerOfTwoQuantizer(float min, float max, const ActivationScheme
     return quantizer;
 }
 
+void roundToPowerOfTwo(TensorQuantizer& quantizer, const ActivationScheme& scheme) {
+    const float low = quantizer.fakeQuant().low * quantizer.scale;
+    quantizer.scale = scaleOf(positionOf(static_cast<double>(quantizer.scale)));
+    if (!scheme.symmetric)
+        quantizer.zeroPoint =
+            std::clamp(quantizer.quantMin - static_cast<int>(std::nearbyint(low / quantizer.scale)),
+                       quantizer.quantMin, quantizer.quantMax);
+}
+
 }  // namespace quantloupe

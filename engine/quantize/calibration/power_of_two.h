@@ -18,6 +18,9 @@ int basePosition(float min, float max, const ActivationScheme& scheme);
 /// Returns the quantizer with the scale of `position`. Symmetric: zero point 0, or the middle code if
 /// unsigned; affine: the zero point follows from min.
 TensorQuantizer powerOfTwoQuantizer(float min, float max, const ActivationScheme& scheme, int position);
+/// Rounds the scale to the nearest power of two, and adjusts the zero point so that the lower end of the
+/// range stays the same.
+void roundToPowerOfTwo(TensorQuantizer& quantizer, const ActivationScheme& scheme);
 
 /// Candidates around the base position: one larger scale, the base, three smaller scales.
 inline constexpr int kPositionsBelow = 1, kPositionsTried = 5;

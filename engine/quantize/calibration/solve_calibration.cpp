@@ -15,16 +15,6 @@ const CalibrationMethodTraits& traitsOf(CalibrationMethod method) {
     fail(ErrorKind::Internal, "a calibration method is missing in kCalibrationMethodTraits");
 }
 
-/// Rounds the scale and adjusts the zero point so that the lower end of the range stays the same.
-void roundToPowerOfTwo(TensorQuantizer& quantizer, const ActivationScheme& scheme) {
-    const float low = quantizer.fakeQuant().low * quantizer.scale;
-    quantizer.scale = scaleOf(positionOf(static_cast<double>(quantizer.scale)));
-    if (!scheme.symmetric)
-        quantizer.zeroPoint =
-            std::clamp(quantizer.quantMin - static_cast<int>(std::nearbyint(low / quantizer.scale)),
-                       quantizer.quantMin, quantizer.quantMax);
-}
-
 }  // namespace
 
 bool needsDistribution(CalibrationMethod method) { return traitsOf(method).needsDistribution; }

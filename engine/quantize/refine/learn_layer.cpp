@@ -23,7 +23,8 @@ std::size_t scaleIndexOf(const LearnTask& task, std::size_t channel) {
 }
 
 void learnBlock(const LearnTask& task, std::size_t g, std::size_t begin, std::size_t count,
-                std::span<const float> damped, float damping, std::vector<std::int32_t>& codes) {
+                std::span<const float> damped, float damping, const CancelToken& cancel,
+                std::vector<std::int32_t>& codes) {
     const std::size_t columns = task.shape.columns();
     std::vector<float> exact(count * columns), target(count * columns), lowest(count), highest(count);
     for (std::size_t o = 0; o < count; ++o) {
@@ -37,7 +38,7 @@ void learnBlock(const LearnTask& task, std::size_t g, std::size_t begin, std::si
     multiply({exact.data(), columns, false}, {task.moments[g].cross.data(), columns, true}, count, columns,
              columns, target.data());
     for (std::size_t i = 0; i < target.size(); ++i) target[i] += damping * exact[i];
-    const auto found = solveRounding({count, columns, damped, exact, target, lowest, highest});
+    const auto found = solveRounding({count, columns, damped, exact, target, lowest, highest}, cancel);
     for (std::size_t o = 0; o < count; ++o)
         for (std::size_t k = 0; k < columns; ++k)
             codes[task.shape.weightAt(g, begin + o, k)] = found[o * columns + k];
@@ -63,7 +64,7 @@ std::vector<std::int32_t> learnCodes(const LearnTask& task, const RunControl& co
         [&](std::size_t t, std::size_t) {
             const std::size_t g = t / blocks, begin = t % blocks * kRowsPerTask;
             learnBlock(task, g, begin, std::min(kRowsPerTask, task.shape.outputs() - begin), damped[g],
-                       damping[g], codes);
+                       damping[g], control.cancel, codes);
         },
         control.cancel);
     return codes;

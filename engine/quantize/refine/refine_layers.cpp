@@ -15,6 +15,9 @@
 namespace quantloupe {
 namespace {
 
+/// Of all groups: 8192 inputs of a layer without groups, whose moments take 1 GiB.
+constexpr double kMostMoments = 8192.0 * 8192.0;
+
 class LayerRefiner {
   public:
     LayerRefiner(const Plan& plan, const RefineOptions& options, const RefineContext& context)
@@ -44,7 +47,19 @@ class LayerRefiner {
 
   private:
     const Graph& graph() const { return *m_plan.prepared->graph; }
-    bool learns() const { return m_options.rounding == Rounding::Adaround; }
+    bool learns(const Unit& unit) const {
+        return m_options.rounding == Rounding::Adaround && !isTooWide(unit);
+    }
+
+    /// Whether the moments of the layer's inputs would take too much memory and time.
+    bool isTooWide(const Unit& unit) const {
+        const Constant& weight = *graph().constantOf(unit.weight);
+        const auto axis = static_cast<std::size_t>(unit.weightAxis);
+        const double outputs = axis < weight.dims().size() ? static_cast<double>(weight.dims()[axis]) : 1;
+        const double columns = static_cast<double>(weight.size()) / outputs;
+        const auto groups = static_cast<double>(graph().node(unit.layer).attributes.integer("group", 1));
+        return groups * columns * columns > kMostMoments;
+    }
 
     void refineUnit(std::size_t u) {
         const Unit& unit = m_plan.units.units[u];
@@ -54,11 +69,14 @@ class LayerRefiner {
         if (!noBias.empty())
             m_uncorrected.push_back(fmt::format("'{}' {}", graph().node(unit.layer).name, noBias));
         const bool measures = corrects && m_options.biasCorrection == BiasCorrection::Empirical;
-        if (learns() || measures) {
-            const LayerRefinement found = fromSamples(u, corrects);
+        const bool adaround = m_options.rounding == Rounding::Adaround;
+        if (adaround && isTooWide(unit))
+            m_unlearned.push_back(fmt::format("'{}' has too many inputs", graph().node(unit.layer).name));
+        if (learns(unit) || measures) {
+            const LayerRefinement found = fromSamples(u, measures);
             const std::string why =
                 fmt::format("'{}' is not a Conv, Gemm or MatMul over samples", graph().node(unit.layer).name);
-            if (learns() && found.empty()) m_unlearned.push_back(why);
+            if (learns(unit) && found.empty()) m_unlearned.push_back(why);
             if (measures && found.empty()) m_uncorrected.push_back(why);
             use(u, found);
         }
@@ -75,6 +93,7 @@ class LayerRefiner {
         use(u, refinement);
     }
 
+    /// `corrects`: also corrects the bias from the samples.
     LayerRefinement fromSamples(std::size_t u, bool corrects) {
         const Unit& unit = m_plan.units.units[u];
         const TensorId input = unit.inputs[0];
@@ -89,11 +108,12 @@ class LayerRefiner {
         for (const float scale : nearest.scales) own.add(scale);
         for (const std::int32_t zero : nearest.zeroPoints) own.add(zero);
         own.add(unit.bias.valid() ? graph().constantOf(unit.bias)->version() : Version{});
-        own.add(m_options.rounding).add(corrects ? m_options.biasCorrection : BiasCorrection::Off);
+        own.add(m_options.rounding).add(corrects);
         graph().node(unit.layer).attributes.addTo(own);
         const Version scheme = own.finish();
+        const Version latest = VersionBuilder().add(scheme).add(m_context.settings).finish();
         if (m_context.takeLatest)
-            if (const auto* known = m_context.cache.latest.find(scheme)) return *known;
+            if (const auto* known = m_context.cache.latest.find(latest)) return *known;
 
         const ProgramSpec quantized = m_plan.networkSpec(m_inputs, {input});
         ProgramSpec exact = floatProgram(m_plan.prepared->graph, m_inputs, {input});
@@ -106,7 +126,7 @@ class LayerRefiner {
         if (known == nullptr) ++m_context.cache.computed;
         LayerRefinement found = known != nullptr ? *known : compute(u, corrects, quantized, std::move(exact));
         m_context.cache.byContent.store(content, found);
-        m_context.cache.latest.store(scheme, found);
+        m_context.cache.latest.store(latest, found);
         return found;
     }
 
@@ -117,16 +137,16 @@ class LayerRefiner {
                                    *m_context.samples, quiet);
         LayerRefinement found;
         if (!samples) return found;
-        // If the bias corrects the means, the codes only have to compensate for deviations from them.
-        const auto moments = momentsOf(*samples, corrects, learns(), quiet);
+        // If the bias corrects the means of these samples, the codes only have to compensate for deviations.
+        const auto moments = momentsOf(*samples, corrects, learns(unit), quiet);
         const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;
         const LearnTask task{samples->shape, graph().constantOf(unit.weight)->floats(), nearest, moments};
         std::shared_ptr<const ConstantQuantizer> learned;
-        if (learns()) {
+        if (learns(unit)) {
             found.codes = learnCodes(task, quiet);
             learned = withCodes(nearest, found.codes);
         }
-        if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) {
+        if (corrects) {
             const auto lacking = biasCorrections(task, (learned ? *learned : nearest).dequantized->floats());
             const auto bias = graph().constantOf(unit.bias)->floats();
             for (std::size_t o = 0; o < bias.size(); ++o)
@@ -181,6 +201,7 @@ std::size_t RefinementCache::shrink(std::size_t mostBytes) {
 void RefinementCache::clear() {
     byContent.clear();
     latest.clear();
+    latestOf = {};
 }
 
 bool needsSamples(const RefineOptions& options) {

@@ -26,8 +26,10 @@ struct LayerRefinement {
 class RefinementCache {
   public:
     ResultCache<LayerRefinement> byContent{256};
-    /// The latest results by the layer's weight and scheme, regardless of the layers before it.
+    /// The latest results by the layer's weight, scheme and RefineContext::settings, regardless of the layers
+    /// before it.
     ResultCache<LayerRefinement> latest{256};
+    Version latestOf;          ///< the network whose refinement the latest results began with
     std::size_t computed = 0;  ///< number of cache misses since the start, for tests
     void clear();
     /// Drops the least recently used entries until at most `mostBytes` are left; returns the bytes left.
@@ -45,6 +47,7 @@ struct RefineContext {
     /// Reuses the latest result for a layer, if there is one, even if the layers before it have changed. For
     /// experiments.
     bool takeLatest = false;
+    Version settings = {};      ///< of everything except which layers are quantized with how many bits
     const RunControl& control;  ///< progress counts layers
 };
 

@@ -86,8 +86,9 @@ void start(std::span<const float> exact, std::span<const float> floors, Variable
 
 class Solver {
   public:
-    explicit Solver(const RoundingProblem& problem)
+    Solver(const RoundingProblem& problem, const CancelToken& cancel)
         : m_problem(problem),
+          m_cancel(cancel),
           m_columns(problem.columns),
           m_floors(problem.exact.size()),
           m_codes(problem.exact.size()) {
@@ -110,7 +111,10 @@ class Solver {
             return m_codes;
         }
         relax();
-        for (std::size_t row = 0; row < m_problem.rows; ++row) turnSingles(row);
+        for (std::size_t row = 0; row < m_problem.rows; ++row) {
+            m_cancel.check();
+            turnSingles(row);
+        }
         return m_codes;
     }
 
@@ -179,6 +183,7 @@ class Solver {
         const int freeSteps = static_cast<int>(kSteps * kFreeSteps);
         double correct1 = 1, correct2 = 1;
         for (int t = 0; t < kSteps; ++t) {
+            m_cancel.check();
             for (std::size_t i = 0; i < count; ++i) values[i] = m_floors[i] + (canGoUp(i) ? x.h[i] : 0.0f);
             multiply({values.data(), m_columns, false}, {m_problem.moments.data(), m_columns, false},
                      m_problem.rows, m_columns, m_columns, gradient.data());
@@ -221,6 +226,7 @@ class Solver {
     }
 
     const RoundingProblem& m_problem;
+    const CancelToken& m_cancel;
     std::size_t m_columns;
     std::vector<float> m_floors;
     std::vector<std::int32_t> m_codes;
@@ -241,6 +247,8 @@ double roundingCost(const RoundingProblem& problem, std::size_t row, std::span<c
     return cost;
 }
 
-std::vector<std::int32_t> solveRounding(const RoundingProblem& problem) { return Solver(problem).solve(); }
+std::vector<std::int32_t> solveRounding(const RoundingProblem& problem, const CancelToken& cancel) {
+    return Solver(problem, cancel).solve();
+}
 
 }  // namespace quantloupe

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "base/cancel.h"
+
 namespace quantloupe {
 
 /// The problem for output channels that read the same inputs (one group of a layer). The cost of the codes q
@@ -21,8 +23,9 @@ struct RoundingProblem {
 };
 
 /// Returns the codes, each the exact value rounded down or up and clamped, [rows, columns]. Single-threaded;
-/// the result does not depend on the machine. The cost is never higher than with rounding to nearest.
-std::vector<std::int32_t> solveRounding(const RoundingProblem& problem);
+/// the result does not depend on the machine. The cost is never higher than with rounding to nearest. Throws
+/// Cancelled.
+std::vector<std::int32_t> solveRounding(const RoundingProblem& problem, const CancelToken& cancel = {});
 
 /// Returns the cost of the codes of one row divided by s^2, up to a constant.
 double roundingCost(const RoundingProblem& problem, std::size_t row, std::span<const std::int32_t> codes);

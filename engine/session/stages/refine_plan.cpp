@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creates and refines a plan. The layers' inputs come from runs over the calibration samples that resume from
 // stored activations.
+#include "session/caches/context_version.h"
 #include "session/caches/resumable_run.h"
 #include "session/caches/tensor_versions.h"
 #include "session/pipeline.h"
 
 namespace quantloupe {
+namespace {
+
+/// The version of everything that results depend on except which layers are quantized with how many bits.
+Version settingsVersion(const Graph& source, QuantizationConfig config) {
+    config.precisionRules.clear();
+    for (auto& [name, settings] : config.layers) {
+        if (!settings.precision) continue;
+        settings.precision.reset();  // it has been resolved to bits
+        settings.weightBits.reset();
+        settings.activationBits.reset();
+    }
+    return contextVersion(source, config, nullptr);
+}
+
+}  // namespace
 
 Plan Pipeline::resolve(const std::shared_ptr<const Prepared>& graph, const UnitList& units,
                        const Statistics& known, const QuantizationConfig& config, const RunControl& control,
@@ -28,11 +44,20 @@ Plan Pipeline::refined(const std::shared_ptr<const Prepared>& graph, const UnitL
                           .versionOf = {},
                           .cache = m_refinements,
                           .takeLatest = experiment,
+                          .settings = {},
                           .control = control};
     if (needsSamples(config.refine)) {
         const CalibrationSamples& samples = m_samples.calibrationFor(config);
         resume.emplace(m_runner.calibrationOptions(graph->graph, samples));
         context.samples = &samples.batches;
+        context.settings =
+            VersionBuilder().add(settingsVersion(*m_source, config)).add(samples.version).finish();
+        // What experiments learn depends on the network that they start from, but not on those before it.
+        const Version network = VersionBuilder().add(plan.version).add(samples.version).finish();
+        if (!experiment && network != m_refinements.latestOf) {
+            m_refinements.latest.clear();
+            m_refinements.latestOf = network;
+        }
         context.bind = [&](ProgramSpec spec) {
             spec.kernels = m_runner.kernels();
             const std::size_t chunks = samples.batches.chunks();
