@@ -62,8 +62,10 @@ std::shared_ptr<const Prepared> Pipeline::converted(std::shared_ptr<const Prepar
     Prepared changed = withConversions(*made, units, resolved);
     const Version version = changed.version;
     if (version == made->version) return made;
-    if (const auto* known = m_prepared.find(version)) return *known;
-    return m_prepared.store(version, std::make_shared<const Prepared>(std::move(changed)));
+    // Before the evaluated part is known, the same network has other unevaluated nodes.
+    const Version key = VersionBuilder().add(version).add(changed.unevaluated.size()).finish();
+    if (const auto* known = m_prepared.find(key)) return *known;
+    return m_prepared.store(key, std::make_shared<const Prepared>(std::move(changed)));
 }
 
 std::shared_ptr<const Plan> Pipeline::plan(const QuantizationConfig& measured, const RunControl& control) {

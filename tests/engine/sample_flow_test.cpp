@@ -49,6 +49,8 @@ class SampleFlowTest : public QObject {
                 << QString(expected);
         };
         row("each sample alone", "1 runs", "2,3", "float[3] c = {1, 2, 3}", "y = Add(x, c)");
+        row("scales of a dimension", "1 runs", "3", "float[3] s = {1, 2, 3}, uint8[3] z = {0, 1, 2}",
+            "q = QuantizeLinear<axis = 1>(x, s, z) y = DequantizeLinear<axis = 1>(q, s, z)");
         row("over the samples", "mixed", "2,3", "int64[1] a = {0}", "y = ReduceSum(x, a)");
         row("within a sample", "1 runs", "2,3", "int64[1] a = {1}", "y = ReduceSum(x, a)");
         row("another dimension", "2 runs", "2,3", "", "y = Transpose<perm = [1, 0, 2]>(x)");

@@ -42,6 +42,23 @@ class PartialNetworkTest : public QObject {
     }
 
     /// The Identity is removed, and the tensor before it gets the name of the graph output.
+    /// The first evaluation resolves the precisions before it knows which part can be evaluated.
+    void layersCanHaveTheirOwnPrecision() {
+        Session session(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[N,2] X) => (float[2,2] Z) <float[2,2] W = {1, 2, 3, 4}> {
+                A = MatMul (X, W)
+                B = MatMul (A, W)
+                t = NonZero (B)
+                f = Cast<to = 1> (t)
+                Z = MatMul (W, f)
+            })"));
+        session.setData(randomDataset(session.graph(), 32, 1), randomDataset(session.graph(), 32, 2));
+        QuantizationConfig config;
+        config.skipTail = false;
+        config.layers["MatMul_1"].precision = Precision::integer(8, 16);
+        QVERIFY(session.evaluate(config)->quantized->sqnrDb.has_value());
+    }
+
     void simplificationRenamesTheFrontier() {
         Session session(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[N,2] X) => (float[N,2] Y, int64[K,2] T) <float[2,2] W = {1, 2, 3, 4}> {

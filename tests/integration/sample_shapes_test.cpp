@@ -82,6 +82,25 @@ class SampleShapesTest : public QObject {
         for (std::size_t i = 0; i < h.size(); ++i) QCOMPARE(y->floats()[i], h[i] + x[i % x.size()]);
     }
 
+    /// The scales belong to the dimension `axis`, not to the last one.
+    void scalesOfTheSamplesKeepThemTogether() {
+        const auto together = [](const char* scales, int axis) {
+            Session session(test::textModel(fmt::format(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[4,4] X) => (float[4,4] Y) "
+                "<float[4] s = {{{0}}}, uint8[4] z = {{0, 0, 0, 0}}> {{ q = QuantizeLinear<axis = "
+                "{1}>(X, s, z)\n Y = DequantizeLinear<axis = {1}>(q, s, z) }}",
+                scales, axis)));
+            const DatasetPtr data =
+                arrayDataset({{"X", Constant::fromFloats({40, 4}, std::vector<float>(160, 1.0f))}}, nullptr,
+                             inputSpecsOf(session.graph()));
+            session.setData(data, data);
+            return session.samplesTogether();
+        };
+        QCOMPARE(together("1, 2, 3, 4", 0), std::size_t{4});
+        QCOMPARE(together("1, 2, 3, 4", 1), std::size_t{1});
+        QCOMPARE(together("2, 2, 2, 2", 0), std::size_t{1});
+    }
+
     /// If the model fixes the batch size and mixes the samples of a batch, for example the steps of a
     /// sequence, batches stay as they are.
     void batchesThatBelongTogether() {

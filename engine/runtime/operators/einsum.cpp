@@ -70,6 +70,9 @@ Equation readEquation(const NodeContext& context) {
     for (const char c : right) letters += c != ' ' && c != '.';
     equation.output = read(right, letters + (right.find("...") == right.npos ? 0 : dotted), text);
     for (const char label : equation.output)
+        if (std::ranges::count(equation.output, label) > 1)
+            failInput("Einsum '{}': the result has the dimension '{}' twice", text, label);
+    for (const char label : equation.output)
         if (!seen.contains(label)) failInput("Einsum '{}': no operand has the dimension '{}'", text, label);
     return equation;
 }

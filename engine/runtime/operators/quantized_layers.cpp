@@ -273,11 +273,13 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, std::si
         p.batches *= static_cast<std::size_t>(left.dims[d]);
     p.sharedRight = right.dims.size() == 2;
     const std::int64_t depth = right.dims[right.dims.size() - (transposed ? 1 : 2)];
-    if (depth != left.dims.back() ||
-        (!p.sharedRight &&
-         !std::equal(left.dims.begin(), left.dims.end() - 2, right.dims.begin(), right.dims.end() - 2)))
+    if (depth != left.dims.back())
         failInput("{} of {} and {} is not possible", context.node.op, toString(left.dims),
                   toString(right.dims));
+    if (!p.sharedRight &&
+        !std::equal(left.dims.begin(), left.dims.end() - 2, right.dims.begin(), right.dims.end() - 2))
+        fail(ErrorKind::Unsupported, "{} of {} and {} is not supported: their leading dimensions differ",
+             context.node.op, toString(left.dims), toString(right.dims));
     p.left = codeReader(left.type, context.node.op);
     p.right = codeReader(right.type, context.node.op);
     p.leftSize = elementSize(left.type);

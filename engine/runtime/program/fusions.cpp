@@ -234,7 +234,8 @@ std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
 std::optional<Fusion> swish(const FusionScope& scope, NodeId first) {
     const TensorId x = scope.graph.node(first).input(0);
     const TensorDesc* desc = x.valid() ? scope.desc(x) : nullptr;
-    if (desc == nullptr || scope.constant(x) != nullptr) return std::nullopt;
+    const bool known = desc != nullptr && scope.constant(x) == nullptr;
+    if (!known || (desc->type != DataType::Float32 && desc->type != DataType::UInt8)) return std::nullopt;
     Chain chain(scope, first);
     const TensorId sigmoid = chain.end();
     if (!chain.follow("Mul") || chain.other(sigmoid) != x) return std::nullopt;

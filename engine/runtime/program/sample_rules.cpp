@@ -2,6 +2,7 @@
 #include "runtime/program/sample_rules.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/operator_signatures.h"
 
@@ -32,6 +33,23 @@ FoundAxis aligned(const SampleFlow& flow, std::size_t rank, std::size_t first, s
 
 FoundAxis elementwise(const SampleFlow& flow, const Dims& output, std::size_t) {
     return aligned(flow, output.size(), 0, flow.inputs());
+}
+
+/// QuantizeLinear and DequantizeLinear: scales and zero points in one dimension belong to `axis`.
+FoundAxis coded(const SampleFlow& flow, const Dims& output, std::size_t o) {
+    if (!flow.onlyFirstIsPerSample() || !flow.axis(0)) return elementwise(flow, output, o);
+    const auto rank = static_cast<std::int64_t>(output.size());
+    const std::int64_t given = flow.integer("axis", 1), axis = given < 0 ? given + rank : given;
+    FoundAxis found = flow.axis(0);
+    for (std::size_t i = 1; i < flow.inputs(); ++i) {
+        if (!flow.has(i)) continue;
+        const Dims& dims = flow.dims(i);
+        if (dims.size() != 1) return elementwise(flow, output, o);
+        if (dims[0] > 1 && std::cmp_equal(axis, found->axis) &&
+            !flow.sameForAll(i, {0, found->before, found->after}))
+            return {};
+    }
+    return found;
 }
 
 /// The samples are the first dimension, which the operator does not change; all other inputs are parameters.
@@ -264,8 +282,9 @@ SampleRule sampleRuleOf(const std::string& op) {
         const auto add = [&](SampleRule rule, std::initializer_list<const char*> ops) {
             for (const char* name : ops) all[name] = rule;
         };
-        add(elementwise, {"CastLike", "DequantizeLinear", "QuantizeLinear", "QuickGelu", "QLinearAdd",
-                          "QLinearMul", "QLinearLeakyRelu", "QLinearSigmoid", kFusedErfGelu});
+        add(coded, {"DequantizeLinear", "QuantizeLinear"});
+        add(elementwise, {"CastLike", "QuickGelu", "QLinearAdd", "QLinearMul", "QLinearLeakyRelu",
+                          "QLinearSigmoid", kFusedErfGelu});
         add(leading, {"AffineGrid", "AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose",
                       "DepthToSpace", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
                       "GroupNormalization", "InstanceNormalization", "LRN", "LpPool", "QLinearConv",
