@@ -70,8 +70,9 @@ int main(int argc, char** argv) {
     if (pictureWithoutDisplay(argc, argv)) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
     translate(application);
-    std::setlocale(LC_NUMERIC,
-                   "C");  // QApplication sets the desktop's locale, which must not affect numbers in files
+    // QApplication sets the desktop's locale, which must not affect numbers in files. Messages of the engine,
+    // which contain those of the system, are in English.
+    for (const int category : {LC_NUMERIC, LC_MESSAGES}) std::setlocale(category, "C");
     QApplication::setApplicationDisplayName({});
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));
     const Arguments arguments = readArguments(argc, argv);

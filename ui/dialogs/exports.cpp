@@ -125,8 +125,11 @@ ExportOrder orderOf(const Document& document) {
             history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
     LayoutOptions arrangement = document.layoutOptions();
     if (document.picture()) arrangement.arrangement = document.picture()->arrangement;
-    return {document.config(),  document.data(), document.graph(),     document.layers(),
-            std::move(history), arrangement,     document.inputPaths()};
+    const bool current = !document.accuracyStale() && !document.metricsStale();
+    return {document.config(),    document.data(),
+            document.graph(),     current ? document.layers() : std::vector<LayerResult>(),
+            std::move(history),   arrangement,
+            document.inputPaths()};
 }
 
 ExportSource sourceFor(Session& session, const ExportOrder& order, const FileFormat& format,
@@ -252,9 +255,10 @@ Written writeOne(Session& session, const ExportOrder& order, const ExportInfo& i
                  const std::filesystem::path& path, const CancelToken& cancel,
                  const std::set<std::filesystem::path>& own = {}) {
     order.inputs.checkOutput(path);
-    // The states computed by the engine, not those predicted by the window.
+    // The results of this configuration, not those that the window predicts.
     const auto states = [&] {
-        return order.layers.empty() ? session.evaluate(order.config, Depth::States, {}, cancel)->layers
+        const Depth depth = session.hasData() ? Depth::Metrics : Depth::States;
+        return order.layers.empty() ? session.evaluate(order.config, depth, {}, cancel)->layers
                                     : order.layers;
     };
     switch (info.kind) {
@@ -360,6 +364,10 @@ void startBatchExport(Document& document, const std::shared_ptr<BatchExport>& ba
             }
             ++batch->done;
         }
+        const auto failed = std::ranges::find_if(
+            batch->entries, [](const BatchExport::Entry& entry) { return !entry.failure.isEmpty(); });
+        if (failed != batch->entries.end())  // the dialog may have been closed
+            failInput("{}", failed->failure.toStdString());
         return QString();
     });
 }

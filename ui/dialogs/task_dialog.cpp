@@ -171,7 +171,7 @@ void TaskDialog::showStatus(const QString& problem) {
     m_status->setText(!problem.isEmpty() ? problem
                       : opened           ? tr("Evaluation data: %1.").arg(opened->description)
                                          : tr("No data yet: open evaluation data first."));
-    m_apply->setEnabled(opened.has_value() || !problem.isEmpty());
+    m_apply->setEnabled(!m_document.dataPath().empty() || !problem.isEmpty());
     resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));
 }
 

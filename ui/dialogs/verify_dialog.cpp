@@ -107,6 +107,10 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
         m_stage->setText(tr("Cancelled"));
     });
     connect(&document, &Document::configChanged, this, &VerifyDialog::markStale);
+    connect(&document, &Document::dataChanged, this, [this] {
+        m_otherData = true;
+        markStale();
+    });
     connect(&document, &Document::modelChanged, this, [this] {
         m_job.cancel();
         m_answered = false;
@@ -118,7 +122,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
 
 void VerifyDialog::start() {
     m_config = m_document.config();
-    m_answered = false;
+    m_answered = m_otherData = false;
     m_verdict->clear();
     m_details->clear();
     m_run->setText(tr("Cancel"));
@@ -195,8 +199,11 @@ void VerifyDialog::growToFit() {
 }
 
 void VerifyDialog::markStale() {
-    if (m_answered && m_document.config() != m_config)
-        m_stage->setText(tr("The configuration has changed since this run. Run again."));
+    if (!m_answered) return;
+    m_stage->setText(m_otherData ? tr("The data have changed since this run. Run again.")
+                     : m_document.config() != m_config
+                         ? tr("The configuration has changed since this run. Run again.")
+                         : QString());
 }
 
 }  // namespace quantloupe::ui

@@ -44,7 +44,7 @@ class VerifyDialog : public QDialog {
     PythonField* m_python;
     QPushButton* m_run;
     QProgressBar* m_progress;
-    bool m_answered = false;
+    bool m_answered = false, m_otherData = false;  ///< since the run
 };
 
 }  // namespace quantloupe::ui

@@ -88,6 +88,7 @@ Autosave::Autosave(Document* document, const fs::path& folder)
     connect(document, &Document::configChanged, this, &Autosave::changed);
     connect(document, &Document::dataChanged, this, &Autosave::changed);
     connect(document, &Document::historyChanged, this, &Autosave::changed);
+    connect(document, &Document::projectEdited, this, &Autosave::changed);
 }
 
 Autosave::~Autosave() {

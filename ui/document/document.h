@@ -109,6 +109,8 @@ class Document : public QObject {
     void reload();
     /// While a model is being loaded, the data is opened with this model.
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
+    /// Opens other evaluation data with the same calibration data, unless these no longer exist.
+    void openEvaluationData(const std::filesystem::path& evaluation);
     /// Returns the preprocessing of images: the one set in the window, the one used for the open data, or the
     /// one in the file next to the model. Throws Error if that file cannot be read.
     Preprocess preprocess() const;
@@ -163,6 +165,8 @@ class Document : public QObject {
     /// Returns the project as it would be saved now.
     Project project() const;
     bool saveProject(const std::filesystem::path& path);
+    /// Whether another window or program has written the project since it was read or written here.
+    bool projectWrittenElsewhere() const;
     const EvaluationHistory& history() const { return m_open.history; }
     /// Makes this configuration current again, as one undo step.
     void goBackTo(std::size_t index);
@@ -210,6 +214,7 @@ class Document : public QObject {
     void selectionChanged();
     void historyChanged();
     void projectChanged();  ///< path of the project
+    void projectEdited();   ///< something that only a project contains
     void manualEvaluationChanged();
     void viewLoaded(std::string json);
     void typedTextWanted();                             ///< see takeTypedText()
@@ -239,8 +244,8 @@ class Document : public QObject {
     std::optional<MeasuredConfig> measured(const EvaluationPtr& evaluation);
     /// Adds it to the history, if there is one.
     void remember(std::optional<MeasuredConfig> measured);
-    void adoptPreprocess(const std::optional<Preprocess>& preprocess);
-    void adoptTask(const TaskSettings& task);
+    void adoptPreprocess(const std::optional<Preprocess>& preprocess, bool byCommand);
+    void adoptTask(const TaskSettings& task, bool byCommand);
     void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
                     const LayerNames& names);
     void adoptConfigPath(const std::filesystem::path& path);
@@ -270,6 +275,7 @@ class Document : public QObject {
         /// requested paths, which may not exist
         std::pair<std::filesystem::path, std::filesystem::path> dataWanted;
         bool readsData = false;            ///< dataWanted is being read
+        bool readsForCommand = false;      ///< because of a command of the undo stack
         QUndoCommand* dataEdit = nullptr;  ///< on the stack, until its data are read; null if there is none
         std::optional<Preprocess> preprocess;  ///< of the project; empty: the file next to the model is used
         TaskSettings task;
@@ -304,6 +310,9 @@ class Document : public QObject {
     bool m_reloading = false;  ///< the model that is being loaded is that of the document
     /// evaluation and calibration data in the project file
     std::pair<std::filesystem::path, std::filesystem::path> m_savedData;
+    std::optional<Preprocess> m_savedPreprocess;  ///< in the project's file
+    /// Time and size of the project's file when it was read or written here.
+    std::optional<std::pair<std::filesystem::file_time_type, std::uintmax_t>> m_savedFile;
     std::optional<MetricProgram> m_metricProgram;
     LayerReference m_reference{this};
     LayerLatency m_latency{this};

@@ -2,6 +2,7 @@
 // The document's data: opening it, the preprocessing of images, and labels.
 #include "commands/preprocess_command.h"
 #include "document/document.h"
+#include "style/path_text.h"
 
 namespace quantloupe::ui {
 
@@ -26,8 +27,23 @@ void Document::openData(const fs::path& evaluation, const fs::path& calibration)
         say(MessageKind::Error, tr("Open a model first: the required data format depends on its inputs."));
         return;
     }
-    if (evaluation != m_open.taskData) m_open.task = {};  // the labels belong to the other data
+    // The labels belong to the other data. Without data, these may be those of the project at a new place.
+    if (m_open.data && evaluation != m_open.taskData) m_open.task = {};
+    m_open.readsForCommand = false;
     readData(evaluation, calibration);
+}
+
+void Document::openEvaluationData(const fs::path& evaluation) {
+    if (!m_request.model.empty()) return openData(evaluation, m_request.calibration);
+    fs::path calibration = calibrationPath();
+    std::error_code ignored;
+    if (!m_open.data && !calibration.empty() && !fs::exists(calibration, ignored)) {
+        say(MessageKind::Note, tr("The calibration data %1 no longer exist: open them at their new place, or "
+                                  "calibrate on half of the data.")
+                                   .arg(pathText(calibration)));
+        calibration.clear();
+    }
+    openData(evaluation, calibration);
 }
 
 void Document::readData(const fs::path& evaluation, const fs::path& calibration) {
@@ -48,7 +64,9 @@ void Document::keepData() {
     // An edit without effect is no step to undo.
     if (m_open.dataEdit && m_undo.index() > 0 && m_undo.command(m_undo.index() - 1) == m_open.dataEdit) {
         m_open.dataEdit->setObsolete(true);
-        m_undo.undo();  // only removes it
+        m_undo.undo();                    // only removes it
+    } else if (m_open.readsForCommand) {  // an undone or redone edit without effect
+        markProjectChanged();
     }
     m_open.dataEdit = nullptr;
     Q_EMIT dataChanged();
@@ -60,7 +78,11 @@ void Document::adoptData(const DataInfo& info) {
     m_open.dataEdit = nullptr;
     m_open.task = info.requestedTask;
     m_open.taskData = info.evaluationPath;
-    if (!m_open.projectPath.empty() && m_savedData != std::pair(info.evaluationPath, info.calibrationPath))
+    // Commands change the undo stack; the file next to the model does not.
+    const bool otherPreprocess =
+        !m_open.readsForCommand && m_savedPreprocess && *m_savedPreprocess != info.preprocess;
+    if (!m_open.projectPath.empty() &&
+        (m_savedData != std::pair(info.evaluationPath, info.calibrationPath) || otherPreprocess))
         markProjectChanged();
     if (m_open.evaluation &&
         m_open.evaluation->randomInputs) {  // numbers of random inputs say nothing about this data
@@ -86,17 +108,18 @@ Preprocess Document::preprocess() const {
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!m_open.model || isBeingReplaced()) return;
     // the file next to the model may be different
-    if (preprocess == m_open.preprocess) return adoptPreprocess(preprocess);
+    if (preprocess == m_open.preprocess) return adoptPreprocess(preprocess, false);
     m_open.onlyInProject = true;
     m_open.dataEdit = new PreprocessCommand(
         m_open.preprocess, preprocess,
         preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
-        [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); });
+        [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice, true); });
     m_undo.push(m_open.dataEdit);
 }
 
-void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
+void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess, bool byCommand) {
     m_open.preprocess = preprocess;
+    m_open.readsForCommand = byCommand;
     if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 
@@ -107,18 +130,19 @@ DataKind Document::dataKind() const {
 
 void Document::setTask(const TaskSettings& task) {
     if (!m_open.model || isBeingReplaced()) return;
-    if (task == m_open.task) return adoptTask(task);
+    if (task == m_open.task) return adoptTask(task, false);
     m_open.onlyInProject = true;
-    m_open.dataEdit = new TaskCommand(m_open.task, task, tr("Labels"),
-                                      [this, data = m_open.taskData](const TaskSettings& choice) {
-                                          if (data == m_open.taskData)
-                                              adoptTask(choice);  // otherwise the labels belong to other data
-                                      });
+    m_open.dataEdit = new TaskCommand(
+        m_open.task, task, tr("Labels"), [this, data = m_open.taskData](const TaskSettings& choice) {
+            if (data == m_open.taskData)
+                adoptTask(choice, true);  // otherwise the labels belong to other data
+        });
     m_undo.push(m_open.dataEdit);
 }
 
-void Document::adoptTask(const TaskSettings& task) {
+void Document::adoptTask(const TaskSettings& task, bool byCommand) {
     m_open.task = task;
+    m_open.readsForCommand = byCommand;
     if (!dataPath().empty()) readData(dataPath(), calibrationPath());
 }
 

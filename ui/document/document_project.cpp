@@ -49,6 +49,15 @@ QString changesInWords(const LayerMatch& match, const std::vector<std::string>& 
     return lines.join(QLatin1Char('\n'));
 }
 
+std::optional<std::pair<fs::file_time_type, std::uintmax_t>> stateOf(const fs::path& file) {
+    std::error_code failed;
+    const auto time = fs::last_write_time(file, failed);
+    if (failed) return std::nullopt;
+    const auto size = fs::file_size(file, failed);
+    if (failed) return std::nullopt;
+    return std::pair(time, size);
+}
+
 /// Replaces the names of layers in the view and its bookmarks (window/view_state.h). `names`: `value` belongs
 /// to a key that contains names of layers.
 void renameLayers(Json& value, const std::map<std::string, std::string>& newNames, bool names = false) {
@@ -97,7 +106,11 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
 Document::ModelChanges Document::adoptProject(LoadingProject& loading) {
     Project& project = loading.project;
     m_open.projectPath = loading.saveTo;
-    if (!loading.reloaded) m_savedData = {project.data, project.calibration};
+    if (!loading.reloaded) {
+        m_savedData = {project.data, project.calibration};
+        m_savedPreprocess = project.preprocess;
+        m_savedFile = stateOf(loading.saveTo);
+    }
     m_open.preprocess = project.preprocess;
     m_open.task = project.task;
     m_open.taskData = project.data;
@@ -137,7 +150,9 @@ Project Document::project() const {
     project.layers = m_open.signatures;
     project.data = dataPath();
     project.calibration = calibrationPath();
-    project.preprocess = m_open.data ? m_open.data->preprocess : m_open.preprocess;
+    // The data may still be read with other preprocessing.
+    const bool requested = m_open.data && m_open.preprocess != m_open.data->requestedPreprocess;
+    project.preprocess = m_open.data && !requested ? m_open.data->preprocess : m_open.preprocess;
     // Labels that were chosen for other data, which are still being read, do not belong to this data.
     project.task = m_open.data && m_open.taskData != dataPath() ? m_open.data->requestedTask : m_open.task;
     project.config = m_open.config;
@@ -183,11 +198,18 @@ bool Document::saveProject(const fs::path& path) {
     }
     m_open.projectPath = path;
     m_savedData = {dataPath(), calibrationPath()};
+    m_savedPreprocess = project().preprocess;
+    m_savedFile = stateOf(path);
     m_open.onlyInProject = false;
     m_undo.setClean();
     Q_EMIT projectChanged();
     say(MessageKind::Note, tr("Saved the project as %1.").arg(pathText(path)));
     return true;
+}
+
+bool Document::projectWrittenElsewhere() const {
+    const auto now = stateOf(m_open.projectPath);
+    return now && m_savedFile && *now != *m_savedFile;
 }
 
 void Document::reload() {
@@ -211,6 +233,7 @@ Document::LoadingProject Document::toContinue() {
 void Document::markProjectChanged() {
     m_open.onlyInProject = true;
     m_undo.resetClean();
+    Q_EMIT projectEdited();
 }
 
 /// The configuration is now that of the file.

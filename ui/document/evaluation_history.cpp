@@ -20,7 +20,12 @@ std::optional<std::size_t> EvaluationHistory::findConfig(const QuantizationConfi
 bool EvaluationHistory::add(MeasuredConfig measured) {
     if (const auto known = find(measured.version)) {
         MeasuredConfig& entry = m_entries[*known];
-        if (entry.quantized.userMetric == measured.quantized.userMetric) return false;
+        if (entry.otherModel) {  // the model is again the one that the entry was measured on
+            entry.otherModel = false;
+            entry.config = std::move(measured.config);
+        } else if (entry.quantized.userMetric == measured.quantized.userMetric) {
+            return false;
+        }
         entry.floating = std::move(measured.floating);
         entry.quantized = std::move(measured.quantized);
         return true;

@@ -63,18 +63,18 @@ QString DataCommands::askForPath(const QString& title, DataForm form) {
 void DataCommands::chooseData(DataForm form) {
     const QString path = askForPath(tr("Evaluation Data"), form);
     if (path.isEmpty()) return;
-    m_document->openData(path.toStdString(), m_document->calibrationPath());
+    m_document->openEvaluationData(path.toStdString());
 }
 
 void DataCommands::chooseCalibration(DataForm form) {
-    if (!m_document->data()) {
+    if (m_document->dataPath().empty()) {
         m_message->show(MessageKind::Note, tr("Open evaluation data first."));
         return;
     }
     const QString path = askForPath(tr("Calibration Data"), form);
     // Meanwhile, another model may have been opened.
-    if (!path.isEmpty() && m_document->data())
-        m_document->openData(m_document->data()->evaluationPath, path.toStdString());
+    if (!path.isEmpty() && !m_document->dataPath().empty())
+        m_document->openData(m_document->dataPath(), path.toStdString());
 }
 
 void DataCommands::showPreprocess() {

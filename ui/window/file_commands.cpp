@@ -198,6 +198,21 @@ std::filesystem::path FileCommands::chooseOutput(const QString& title, const std
 
 bool FileCommands::saveProject(bool askName) {
     std::filesystem::path path = m_document->projectPath();
+    if (!askName && m_document->projectWrittenElsewhere()) {
+        QMessageBox box(
+            QMessageBox::Warning, tr("Project Changed"),
+            tr("%1 has been saved by another window or program since it was opened here. Saving replaces "
+               "those changes.")
+                .arg(pathText(path.filename())),
+            QMessageBox::Cancel, m_window);
+        const QPushButton* replace = box.addButton(tr("Replace"), QMessageBox::DestructiveRole);
+        const QPushButton* other = box.addButton(tr("Save As\u2026"), QMessageBox::AcceptRole);
+        box.exec();
+        if (box.clickedButton() == other)
+            askName = true;
+        else if (box.clickedButton() != replace)
+            return false;
+    }
     if (askName || path.empty()) {
         const std::filesystem::path proposal =
             path.empty() ? proposedOutput(m_document->model()->path, kProjectSuffix) : path;
@@ -268,7 +283,7 @@ void FileCommands::openDropped(const QString& path) {
     const bool configuration =
         suffix != QLatin1String("onnx") && std::ranges::count(kImportEndings, '.' + suffix.toStdString()) > 0;
     if (info.isDir() || suffix == QLatin1String("npy") || suffix == QLatin1String("npz"))
-        m_document->openData(path.toStdString(), m_document->calibrationPath());
+        m_document->openEvaluationData(path.toStdString());
     else if (m_document->hasModel() && configuration)
         Q_EMIT fileImportRequested(path.toStdString());
     else if (suffix == QLatin1String("onnx") || isProjectFile(path.toStdString())) {

@@ -31,7 +31,6 @@ class FileCommands : public QObject {
     /// discarded them.
     bool mayDiscard();
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
-    bool asksBeforeClosing() const { return m_askBeforeClosing; }
 
   Q_SIGNALS:
     void newWindowRequested();

@@ -49,11 +49,14 @@ void InterchangeCommands::chooseExport(std::size_t index) {
     const std::filesystem::path proposal = proposedOutput(m_document->model()->path, info.suffix);
     if (info.kind == ExportKind::FileFormat) {
         ExportDialog dialog(*m_document, info, proposal, m_window);
+        connect(m_document, &Document::modelChanged, &dialog, &QDialog::reject);
         if (dialog.exec() != QDialog::Accepted) return;
     }
-    if (info.kind == ExportKind::QuantizedModel &&
-        ModelExportDialog(*m_document, m_window).exec() != QDialog::Accepted)
-        return;
+    if (info.kind == ExportKind::QuantizedModel) {
+        ModelExportDialog dialog(*m_document, m_window);
+        connect(m_document, &Document::modelChanged, &dialog, &QDialog::reject);
+        if (dialog.exec() != QDialog::Accepted) return;
+    }
     const QString title = tr("Export: ") + QString::fromStdString(info.title);
     const QString chosen = QFileDialog::getSaveFileName(m_window, title, pathText(proposal),
                                                         QString::fromStdString(info.filter));
@@ -90,6 +93,7 @@ void InterchangeCommands::importFrom(const std::filesystem::path& path) {
     }
     auto* dialog = new ImportDialog(*m_document, path, m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(m_document, &Document::modelChanged, dialog, &QDialog::reject);
     dialog->open();
 }
 

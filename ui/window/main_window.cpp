@@ -252,7 +252,6 @@ void MainWindow::reopenLast() {
 MainWindow* MainWindow::openAnother() {
     auto* window = new MainWindow(m_resources);
     window->setAttribute(Qt::WA_DeleteOnClose);
-    window->setAskBeforeClosing(m_files->asksBeforeClosing());
     if (m_keepsLayout) {
         saveLayout();
         window->keepLayout();
