@@ -78,6 +78,12 @@ inline std::optional<TaskValue> meaningfulRate(const Accuracy& accuracy) {
     const auto rate = taskRate(accuracy);
     return rate && rate->relative() && accuracy.samples < kFewSamples ? std::nullopt : rate;
 }
+/// The same for the quantized network; also empty for its agreement on random inputs.
+inline std::optional<TaskValue> meaningfulRate(const Evaluation& evaluation) {
+    if (!evaluation.quantized) return std::nullopt;
+    const auto rate = meaningfulRate(*evaluation.quantized);
+    return rate && rate->relative() && evaluation.randomInputs ? std::nullopt : rate;
+}
 /// Returns float minus quantized rate; empty without rates.
 inline std::optional<double> rateDrop(const Accuracy& floating, const Accuracy& quantized) {
     const auto rate = taskRate(quantized);

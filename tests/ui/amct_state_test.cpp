@@ -157,6 +157,8 @@ class AmctStateTest : public QObject {
         quantized.sqnrDb = 20;
         QVERIFY(amctNumber(floating, quantized, false)->inDecibels);
         quantized.agreement = 0.97;
+        QVERIFY(amctNumber(floating, quantized, false)->inDecibels);  // too few samples
+        quantized.samples = 100;
         QVERIFY(std::abs(amctNumber(floating, quantized, false)->value - 3) < 1e-9);
         floating.top1 = 0.935, quantized.top1 = 0.925;
         const AmctNumber number = *amctNumber(floating, quantized, false);

@@ -192,6 +192,9 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->current(), NodeId(0));
         QTest::keyClick(m_canvas.get(), Qt::Key_End);
         QCOMPARE(m_document->current(), NodeId(5));
+        m_document->select(NodeId());
+        QTest::keyClick(m_canvas.get(), Qt::Key_End);
+        QCOMPARE(m_document->current(), NodeId(5));
     }
 
     void theWheelZoomsToTheCursor() {

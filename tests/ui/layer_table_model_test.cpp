@@ -59,6 +59,8 @@ class LayerTableModelTest : public QObject {
         QVERIFY(test::openAndWait(document, test::writeModel(folder)));
         filter.setFilter(QStringLiteral("op:conv"));
         QCOMPARE(column(filter, LayerTableModel::Name), QStringList({"Conv_0", "Conv_2", "Conv_4"}));
+        filter.setFilter(QStringLiteral("op:con"));  // another operator
+        QCOMPARE(filter.rowCount(), 0);
         filter.setFilter(QStringLiteral("op:conv _2"));
         QCOMPARE(column(filter, LayerTableModel::Name), QStringList({"Conv_2"}));
         filter.setFilter(QStringLiteral("state:skipped op:conv"));

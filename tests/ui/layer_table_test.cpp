@@ -56,6 +56,20 @@ class LayerTableTest : public QObject, private test::BlockWindow {
         QVERIFY(labelStarts(QStringLiteral("4 layers match")));
     }
 
+    /// Space keeps the layer in float, and Space again quantizes it.
+    void layersStaySelectedWhenTheFilterHidesThem() {
+        type(QStringLiteral("state:quantized"));
+        const NodeId layer = shownRows().front();
+        document()->select(layer);
+        document()->edit(
+            toggleLayers(*document()->graph(), document()->config(), document()->layers(), {layer}));
+        QVERIFY(std::ranges::count(shownRows(), layer) == 0);
+        QVERIFY(document()->selection() == std::vector{layer});
+        QVERIFY(document()->current() == layer);
+        document()->undoStack()->undo();
+        type({});
+    }
+
     /// As after opening a project, when the sensitivities arrive.
     void theCurrentRowStaysInViewWhenTheOrderChanges() {
         QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);

@@ -14,6 +14,8 @@
 #include "panels/notices_panel.h"
 #include "panels/range_view.h"
 #include "panels/suggestion_section.h"
+#include "results/task_metric.h"
+#include "session/project/project_file.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -80,7 +82,13 @@ class ResultsTest : public QObject, private test::ColorDocument {
         const auto steps = waterfallSteps(path);
         QCOMPARE(steps.size(), std::size_t(2));
         QCOMPARE(steps[1].changeText, QStringLiteral("\u221215.0"));
-        QVERIFY(costliestStep(path).contains(QStringLiteral("dB")));
+        QVERIFY(costliestStep(path).contains(QStringLiteral("\u201cweights quantized\u201d: \u221215.0 dB")));
+        // The first step with an error counts, too: compared with the exact outputs before it.
+        path[1].accuracy.sqnrDb = 10;
+        path[2].accuracy.sqnrDb = 9;
+        QVERIFY(costliestStep(path).contains(QStringLiteral("\u201cfolded\u201d: to 10.0 dB")));
+        path[1].accuracy.sqnrDb = path[2].accuracy.sqnrDb = 120;
+        QVERIFY(costliestStep(path).isEmpty());
     }
 
     void thumbnailsHaveTheirRoomBeforeTheyAreRead() {
@@ -153,11 +161,20 @@ class ResultsTest : public QObject, private test::ColorDocument {
         line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY(!line.neutral);
         QVERIFY(line.note.startsWith(QStringLiteral("agreement")));
+        QVERIFY(meaningfulRate(evaluation).has_value());
+        evaluation.randomInputs = true;
+        QVERIFY(!meaningfulRate(evaluation));
+        evaluation.floating.emplace();
+        QVERIFY(!measuredConfig(evaluation, "")->quantized.agreement);
+        evaluation.randomInputs = false;
+        QVERIFY(measuredConfig(evaluation, "")->quantized.agreement);
+        evaluation.floating.reset();
 
         evaluation.quantized->agreement.reset();
         evaluation.unevaluated = "2 of 5 nodes are not evaluated";
         line = headlineOf(&evaluation, DataKind::Images);
         QVERIFY2(line.note.startsWith(QStringLiteral("Partly evaluated \u00b7 SQNR")), qPrintable(line.note));
+        QVERIFY(line.neutral);  // how many decibels are enough depends on the network
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }
 

@@ -300,8 +300,9 @@ class TuneFinderTest : public QObject, private test::ColorDocument {
         QCOMPARE(parseAmount("1.5M"), std::optional(1.5e6));
         QCOMPARE(parseAmount("2 GB"), std::optional(2e9));
         QCOMPARE(parseAmount("4,310"), std::optional(4310.0));
-        for (const char* wrong : {"", "fast", "-1", "1 X", "1..2"})
+        for (const char* wrong : {"", "fast", "-1", "1 X", "1..2", "12,5", "1,5 k"})
             QVERIFY2(!parseAmount(QLatin1String(wrong)), wrong);
+        QCOMPARE(amountText(CostKind::Milliseconds, 1500), QStringLiteral("1500 ms"));
         for (const double amount : {12.4, 300e3, 1.5e6})
             QCOMPARE(parseAmount(amountText(CostKind::Macs, amount)), std::optional(std::round(amount)));
     }

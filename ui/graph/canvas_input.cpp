@@ -64,7 +64,7 @@ void CanvasInput::press(const QMouseEvent* event) {
 
 void CanvasInput::select(std::size_t box, Qt::KeyboardModifiers modifiers) {
     const bool add = modifiers & Qt::ControlModifier, path = modifiers & Qt::ShiftModifier;
-    if (m_until->choose(m_shown->endOf(box), add)) return;
+    if (m_until->choose(m_until->endAt(box), add)) return;
     if (path && !add && m_document->current().valid())
         m_selection->selectPathTo(box);
     else
@@ -174,7 +174,7 @@ bool CanvasInput::key(QKeyEvent* event) {
 
 void CanvasInput::enter(Qt::KeyboardModifiers modifiers) {
     const auto box = m_shown->boxOf(m_document->current());
-    if (!box || !m_until->choose(m_shown->endOf(*box), modifiers & Qt::ControlModifier))
+    if (!box || !m_until->choose(m_until->endAt(*box), modifiers & Qt::ControlModifier))
         m_view->centerOn(m_document->current());
 }
 

@@ -62,8 +62,8 @@ void CanvasSelection::finishBand(const ViewTransform& transform, bool add) {
 std::optional<std::size_t> CanvasSelection::target(int key) const {
     if (!*m_shown || !m_shown->graph() || m_shown->graph()->nodeCount() == 0) return std::nullopt;
     const auto here = m_shown->boxOf(m_document->current());
-    if (key == Qt::Key_Home || !here) return m_shown->boxOf(NodeId(0));
     if (key == Qt::Key_End) return m_shown->boxOf(NodeId(m_shown->graph()->nodeCount() - 1));
+    if (key == Qt::Key_Home || !here) return m_shown->boxOf(NodeId(0));
     return neighbor(*here, key);
 }
 

@@ -69,7 +69,12 @@ void GraphCanvas::connectParts() {
 
 void GraphCanvas::followDocument() {
     connect(m_document, &Document::pictureChanged, this, [this] { setPicture(m_document->picture()); });
-    connect(m_document, &Document::modelChanged, this, [this] { setPicture(nullptr); });
+    connect(m_document, &Document::modelChanged, this, [this] {
+        const LoadedModel* model = m_document->model();
+        const std::filesystem::path path = model ? model->path : std::filesystem::path();
+        if (std::exchange(m_scaledModel, path) != path) m_scaleChoices.clear();  // other layers, other values
+        setPicture(nullptr);
+    });
     connect(m_document, &Document::selectionChanged, this, &GraphCanvas::updateSelection);
     connect(&m_document->reference(), &LayerReference::changed, this, [this] {
         if (m_leader || m_metric == Metric::Difference) updateLooks();

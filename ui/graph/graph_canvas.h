@@ -136,6 +136,7 @@ class GraphCanvas : public QWidget {
     std::vector<NodeLook> m_looks;
     Overlay m_overlay;
     std::map<Metric, ScaleChoice> m_scaleChoices;
+    std::filesystem::path m_scaledModel;  ///< the model that they were made for
     ScaleTexts* m_scales;
     BoxHints m_hints;
     Metric m_metric = Metric::LocalQs;

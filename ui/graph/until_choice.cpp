@@ -25,6 +25,12 @@ void UntilChoice::cancel() {
     m_canvas->clearPreview();
 }
 
+NodeId UntilChoice::endAt(std::size_t box) const {
+    const ShownPicture& shown = m_canvas->shown();
+    const NodeId last = shown.endOf(box);
+    return active() && last.index() < m_from.index() ? shown.layerOf(box) : last;
+}
+
 /// Returns the ends chosen so far and this one, if it is an end.
 std::vector<NodeId> UntilChoice::endsWith(NodeId end) const {
     std::vector<NodeId> ends = m_ends;
@@ -34,7 +40,7 @@ std::vector<NodeId> UntilChoice::endsWith(NodeId end) const {
 
 void UntilChoice::preview() {
     const auto box = m_canvas->hoveredBox();
-    const std::vector<NodeId> ends = endsWith(box ? m_canvas->shown().endOf(*box) : m_document->current());
+    const std::vector<NodeId> ends = endsWith(box ? endAt(*box) : m_document->current());
     if (ends.empty()) {
         m_canvas->setPreview(
             {},

@@ -21,6 +21,8 @@ class UntilChoice : public QObject {
     bool active() const { return m_from.valid(); }
     /// Chooses an end. `more`: further ends follow. Returns false if the gesture is not active.
     bool choose(NodeId end, bool more);
+    /// The layer of a box at which the rule would end: of a block before the start, the first one.
+    NodeId endAt(std::size_t box) const;
     /// Previews the layers up to the box under the mouse. With the keyboard, the user chooses with the arrow
     /// keys; the current layer is the cursor.
     void preview();

@@ -52,7 +52,7 @@ AmctMeasurement::AmctMeasurement(const QuantizationConfig& measured, std::option
     : config(withoutCosmeticFields(measured)), number(result) {}
 
 std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs) {
-    if (const auto drop = rateDrop(floating, quantized); drop && !randomInputs)
+    if (const auto drop = rateDrop(floating, quantized); drop && !randomInputs && meaningfulRate(quantized))
         return AmctNumber{*drop * 100, false};
     if (quantized.sqnrDb && !std::isnan(*quantized.sqnrDb)) return AmctNumber{*quantized.sqnrDb, true};
     return std::nullopt;

@@ -29,7 +29,7 @@ EvaluationLog::EvaluationLog(Document* document, QObject* parent)
                        evaluation.randomInputs};
         if (evaluation.quantized) {
             const Accuracy& accuracy = *evaluation.quantized;
-            const auto rate = taskRate(accuracy);
+            const auto rate = meaningfulRate(evaluation);
             entry.result = rate              ? formatRate(rate->value)
                            : accuracy.sqnrDb ? formatDecibel(*accuracy.sqnrDb)
                                              : QString();

@@ -22,7 +22,7 @@ namespace {
 /// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
 void showSqnr(Headline& line, const Accuracy& quantized) {
     line.value = quantized.sqnrDb ? formatDecibel(*quantized.sqnrDb) : kNoNumber;
-    line.loss = 0;
+    line.neutral = true;  // how many decibels are enough depends on the network
     if (quantized.sqnrDb) line.note.prepend(Words::tr("SQNR \u00b7 "));
 }
 

@@ -131,6 +131,8 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
     if (term.pattern) return layers && layers->matches(row, *term.pattern);
+    if (term.column == LayerTableModel::Op)  // "Mul" is not MatMul
+        return text(term.column).compare(term.text, Qt::CaseInsensitive) == 0;
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
     if (layers && layers->hasName(row, term.text)) return true;
     for (const int column : {LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})

@@ -92,7 +92,9 @@ const LayerInsight* LayerInsightModel::insight() const {
     return m_insight && m_insight->node == m_document->current() ? m_insight.get() : nullptr;
 }
 
-bool LayerInsightModel::stale() const { return m_insight && m_insight->config != m_document->config(); }
+bool LayerInsightModel::stale() const {
+    return m_insight && !haveSameResults(m_insight->config, m_document->config());
+}
 
 void LayerInsightModel::setWanted(bool wanted) {
     if (wanted == m_wanted) return;

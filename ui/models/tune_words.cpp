@@ -74,7 +74,10 @@ QString costMeaning(CostKind kind) { return Words::tr(textsOf(kind).meaning); }
 QString costUnit(CostKind kind) { return Words::tr(textsOf(kind).unit); }
 
 QString amountText(CostKind kind, double amount, int moreDigits) {
-    if (kind == CostKind::Milliseconds) return QStringLiteral("%1 ms").arg(amount, 0, 'g', 3 + moreDigits);
+    if (kind == CostKind::Milliseconds) {
+        const int decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+        return QStringLiteral("%1 ms").arg(amount, 0, 'f', decimals + moreDigits);
+    }
     if (kind == CostKind::Layers) return QString::number(std::lround(amount));
     QString text = formatCount(static_cast<std::uint64_t>(std::llround(std::max(0.0, amount))), moreDigits);
     if (kind != CostKind::Bytes) return text;
@@ -82,7 +85,8 @@ QString amountText(CostKind kind, double amount, int moreDigits) {
 }
 
 std::optional<double> parseAmount(const QString& text) {
-    static const QRegularExpression kAmount(QStringLiteral("^([0-9.,]+)\\s*([kKMGT]?)\\s*(?:B|ms)?$"));
+    static const QRegularExpression kAmount(
+        QStringLiteral("^([0-9]{1,3}(?:,[0-9]{3})+(?:\\.[0-9]*)?|[0-9.]+)\\s*([kKMGT]?)\\s*(?:B|ms)?$"));
     const auto match = kAmount.match(text.trimmed());
     if (!match.hasMatch()) return std::nullopt;
     bool isNumber = false;

@@ -23,7 +23,8 @@ Measure measureOf(const std::vector<AccuracyStep>& path) {
                            [&](const AccuracyStep& step) { return (step.accuracy.*member).has_value(); });
     };
     if (path.empty()) return Measure::None;
-    if (std::ranges::all_of(path, [](const AccuracyStep& s) { return taskRate(s.accuracy).has_value(); }))
+    if (std::ranges::all_of(path,
+                            [](const AccuracyStep& s) { return meaningfulRate(s.accuracy).has_value(); }))
         return Measure::Rate;
     return all(&Accuracy::sqnrDb, 1) ? Measure::Sqnr : Measure::None;
 }
@@ -68,14 +69,21 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
 
 QString costliestStep(const std::vector<AccuracyStep>& path) {
     const std::vector<WaterfallStep> steps = waterfallSteps(path);
-    std::size_t worst = 0;
-    double most = 0;
-    for (std::size_t i = 1; i < steps.size(); ++i)
-        if (const double loss = steps[i - 1].value - steps[i].value; loss > most) most = loss, worst = i;
-    if (worst == 0) return {};
+    const bool decibels = measureOf(path) == Measure::Sqnr;
+    // The squared error adds up, decibels do not. Exact steps have none, and no bar.
+    const auto error = [&](std::size_t i) {
+        return decibels ? std::pow(10.0, -steps[i].value / 10) : -steps[i].value;
+    };
+    std::optional<std::size_t> worst;
+    double most = decibels ? 1e-6 : 0;  // 60 dB: rounding alone
+    for (std::size_t i = decibels ? 0 : 1; i < steps.size(); ++i)
+        if (const double loss = error(i) - (i == 0 ? 0 : error(i - 1)); loss > most) most = loss, worst = i;
+    if (!worst) return {};
+    const WaterfallStep& step = steps[*worst];
+    if (*worst == 0)
+        return Words::tr("Largest loss at \u201c%1\u201d: to %2").arg(step.name.toLower(), step.valueText);
     return Words::tr("Largest loss at \u201c%1\u201d: %2%3")
-        .arg(steps[worst].name.toLower(), steps[worst].changeText,
-             measureOf(path) == Measure::Sqnr ? QStringLiteral(" dB") : Words::tr(" points"));
+        .arg(step.name.toLower(), step.changeText, decibels ? QStringLiteral(" dB") : Words::tr(" points"));
 }
 
 AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
@@ -103,7 +111,10 @@ AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
 EvaluationJob::Query AccuracyPathPanel::makeQuery(const QuantizationConfig& config) {
     if (!answered()) m_verdict->setText(tr("Evaluating each step\u2026"));
     return [this, config](Session& session, const CancelToken& cancel) {
-        return [this, path = session.accuracyPath(config, cancel)] { m_path = path; };
+        std::vector<AccuracyStep> path = session.accuracyPath(config, cancel);
+        if (session.randomInputs())
+            for (AccuracyStep& step : path) step.accuracy.agreement.reset();  // it says nothing
+        return [this, path = std::move(path)] { m_path = path; };
     };
 }
 

@@ -32,6 +32,9 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     buildHead();
 
     m_view = new QTableView;
+    // Before the selection model is connected, which deselects the rows.
+    connect(m_filter, &LayerFilter::rowsAboutToBeRemoved, this, [this] { m_hiding = true; });
+    connect(m_filter, &LayerFilter::rowsRemoved, this, [this] { m_hiding = false; });
     m_view->setModel(m_filter);
     m_view->setItemDelegate(new LayerDelegate(m_view));
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -235,7 +238,7 @@ void LayerTable::showCurrent() {
 }
 
 void LayerTable::toDocument() {
-    if (m_syncing) return;
+    if (m_syncing || m_hiding) return;
     std::vector<NodeId> nodes;
     for (const QModelIndex& index : m_view->selectionModel()->selectedRows())
         nodes.push_back(NodeId(static_cast<std::size_t>(m_filter->mapToSource(index).row())));

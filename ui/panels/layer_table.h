@@ -91,6 +91,7 @@ class LayerTable : public QWidget {
     LayerViewMenu* m_viewMenu = nullptr;
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
+    bool m_hiding = false;  ///< the filter removes rows, whose layers stay selected in the document
     bool m_syncing = false;
     bool m_currentInView = false;  ///< before the rows are sorted again
     bool m_fitting = false;

@@ -50,6 +50,7 @@ void QueryPanel::plan() {
 void QueryPanel::query() {
     const EvaluationPtr evaluation = m_document->evaluation();
     if (!isVisible() || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
+    if (m_document->pendingEdits() > 0) return;  // evaluated on request only
     const QuantizationConfig config = m_document->config();
     m_asked = true;
     m_document->job()->query(

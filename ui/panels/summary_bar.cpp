@@ -30,7 +30,7 @@ BaselineDifference baselineDifference(const Evaluation* evaluation, const Evalua
     const Accuracy &now = *evaluation->quantized, &then = *baseline->quantized;
     if (now.samples != then.samples) return {};
     const QString end = Words::tr(" vs. \u2691");
-    const auto rate = taskRate(now), before = taskRate(then);
+    const auto rate = meaningfulRate(*evaluation), before = meaningfulRate(*baseline);
     if (rate && before && rate->metric == before->metric) {
         const double change = rate->value - before->value;
         return {formatPoints(change) + end, isVisibleLoss(change * 100)};
@@ -201,7 +201,7 @@ void SummaryBar::refresh() {
     const BaselineDifference difference = baselineDifference(evaluation, baseline.get());
     m_baseline->setText(difference.text);
     m_value->setToolTip(line.toolTip);
-    constexpr double kSmallLoss = 0.02, kLargeLoss = 0.1;
+    constexpr double kSmallLoss = 0.02 + 1e-9, kLargeLoss = 0.1;  // 1 - 0.98 is not exactly 0.02
     setRole(m_value, !line.known || stale      ? "faint"
                      : line.neutral            ? "muted"
                      : line.loss <= kSmallLoss ? "good"

@@ -128,6 +128,7 @@ std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::
     measured.seconds = evaluation.seconds.total;
     measured.floating = *evaluation.floating;
     measured.quantized = *evaluation.quantized;
+    if (evaluation.randomInputs) measured.quantized.agreement.reset();  // it says nothing
     measured.counts = evaluation.counts;
     measured.cost = floatCostOf(evaluation.layers);
     return measured;

@@ -46,8 +46,7 @@ std::optional<PairedComparison> compareEvaluations(const Evaluation& before, con
 TaskMetric gainMetric(const Evaluation& evaluation) {
     const Accuracy& accuracy = *evaluation.quantized;
     const TaskMetric metric = taskMetric(accuracy).metric;
-    const bool meaningless =
-        metric == TaskMetric::Agreement && (evaluation.randomInputs || !meaningfulRate(accuracy));
+    const bool meaningless = metric == TaskMetric::Agreement && !meaningfulRate(evaluation);
     return meaningless && accuracy.sqnrDb ? TaskMetric::Sqnr : metric;
 }
 
