@@ -141,6 +141,9 @@ ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
         const auto node = graph.findNode(name);
         if (!node) continue;
         std::erase(kept, name);
+        if (graph.node(*node).op == "BatchNormalization")
+            if (const NodeId host = graph.tensor(graph.node(*node).input(0)).producer; host.valid())
+                std::erase(kept, graph.node(host).name);
         const NodeId norm = batchNormAfter(graph, *node);
         if (norm.valid()) std::erase(kept, graph.node(norm).name);  // either name would keep it
         if (keep && (norm.valid() || graph.node(*node).op == "BatchNormalization")) kept.push_back(name);

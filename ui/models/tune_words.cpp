@@ -75,7 +75,7 @@ QString costUnit(CostKind kind) { return Words::tr(textsOf(kind).unit); }
 
 QString amountText(CostKind kind, double amount, int moreDigits) {
     if (kind == CostKind::Milliseconds) {
-        const int decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+        const int decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : amount >= 1 || amount <= 0 ? 2 : 4;
         return QStringLiteral("%1 ms").arg(amount, 0, 'f', decimals + moreDigits);
     }
     if (kind == CostKind::Layers) return QString::number(std::lround(amount));

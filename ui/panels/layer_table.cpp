@@ -35,6 +35,7 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     // Before the selection model is connected, which deselects the rows.
     connect(m_filter, &LayerFilter::rowsAboutToBeRemoved, this, [this] { m_hiding = true; });
     connect(m_filter, &LayerFilter::rowsRemoved, this, [this] { m_hiding = false; });
+    connect(m_filter, &LayerFilter::rowsInserted, this, &LayerTable::fromDocument, Qt::QueuedConnection);
     m_view->setModel(m_filter);
     m_view->setItemDelegate(new LayerDelegate(m_view));
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);

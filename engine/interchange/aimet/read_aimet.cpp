@@ -238,7 +238,7 @@ class AimetReader {
                 describeValue(scheme), choiceName(kCalibrationMethods, calibration.method)));
             return;
         }
-        if (calibration.method != known->second) calibration.parameters = {};
+        calibration.parameters = {};
         calibration.method = known->second;
         m_result.taken.push_back(fmt::format("quant_scheme: {}", known->first));
     }
