@@ -276,11 +276,16 @@ ExportResult exportTo(const FileFormat& format, const ExportSource& source) {
     return result;
 }
 
+namespace {
+
+/// A tool refines nothing unless its file says so.
 QuantizationConfig importStart(QuantizationConfig config) {
     config.refine.biasCorrection = BiasCorrection::Off;
     config.refine.rounding = Rounding::Nearest;
     return config;
 }
+
+}  // namespace
 
 std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
                                                  const ExportResult& result) {
@@ -377,7 +382,7 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result,
 ImportResult importFile(const FileFormat& format, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed) {
-    const ImportSource source{std::move(graph), start, readFile(path), path, renamed};
+    const ImportSource source{std::move(graph), importStart(start), readFile(path), path, renamed};
     try {
         // A script of another tool would be read as one without settings.
         const std::string guess = guessFormat(path, source.text);

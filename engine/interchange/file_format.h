@@ -136,12 +136,8 @@ std::vector<std::string> formatNames(bool reading);
 /// Writes the format. Notices about precisions are first in the result.
 ExportResult exportTo(const FileFormat& format, const ExportSource& source);
 
-/// Returns `config` without bias correction and learned rounding, which a tool does not apply unless its own
-/// file says so: the starting point for importing its file into an open configuration.
-QuantizationConfig importStart(QuantizationConfig config);
-
-/// Returns the configuration that the tool gets: the exported text as the same format's reader understands
-/// it, starting from importStart(). Nothing if the format cannot be read, or not this text.
+/// Returns the configuration that the tool gets: the exported text as importFile() would read it. Nothing if
+/// the format cannot be read, or not this text.
 std::optional<QuantizationConfig> exportedConfig(const FileFormat& format, const ExportSource& source,
                                                  const ExportResult& result);
 
@@ -152,7 +148,9 @@ std::filesystem::path exportedPath(const std::filesystem::path& output, const st
 std::vector<std::filesystem::path> writeExport(const ExportResult& result,
                                                const std::filesystem::path& output,
                                                const InputPaths& inputs = {});
-/// Reads the configuration from the file; errors name the file. `renamed`: see ImportSource.
+/// Reads the configuration from the file; errors name the file. Settings that the file does not contain stay
+/// as in `start`, except bias correction and learned rounding, which a tool applies only if its file says so.
+/// `renamed`: see ImportSource.
 ImportResult importFile(const FileFormat& format, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed = {});

@@ -193,7 +193,7 @@ void ImportDialog::read() {
     m_status->setText(tr("Reading\u2026"));
     m_reading = true;
     m_thread.post([this, generation, &format, path = m_path, renamed = m_renamed, graph = m_document.graph(),
-                   start = importStart(m_document.config())] {
+                   start = m_document.config()] {
         std::optional<ImportResult> result;
         QString why;
         std::optional<UnknownName> unknown;
