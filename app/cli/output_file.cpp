@@ -79,13 +79,12 @@ std::string Options::measuredWith() const {
         .add(lowerIsBetter);
     for (const std::string& argument : metricArguments) {
         version.add(std::string_view(argument));
-        std::error_code failed;
-        const auto bytes = std::filesystem::file_size(argument, failed);
+        // A script. Larger files are data.
         constexpr std::uintmax_t kLargestScript = std::uintmax_t{1} << 20;
-        if (!failed && bytes <= kLargestScript && std::filesystem::is_regular_file(argument, failed))
+        std::error_code failed;
+        if (std::filesystem::is_regular_file(argument, failed) &&
+            std::filesystem::file_size(argument, failed) <= kLargestScript)
             version.add(std::string_view(readFile(argument)));
-        else if (!failed)
-            version.add(bytes);
     }
     return version.finish().hex();
 }

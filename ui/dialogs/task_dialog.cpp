@@ -168,9 +168,10 @@ TaskSettings TaskDialog::entered() const {
 void TaskDialog::showStatus(const QString& problem) {
     setRole(m_status, problem.isEmpty() ? "muted" : "bad");
     const auto& opened = m_document.data();
-    m_status->setText(!problem.isEmpty() ? problem
-                      : opened           ? tr("Evaluation data: %1.").arg(opened->description)
-                                         : tr("No data yet: open evaluation data first."));
+    m_status->setText(!problem.isEmpty()              ? problem
+                      : opened                        ? tr("Evaluation data: %1.").arg(opened->description)
+                      : m_document.dataPath().empty() ? tr("No data yet: open evaluation data first.")
+                                                      : tr("The data have not been read."));
     m_apply->setEnabled(!m_document.dataPath().empty() || !problem.isEmpty());
     resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));
 }

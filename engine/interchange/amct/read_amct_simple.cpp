@@ -66,7 +66,9 @@ class Expander {
                 if (config != nullptr) {
                     const bool own = layer != nullptr && config == calibrationOf(*layer);
                     apply(*config, entry, *verdict.layer, own);
-                    if (!own && lowerBits(entry, *verdict.layer)) lowered.push_back(node.name);
+                    if (!own && lowerBits(entry, *verdict.layer) && on &&
+                        (lowered.empty() || lowered.back() != node.name))
+                        lowered.push_back(node.name);
                 }
             m_json[node.name] = std::move(entry);
         }

@@ -18,7 +18,8 @@ CalibrationResult solveMovingAverage(const TensorStatistics& statistics, const A
     result.quantizer = quantizerForRange(min, max, scheme);
     if (statistics.history.samples() > RangeHistory::kMaxEntries)
         result.notice =
-            fmt::format("of more than {} samples, groups are averaged first", RangeHistory::kMaxEntries);
+            fmt::format("with more than {} samples, neighboring samples are averaged in groups first",
+                        RangeHistory::kMaxEntries);
     return result;
 }
 

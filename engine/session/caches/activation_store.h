@@ -56,8 +56,8 @@ class ActivationStore {
     std::shared_ptr<StoredTensor> find(const Version& version, std::size_t begin, std::size_t end);
     /// Marks the tensor with this version, if it is stored, as part of the network that is being evaluated.
     void renew(const Version& version);
-    /// Returns the tensor with this version and creates it if necessary; null if it does not fit into the
-    /// budget beside the tensors in use. `density` is the seconds per byte to recompute it. All tensors of a
+    /// Returns the tensor with this version. Creates it if there is none; returns null if the tensors in use
+    /// leave too little of the budget. `density` is the seconds per byte to recompute it. All tensors of a
     /// store belong to the same shard.
     std::shared_ptr<StoredTensor> create(const Version& version, const TensorDesc& chunk, std::size_t chunks,
                                          double density, const Shard& shard);

@@ -16,8 +16,8 @@ constexpr double kBytesPerSecond = 4e9;
 /// Store tensors that take this many times longer to recompute than to write.
 constexpr double kWorthwhile = 12;
 
-/// Keeps the densest tensors that together fit into the budget beside those in use, so that a run does not
-/// evict what it has just written.
+/// Keeps the densest tensors that together fit into what the tensors in use leave of the budget. A run then
+/// evicts none of its own tensors.
 std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> tensors,
                                  const ResumeOptions& options, std::size_t chunks) {
     const std::vector<double>& density = options.shapes.density;
